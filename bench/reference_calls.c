@@ -35,8 +35,9 @@ static const struct {
 
 const char *reference_api_text(uint32_t function)
 {
-	return function && function <= sizeof(hip_function_texts) / sizeof(*hip_function_texts) ? hip_function_texts[function - 1]
-									: NULL;
+	return function && function <= sizeof(hip_function_texts) / sizeof(*hip_function_texts)
+		       ? hip_function_texts[function - 1]
+		       : NULL;
 }
 
 static uint32_t find_function(const char *name)

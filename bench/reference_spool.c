@@ -226,7 +226,8 @@ static void begin_session(struct reference_run *run)
 		struct record_api_name record = {.domain = RECORD_DOMAIN_HIP,
 						 .text_bytes = strlen(text)};
 
-		spool_stream_put_text(stream, RECORD_API_NAME, function, &record, sizeof(record), text);
+		spool_stream_put_text(stream, RECORD_API_NAME, function, &record, sizeof(record),
+				      text);
 	}
 	reference_put_agents(stream);
 }

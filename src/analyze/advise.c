@@ -328,34 +328,34 @@ static int add_mark(struct marking *marking, const struct trace_scope *scope)
 static int advise_patches(const struct trace *trace, struct advice *advice)
 {
 	struct marking marking = {.trace = trace, .advice = advice};
-	int result = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; i < trace->scopes_count && result == 0; i++) {
+	for (uint32_t i = 0; i < trace->scopes_count && err == 0; i++) {
 		const struct trace_scope *scope = &trace->scopes[i];
 
 		if (scope->attribute_count &&
 		    strcmp(trace_text(trace, scope->name), "dagpatch") == 0)
-			result = add_mark(&marking, scope);
+			err = add_mark(&marking, scope);
 	}
 	groups_release(&marking.recordings);
 	groups_release(&marking.slots);
 	groups_release(&marking.nodes);
-	return result;
+	return err;
 }
 
 int advise(const struct trace *trace, struct advice *ret_advice)
 {
-	int result;
+	int err;
 
 	*ret_advice = (struct advice){0};
-	result = advise_graphs(trace, ret_advice);
-	if (result == 0)
-		result = count_unplaced_calls(trace, ret_advice);
-	if (result == 0)
-		result = advise_patches(trace, ret_advice);
-	if (result < 0)
+	err = advise_graphs(trace, ret_advice);
+	if (err == 0)
+		err = count_unplaced_calls(trace, ret_advice);
+	if (err == 0)
+		err = advise_patches(trace, ret_advice);
+	if (err < 0)
 		advice_release(ret_advice);
-	return result;
+	return err;
 }
 
 void advice_release(struct advice *advice)

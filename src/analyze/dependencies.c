@@ -26,13 +26,13 @@ static bool is_blocking_api(const char *name)
 static int init_walk(struct dependency_walk *walk, struct dependencies *deps)
 {
 	const struct trace *trace = deps->trace;
-	int result = orders_init(&walk->orders, deps);
+	int err = orders_init(&walk->orders, deps);
 
 	walk->deps = deps;
-	if (result == 0)
-		result = replay_plans_init(&walk->plans, trace);
-	if (result < 0)
-		return result;
+	if (err == 0)
+		err = replay_plans_init(&walk->plans, trace);
+	if (err < 0)
+		return err;
 	walk->record_sources = malloc(((size_t)trace->event_records_count + 1) * sizeof(uint32_t));
 	walk->thread_agents = malloc(((size_t)trace->threads_count + 1) * sizeof(uint32_t));
 	walk->last_calls = malloc(((size_t)trace->threads_count + 1) * sizeof(uint32_t));

@@ -95,15 +95,15 @@ int diff_make(const struct trace *a, const struct trace *b, enum summary_by by,
 {
 	struct summary_table of_a = {0}, of_b = {0};
 	struct diff_table table = {0};
-	int result = summary_make(a, by, &of_a);
+	int err = summary_make(a, by, &of_a);
 
-	if (result == 0)
-		result = summary_make(b, by, &of_b);
-	if (result == 0) {
+	if (err == 0)
+		err = summary_make(b, by, &of_b);
+	if (err == 0) {
 		table.rows = calloc((size_t)of_a.count + of_b.count + 1, sizeof(*table.rows));
-		result = table.rows ? 0 : -ENOMEM;
+		err = table.rows ? 0 : -ENOMEM;
 	}
-	if (result == 0) {
+	if (err == 0) {
 		sort_by_name(&of_a);
 		sort_by_name(&of_b);
 		table.count = meet(&of_a, &of_b, table.rows);
@@ -112,7 +112,7 @@ int diff_make(const struct trace *a, const struct trace *b, enum summary_by by,
 	}
 	summary_release(&of_a);
 	summary_release(&of_b);
-	return result;
+	return err;
 }
 
 void diff_release(struct diff_table *table)

@@ -161,19 +161,19 @@ static int add_launches(struct overlapping *overlapping)
 {
 	const struct trace *trace = overlapping->trace;
 	uint32_t first = 0;
-	int result = 0;
+	int err = 0;
 
-	while (first < trace->activities_count && result == 0) {
+	while (first < trace->activities_count && err == 0) {
 		uint32_t launch = trace->activities[first].launch;
 		uint32_t stop = first + 1;
 
 		while (stop < trace->activities_count && trace->activities[stop].launch == launch)
 			stop++;
 		if (launch != TRACE_NONE)
-			result = add_launch(overlapping, first, stop);
+			err = add_launch(overlapping, first, stop);
 		first = stop;
 	}
-	return result;
+	return err;
 }
 
 /* ---- nodes that could have run at the same time ---- */
@@ -295,18 +295,18 @@ int graph_overlap_make(const struct trace *trace, const struct graph_analysis *a
 {
 	struct graph_overlap *overlaps = calloc((size_t)trace->graphs_count + 1, sizeof(*overlaps));
 	struct overlapping overlapping;
-	int result = init(&overlapping, trace);
+	int err = init(&overlapping, trace);
 
 	if (!overlaps)
-		result = -ENOMEM;
-	if (result == 0)
-		result = add_launches(&overlapping);
-	for (uint32_t i = 0; i < trace->graphs_count && result == 0; i++)
-		result = find_pairs(&overlapping, analysis, i, &overlaps[i]);
+		err = -ENOMEM;
+	if (err == 0)
+		err = add_launches(&overlapping);
+	for (uint32_t i = 0; i < trace->graphs_count && err == 0; i++)
+		err = find_pairs(&overlapping, analysis, i, &overlaps[i]);
 	release(&overlapping);
-	if (result < 0) {
+	if (err < 0) {
 		free(overlaps);
-		return result;
+		return err;
 	}
 	*ret_overlaps = overlaps;
 	return 0;

@@ -286,20 +286,20 @@ int graph_analysis_make(const struct trace *trace, struct graph_analysis *ret_an
 		.nodes = calloc((size_t)trace->nodes_count + 1, sizeof(*analysis.nodes)),
 	};
 	struct making making = {0};
-	int result = -ENOMEM;
+	int err = -ENOMEM;
 
 	if (analysis.graphs && analysis.nodes)
-		result = init_making(&making, trace, &analysis);
-	if (result == 0) {
+		err = init_making(&making, trace, &analysis);
+	if (err == 0) {
 		add_launches(&making);
 		count_replays(&making);
 		for (uint32_t i = 0; i < trace->graphs_count; i++)
 			find_critical(&making, i, 0);
 	}
 	release_making(&making);
-	if (result < 0) {
+	if (err < 0) {
 		graph_analysis_release(&analysis);
-		return result;
+		return err;
 	}
 	*ret_analysis = analysis;
 	return 0;

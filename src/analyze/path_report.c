@@ -237,15 +237,15 @@ static void add_gap(struct path_report *report, struct busy *busy, const struct 
 static int add_step(struct path_report *report, uint32_t window, const struct path_step *step,
 		    const struct path_step *before, const struct path_step *gap)
 {
-	int result = 0;
+	int err = 0;
 
 	if (step->from != TRACE_NONE && before && before->activity == step->from)
-		result = add_slack(report, before, step);
-	if (result == 0 && step->from != TRACE_NONE && is_wait(report, step))
-		result = add_wait(report, step);
-	if (result == 0 && is_work(step))
-		result = add_work(report, step);
-	return result == 0 ? add_segment(report, window, step, gap) : result;
+		err = add_slack(report, before, step);
+	if (err == 0 && step->from != TRACE_NONE && is_wait(report, step))
+		err = add_wait(report, step);
+	if (err == 0 && is_work(step))
+		err = add_work(report, step);
+	return err == 0 ? add_segment(report, window, step, gap) : err;
 }
 
 int path_report_add(struct path_report *report, const struct path_windows *windows, uint32_t at,
@@ -253,9 +253,9 @@ int path_report_add(struct path_report *report, const struct path_windows *windo
 {
 	const struct path_step *work = NULL, *gap = NULL;
 	struct busy busy;
-	int result = busy_init(&busy, &report->deps->starts, &windows->rows[at]);
+	int err = busy_init(&busy, &report->deps->starts, &windows->rows[at]);
 
-	for (uint32_t i = 0; i < path->count && result == 0; i++) {
+	for (uint32_t i = 0; i < path->count && err == 0; i++) {
 		const struct path_step *step = &path->steps[i];
 
 		report->kind_ns[step->kind] = tally_sum(report->kind_ns[step->kind], step_ns(step));
@@ -266,12 +266,12 @@ int path_report_add(struct path_report *report, const struct path_windows *windo
 			gap = step;
 			continue;
 		}
-		result = add_step(report, at, step, work, gap);
+		err = add_step(report, at, step, work, gap);
 		gap = NULL;
 		work = is_work(step) ? step : NULL;
 	}
 	busy_release(&busy);
-	return result;
+	return err;
 }
 
 static int compare_works(const void *left, const void *right)

@@ -276,13 +276,13 @@ static int find_scopes(const struct trace *trace, const struct path_query *query
 	size_t count = (size_t)trace->scopes_count + 1;
 	bool *meant = calloc(count, sizeof(*meant));
 	uint32_t *window_of = malloc(count * sizeof(*window_of));
-	int result = meant && window_of ? 0 : -ENOMEM;
+	int err = meant && window_of ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < trace->scopes_count && result == 0; i++)
+	for (uint32_t i = 0; i < trace->scopes_count && err == 0; i++)
 		meant[i] = is_meant(trace, &trace->scopes[i], query);
-	if (result == 0)
-		result = add_instances(trace, meant, query->nth, windows);
-	if (result == 0 && windows->count) {
+	if (err == 0)
+		err = add_instances(trace, meant, query->nth, windows);
+	if (err == 0 && windows->count) {
 		memset(window_of, 0xff, count * sizeof(*window_of));
 		for (uint32_t i = 0; i < windows->count; i++)
 			window_of[windows->rows[i].scope] = i;
@@ -300,30 +300,30 @@ static int find_scopes(const struct trace *trace, const struct path_query *query
 	}
 	free(window_of);
 	free(meant);
-	return result;
+	return err;
 }
 
 int path_windows_find(const struct trace *trace, const struct path_query *query,
 		      struct path_windows *ret_windows)
 {
 	struct path_windows windows = {0};
-	int result;
+	int err;
 
 	switch (query->by) {
 	case PATH_WINDOW_SCOPE:
 	case PATH_WINDOW_STEP:
-		result = find_scopes(trace, query, &windows);
+		err = find_scopes(trace, query, &windows);
 		break;
 	case PATH_WINDOW_REPLAY:
-		result = find_replay(trace, query, &windows);
+		err = find_replay(trace, query, &windows);
 		break;
 	default:
-		result = find_range(trace, query, &windows);
+		err = find_range(trace, query, &windows);
 		break;
 	}
-	if (result < 0) {
+	if (err < 0) {
 		path_windows_release(&windows);
-		return result;
+		return err;
 	}
 	*ret_windows = windows;
 	return 0;

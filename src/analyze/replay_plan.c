@@ -103,17 +103,16 @@ static int add_before(struct replay_plan *plan, uint32_t before, bool is_program
 static int add_predecessors(struct laying *laying, uint32_t node, uint32_t entered)
 {
 	const struct replay_plans *plans = laying->plans;
-	int result = 0;
+	int err = 0;
 
-	for (uint32_t i = plans->first[node]; i < plans->first[node + 1] && result == 0; i++)
-		result =
-			add_before(laying->plan,
-				   plans->item_of[plans->trace->edges[plans->predecessors[i]].from],
-				   plans->trace->edges[plans->predecessors[i]].type ==
-					   RECORD_EDGE_PROGRAMMATIC);
-	if (result == 0 && plans->first[node] == plans->first[node + 1] && entered != TRACE_NONE)
-		result = add_before(laying->plan, entered, false);
-	return result;
+	for (uint32_t i = plans->first[node]; i < plans->first[node + 1] && err == 0; i++)
+		err = add_before(laying->plan,
+				 plans->item_of[plans->trace->edges[plans->predecessors[i]].from],
+				 plans->trace->edges[plans->predecessors[i]].type ==
+					 RECORD_EDGE_PROGRAMMATIC);
+	if (err == 0 && plans->first[node] == plans->first[node + 1] && entered != TRACE_NONE)
+		err = add_before(laying->plan, entered, false);
+	return err;
 }
 
 /* Puts the nodes of GRAPH into plans->order, from the index of its first node, each after its
@@ -147,13 +146,13 @@ static int leave_child(struct laying *laying, uint32_t entered, uint32_t *ret_it
 {
 	struct replay_plan *plan = laying->plan;
 	uint32_t stop = plan->items_count;
-	int result = add_item(laying, TRACE_NONE, ret_item);
+	int err = add_item(laying, TRACE_NONE, ret_item);
 
-	for (uint32_t i = entered; i < stop && result == 0; i++) {
+	for (uint32_t i = entered; i < stop && err == 0; i++) {
 		if (plan->items[i].is_last)
-			result = add_before(plan, i, false);
+			err = add_before(plan, i, false);
 	}
-	return result;
+	return err;
 }
 
 /* Gives all nodes of the bodies of NODE to the item of the conditional node HOLDER. */
@@ -186,23 +185,23 @@ static int lay_node(struct laying *laying, uint32_t node, uint32_t entered, int 
 	bool is_conditional = row->type == RECORD_NODE_CONDITIONAL;
 	bool is_child = row->child != TRACE_NONE && !is_conditional;
 	uint32_t item = 0;
-	int result = add_item(laying, is_child ? TRACE_NONE : node, &item);
+	int err = add_item(laying, is_child ? TRACE_NONE : node, &item);
 
-	if (result == 0)
-		result = add_predecessors(laying, node, entered);
-	if (result == 0 && is_child) {
+	if (err == 0)
+		err = add_predecessors(laying, node, entered);
+	if (err == 0 && is_child) {
 		uint32_t child = item;
 
-		result = lay_graph(laying, row->child, child, depth + 1);
-		if (result == 0)
-			result = leave_child(laying, child, &item);
+		err = lay_graph(laying, row->child, child, depth + 1);
+		if (err == 0)
+			err = leave_child(laying, child, &item);
 	}
 	laying->plans->item_of[node] = item;
 	laying->plans->graph_of[node] = laying->root;
 	laying->plans->item_node[node] = node;
 	if (is_conditional)
 		give_bodies(laying, node, node, depth);
-	return result;
+	return err;
 }
 
 /* Adds the items of GRAPH. 0, -ENOMEM, or -ELOOP: a cycle of edges, or a graph that contains
@@ -212,29 +211,28 @@ static int lay_graph(struct laying *laying, uint32_t graph, uint32_t entered, in
 	const struct trace_graph *row = &laying->plans->trace->graphs[graph];
 	/* Each node makes at most two items. More items mean that a graph contains itself. */
 	uint64_t most = 2 * (uint64_t)laying->plans->trace->nodes_count;
-	int result = 0;
+	int err = 0;
 
 	if (depth > CHILD_DEPTH_MAX || laying->plan->items_count > most ||
 	    !order_nodes(laying->plans, row))
 		return -ELOOP;
-	for (uint32_t i = 0; i < row->node_count && result == 0; i++)
-		result =
-			lay_node(laying, laying->plans->order[row->node_first + i], entered, depth);
-	return result;
+	for (uint32_t i = 0; i < row->node_count && err == 0; i++)
+		err = lay_node(laying, laying->plans->order[row->node_first + i], entered, depth);
+	return err;
 }
 
 const struct replay_plan *replay_plans_get(struct replay_plans *plans, uint32_t graph)
 {
 	struct replay_plan *plan = &plans->plans[graph];
 	struct laying laying = {plans, plan, graph};
-	int result;
+	int err;
 
 	if (plan->is_made)
 		return plan;
-	result = lay_graph(&laying, graph, TRACE_NONE, 0);
-	if (result == -ENOMEM)
+	err = lay_graph(&laying, graph, TRACE_NONE, 0);
+	if (err == -ENOMEM)
 		return NULL;
 	plan->is_made = true;
-	plan->is_usable = result == 0;
+	plan->is_usable = err == 0;
 	return plan;
 }

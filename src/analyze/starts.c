@@ -87,26 +87,26 @@ static int sort_parts(struct starts *starts, const struct parts *parts)
 {
 	struct sort_row *rows;
 	uint32_t most = 0;
-	int result = 0;
+	int err = 0;
 
 	for (uint32_t part = 0, first = 0; part < parts->count; first = parts->stops[part++])
 		most = parts->stops[part] - first > most ? parts->stops[part] - first : most;
 	rows = table_alloc(most, sizeof(*rows));
 	if (!rows)
 		return -ENOMEM;
-	for (uint32_t part = 0, first = 0; part < parts->count && result == 0; part++) {
+	for (uint32_t part = 0, first = 0; part < parts->count && err == 0; part++) {
 		uint32_t *order = starts->order + first, count = parts->stops[part] - first;
 
 		for (uint32_t i = 0; i < count; i++)
 			rows[i] = (struct sort_row){
 				since_first(parts, &starts->trace->activities[order[i]]), order[i]};
-		result = sort_rows(rows, count);
+		err = sort_rows(rows, count);
 		for (uint32_t i = 0; i < count; i++)
 			order[i] = rows[i].index;
 		first += count;
 	}
 	free(rows);
-	return result;
+	return err;
 }
 
 static void find_last_ends(struct starts *starts)
@@ -124,7 +124,7 @@ static void find_last_ends(struct starts *starts)
 int starts_init(struct starts *starts, const struct trace *trace)
 {
 	struct parts parts;
-	int result = -ENOMEM;
+	int err = -ENOMEM;
 
 	*starts = (struct starts){.trace = trace};
 	choose_parts(trace, &parts, &starts->count);
@@ -133,12 +133,12 @@ int starts_init(struct starts *starts, const struct trace *trace)
 	parts.stops = calloc(parts.count, sizeof(*parts.stops));
 	if (starts->order && starts->last_ends && parts.stops) {
 		distribute(starts, &parts);
-		result = sort_parts(starts, &parts);
+		err = sort_parts(starts, &parts);
 	}
-	if (result == 0)
+	if (err == 0)
 		find_last_ends(starts);
 	free(parts.stops);
-	return result;
+	return err;
 }
 
 void starts_release(struct starts *starts)

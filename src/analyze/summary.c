@@ -341,26 +341,25 @@ int summary_make(const struct trace *trace, enum summary_by by, struct summary_t
 {
 	struct making making = {.trace = trace};
 	struct summary_table table;
-	int result = by == SUMMARY_BY_SCOPE ? number_paths(&making) : 0;
+	int err = by == SUMMARY_BY_SCOPE ? number_paths(&making) : 0;
 
-	if (result == 0)
-		result =
-			by == SUMMARY_BY_API ? group_calls(&making) : group_activities(&making, by);
+	if (err == 0)
+		err = by == SUMMARY_BY_API ? group_calls(&making) : group_activities(&making, by);
 	table = (struct summary_table){.rows = making.rows, .count = making.groups.count};
 	/* If memory ran out, the last group may have a number but no row. */
 	if (!table.rows || table.count > making.room)
 		table.count = making.rows ? making.room : 0;
-	for (uint32_t i = 0; i < table.count && result == 0; i++) {
+	for (uint32_t i = 0; i < table.count && err == 0; i++) {
 		table.rows[i].name = row_name(&making, making.groups.keys[i], by);
 		if (!table.rows[i].name)
-			result = -ENOMEM;
+			err = -ENOMEM;
 	}
 	groups_release(&making.groups);
 	groups_release(&making.path_groups);
 	free(making.paths);
-	if (result < 0) {
+	if (err < 0) {
 		summary_release(&table);
-		return result;
+		return err;
 	}
 	if (table.count)
 		qsort(table.rows, table.count, sizeof(*table.rows), compare_rows);

@@ -41,16 +41,16 @@ static int write_parts(const struct trace *trace, const struct format *format, c
 		.context = parts,
 	};
 	FILE *out;
-	int result = parts_open(parts, &out);
+	int err = parts_open(parts, &out);
 
-	if (result == 0)
-		result = format->write(trace, out, &options, error);
+	if (err == 0)
+		err = format->write(trace, out, &options, error);
 	/* If opening a part failed, its error says more than the format's. */
-	if (result < 0 && parts->error.code && error)
+	if (err < 0 && parts->error.code && error)
 		*error = parts->error;
-	if (result < 0) {
+	if (err < 0) {
 		parts_abandon(parts);
-		return result;
+		return err;
 	}
 	return parts_commit(parts, error);
 }

@@ -27,7 +27,7 @@ struct frame {
 	uint64_t begin_ns;   /* session_now_ns, before the vendor's function is called */
 	uint64_t end_ns;     /* 0: frame_write reads the clock */
 	uint32_t activities; /* activities that the call has submitted: the next one's ordinal */
-	uint32_t function;	     /* the function: its number in the API_NAME records */
+	uint32_t function;   /* the function: its number in the API_NAME records */
 	uint32_t session;    /* the session's number at entry; 0: the call is not recorded */
 	bool comes_again;    /* entered by its symbol, and the slot was not entered yet */
 };

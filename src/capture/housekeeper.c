@@ -39,9 +39,9 @@ static bool pause_for(uint64_t ns)
 	return stopping;
 }
 
-static void log_change(int result, int *last_error)
+static void log_change(int err, int *last_error)
 {
-	int error = result < 0 ? result : 0;
+	int error = err < 0 ? err : 0;
 
 	if (error != *last_error)
 		log_line("making chunks ready: %s", error ? "failed" : "works again");
@@ -70,9 +70,9 @@ static void keep_house(void)
 	int last_error = 0;
 
 	do {
-		int result = spooler_service(keeper.spooler);
+		int err = spooler_service(keeper.spooler);
 
-		log_change(result, &last_error);
+		log_change(err, &last_error);
 		if (timer_is_over(tick)) {
 			/* The period counts from the begin of the tick: a test that waits for a
 			 * tick and then advances the clock must not delay the next one. */
@@ -80,7 +80,7 @@ static void keep_house(void)
 			tick = timer_start_ns(tick_ns);
 			keeper.tick();
 		}
-		pause_ns = next_pause(result, pause_ns);
+		pause_ns = next_pause(err, pause_ns);
 	} while (!pause_for(pause_ns));
 }
 

@@ -111,7 +111,7 @@ int rocprofiler_set_api_table(const char *name, uint64_t lib_version, uint64_t l
 	 * without this the recursion would not end. */
 	static __thread bool is_passing_on __attribute__((tls_model("initial-exec")));
 	set_api_table *next;
-	int result = 0;
+	int err = 0;
 
 	session_arm();
 	if (is_passing_on)
@@ -123,10 +123,10 @@ int rocprofiler_set_api_table(const char *name, uint64_t lib_version, uint64_t l
 	next = find_next();
 	if (next) {
 		is_passing_on = true;
-		result = next(name, lib_version, lib_instance, tables, table_count);
+		err = next(name, lib_version, lib_instance, tables, table_count);
 		is_passing_on = false;
 	}
-	return result;
+	return err;
 }
 
 /* Exists to be found by rocprofiler-register. AMD's own library, when another tool has loaded

@@ -207,9 +207,9 @@ OF_TABLE(0)
 OF_TABLE(1)
 _Static_assert(DOOR_TABLES == 2, "one wrapper a table");
 
-#define SLOT(function, verb)                                                                             \
+#define SLOT(function, verb)                                                                       \
 	{                                                                                          \
-		function,                                                                                \
+		function,                                                                          \
 		{                                                                                  \
 			(void (*)(void)) verb##_of_table_0, (void (*)(void))verb##_of_table_1      \
 		}                                                                                  \

@@ -47,8 +47,8 @@ static size_t wrap(struct table_door *door, struct dispatch_table *table, uint32
 
 		if (!slot->wrappers[which] || !table->functions[i])
 			continue;
-		atomic_store_explicit(&door->nexts[which][slot->function], (void *)table->functions[i],
-				      memory_order_relaxed);
+		atomic_store_explicit(&door->nexts[which][slot->function],
+				      (void *)table->functions[i], memory_order_relaxed);
 		__atomic_store_n(&table->functions[i], slot->wrappers[which], __ATOMIC_RELEASE);
 		wrapped++;
 	}

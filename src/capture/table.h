@@ -21,7 +21,7 @@
 #include "capture/frame.h"
 
 struct table_slot {
-	uint32_t function;			     /* index into nexts of the table_door */
+	uint32_t function;		     /* index into nexts of the table_door */
 	void (*wrappers[DOOR_TABLES])(void); /* by the number of the table */
 };
 

@@ -7,15 +7,15 @@
 
 /* The value that a call returned through OUT; 0 when OUT is NULL or the call failed (RESULT not
  * 0). */
-static inline uint64_t word_out64(int result, const uint64_t *out)
+static inline uint64_t word_out64(int err, const uint64_t *out)
 {
-	return result == 0 && out ? *out : 0;
+	return err == 0 && out ? *out : 0;
 }
 
 /* The same for a 32-bit value. */
-static inline uint64_t word_out32(int result, const uint32_t *out)
+static inline uint64_t word_out32(int err, const uint32_t *out)
 {
-	return result == 0 && out ? *out : 0;
+	return err == 0 && out ? *out : 0;
 }
 
 /* The first 8 bytes of TEXT in the order of memory, padded with zeros; 0 for NULL. */

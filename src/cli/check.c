@@ -241,7 +241,7 @@ int cli_check(const struct cli_command *self, int argc, char **argv)
 	};
 	struct trace *trace;
 	bool json = false, strict = false, ok;
-	int option, result = CLI_OK;
+	int option, err = CLI_OK;
 
 	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		if (option == 'h')
@@ -259,15 +259,15 @@ int cli_check(const struct cli_command *self, int argc, char **argv)
 	if (json)
 		print_json(trace, argv[optind], ok);
 	else
-		result = print_text(trace, ok);
-	if (result == CLI_OK)
-		result = cli_finish_stdout();
-	if (result == CLI_OK)
-		result = tell_hole(trace, argv[optind]);
-	if (result == CLI_OK)
-		result = tell_loss(trace, argv[optind]);
-	if (result == CLI_OK && strict)
-		result = tell_lost(trace, argv[optind]);
+		err = print_text(trace, ok);
+	if (err == CLI_OK)
+		err = cli_finish_stdout();
+	if (err == CLI_OK)
+		err = tell_hole(trace, argv[optind]);
+	if (err == CLI_OK)
+		err = tell_loss(trace, argv[optind]);
+	if (err == CLI_OK && strict)
+		err = tell_lost(trace, argv[optind]);
 	trace_close(trace);
-	return result;
+	return err;
 }

@@ -299,59 +299,59 @@ static void print_totals(const struct pair *pair, const struct diff_options *opt
 static int print_text(const struct pair *pair, const struct diff_options *options,
 		      const struct diff_table *table, const struct diff_table *copies)
 {
-	int result;
+	int err;
 
 	print_totals(pair, options);
-	result = print_table(table, groupings[options->by].head, options);
-	if (result == CLI_OK && copies->count) {
+	err = print_table(table, groupings[options->by].head, options);
+	if (err == CLI_OK && copies->count) {
 		putchar('\n');
-		result = print_table(copies, "<what", options);
+		err = print_table(copies, "<what", options);
 	}
-	return result;
+	return err;
 }
 
 static int compare(const struct pair *pair, const struct diff_options *options)
 {
 	enum summary_by by = groupings[options->by].by;
 	struct diff_table table = {0}, copies = {0};
-	int result = diff_make(pair->traces[0], pair->traces[1], by, &table);
+	int err = diff_make(pair->traces[0], pair->traces[1], by, &table);
 
-	if (result == 0 && by == SUMMARY_BY_KERNEL)
-		result = diff_make(pair->traces[0], pair->traces[1], SUMMARY_BY_COPY, &copies);
-	if (result < 0)
-		result = cli_fail("out of memory");
+	if (err == 0 && by == SUMMARY_BY_KERNEL)
+		err = diff_make(pair->traces[0], pair->traces[1], SUMMARY_BY_COPY, &copies);
+	if (err < 0)
+		err = cli_fail("out of memory");
 	else if (options->json)
-		result = print_json(pair, options, &table, &copies);
+		err = print_json(pair, options, &table, &copies);
 	else
-		result = print_text(pair, options, &table, &copies);
+		err = print_text(pair, options, &table, &copies);
 	diff_release(&table);
 	diff_release(&copies);
-	return result == CLI_OK ? cli_finish_stdout() : result;
+	return err == CLI_OK ? cli_finish_stdout() : err;
 }
 
 int cli_diff(const struct cli_command *self, int argc, char **argv)
 {
 	struct diff_options options = {.limit = 30};
 	struct pair pair = {0};
-	int result = parse(self, argc, argv, &options);
+	int err = parse(self, argc, argv, &options);
 
-	if (result != CLI_OK)
-		return result;
+	if (err != CLI_OK)
+		return err;
 	if (options.help)
 		return cli_help(self);
-	for (int side = 0; side < 2 && result == CLI_OK; side++) {
+	for (int side = 0; side < 2 && err == CLI_OK; side++) {
 		if (cli_open_trace(options.paths[side], true, &pair.traces[side]) < 0)
-			result = CLI_FAILED;
+			err = CLI_FAILED;
 		else
 			pair.totals[side] = summary_count(pair.traces[side]);
 	}
-	if (result == CLI_OK)
-		result = compare(&pair, &options);
+	if (err == CLI_OK)
+		err = compare(&pair, &options);
 	for (int side = 0; side < 2; side++) {
-		if (result == CLI_OK)
-			result = cli_tell_damage(pair.traces[side], options.paths[side]);
+		if (err == CLI_OK)
+			err = cli_tell_damage(pair.traces[side], options.paths[side]);
 	}
 	trace_close(pair.traces[0]);
 	trace_close(pair.traces[1]);
-	return result;
+	return err;
 }

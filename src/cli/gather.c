@@ -145,14 +145,14 @@ static int put_packed(struct passage *passage, uint32_t pid, const char *path,
 		      const struct spool_reader *reader)
 {
 	const struct pack_sink sink = {append_packed, show_progress, passage};
-	int result = bundle_begin_section(passage->writer, BUNDLE_PACKED, pid, passage->error);
+	int err = bundle_begin_section(passage->writer, BUNDLE_PACKED, pid, passage->error);
 
-	if (result < 0)
-		return result;
-	result = pack_write(reader, &sink);
-	if (result == -ENOMEM)
-		return dagtap_error_set(passage->error, result, "%s: out of memory", path);
-	return result < 0 ? result : bundle_end_section(passage->writer, passage->error);
+	if (err < 0)
+		return err;
+	err = pack_write(reader, &sink);
+	if (err == -ENOMEM)
+		return dagtap_error_set(passage->error, err, "%s: out of memory", path);
+	return err < 0 ? err : bundle_end_section(passage->writer, passage->error);
 }
 
 /* Stores a file that cannot be read as a spool unchanged. The loader then reports why it cannot
@@ -161,7 +161,7 @@ static int put_as_it_is(struct passage *passage, uint32_t pid, const char *path,
 {
 	struct stat status;
 	void *image = MAP_FAILED;
-	int result;
+	int err;
 
 	if (fstat(fd, &status) == 0)
 		image = status.st_size
@@ -169,11 +169,11 @@ static int put_as_it_is(struct passage *passage, uint32_t pid, const char *path,
 				: NULL;
 	if (image == MAP_FAILED)
 		return dagtap_error_set(passage->error, -errno, "%s: %s", path, strerror(errno));
-	result = bundle_put_spool(passage->writer, pid, image, (uint64_t)status.st_size,
-				  passage->error);
+	err = bundle_put_spool(passage->writer, pid, image, (uint64_t)status.st_size,
+			       passage->error);
 	if (image)
 		munmap(image, (size_t)status.st_size);
-	return result;
+	return err;
 }
 
 static void count_spool(struct gather_result *result, const struct spool_reader *reader)
@@ -248,33 +248,33 @@ static int put_named(struct passage *passage, const struct gather_request *reque
 		     const char *name)
 {
 	char *path;
-	int fd, result;
+	int fd, err;
 
 	if (asprintf(&path, "%s/%s", request->folder, name) < 0)
 		return dagtap_error_set(passage->error, -ENOMEM, "out of memory");
 	fd = open_spool(request->folder_fd, name);
-	result = fd < 0 ? dagtap_error_set(passage->error, -errno, "%s: %s", path, strerror(errno))
-			: put_spool(passage, path, fd);
+	err = fd < 0 ? dagtap_error_set(passage->error, -errno, "%s: %s", path, strerror(errno))
+		     : put_spool(passage, path, fd);
 	if (fd >= 0)
 		close(fd);
 	free(path);
-	return result;
+	return err;
 }
 
 static int put_all(struct passage *passage, const struct gather_request *request,
 		   struct dirent **entries, int count)
 {
 	struct progress progress = {.spool_count = (uint32_t)count};
-	int result = 0;
+	int err = 0;
 
 	passage->progress = &progress;
-	for (int i = 0; i < count && result == 0; i++) {
+	for (int i = 0; i < count && err == 0; i++) {
 		progress.spool++;
-		result = put_named(passage, request, entries[i]->d_name);
+		err = put_named(passage, request, entries[i]->d_name);
 	}
 	if (progress.is_told)
 		fputs("\r\033[K", stderr);
-	return result;
+	return err;
 }
 
 static int write_bundle(const struct gather_request *request, struct dirent **entries, int count,
@@ -282,17 +282,17 @@ static int write_bundle(const struct gather_request *request, struct dirent **en
 {
 	struct bundle_writer *writer = NULL;
 	struct passage passage = {.result = counts, .error = error};
-	int result = bundle_create(request->output, request->force, &writer, error);
+	int err = bundle_create(request->output, request->force, &writer, error);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	passage.writer = writer;
-	result = bundle_put_meta(writer, request->meta, error);
-	if (result == 0)
-		result = put_all(&passage, request, entries, count);
-	if (result < 0) {
+	err = bundle_put_meta(writer, request->meta, error);
+	if (err == 0)
+		err = put_all(&passage, request, entries, count);
+	if (err < 0) {
 		bundle_abandon(writer);
-		return result;
+		return err;
 	}
 	return bundle_finish(writer, error);
 }
@@ -333,28 +333,28 @@ int gather_spools(const struct gather_request *request, struct gather_result *re
 	struct dirent **entries;
 	struct stat status;
 	int found = scandirat(request->folder_fd, ".", &entries, spool_folder_is_spool, alphasort);
-	int files, count, result = 0;
+	int files, count, err = 0;
 
 	if (found < 0)
 		return dagtap_error_set(error, -errno, "%s: %s", request->folder, strerror(errno));
 	files = take_out(request->folder_fd, entries, found, is_foreign);
 	count = request->leave_live ? take_out(request->folder_fd, entries, files, is_live) : files;
 	if (count > 0)
-		result = write_bundle(request, entries, count, &counts, error);
+		err = write_bundle(request, entries, count, &counts, error);
 	counts.spool_count = (uint32_t)count;
 	counts.live_count = (uint32_t)(files - count);
 	counts.foreign_count = (uint32_t)(found - files);
 	if (count > 0 && stat(request->output, &status) == 0)
 		counts.file_bytes = (uint64_t)status.st_size;
-	if (result == 0)
+	if (err == 0)
 		*ret_result = counts;
 	for (int i = 0; i < count; i++) {
-		if (result == 0 && !request->keep)
+		if (err == 0 && !request->keep)
 			unlinkat(request->folder_fd, entries[i]->d_name, 0);
 		free(entries[i]);
 	}
 	free(entries);
-	return result;
+	return err;
 }
 
 uint32_t gather_tell_lost(int folder_fd, FILE *out)

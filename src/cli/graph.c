@@ -443,7 +443,7 @@ static int print_text(const struct trace *trace, const struct graph_options *opt
 		      const struct graph_facts *facts)
 {
 	char count_text[HUMAN_CHARS];
-	int result = CLI_OK;
+	int err = CLI_OK;
 
 	if (trace->graphs_count == 0 && trace->launches_count)
 		printf("no graphs: of %s graph launch%s the file does not say of which graph\n",
@@ -451,17 +451,17 @@ static int print_text(const struct trace *trace, const struct graph_options *opt
 		       trace->launches_count == 1 ? "" : "es");
 	else if (trace->graphs_count == 0)
 		puts("no graphs");
-	for (uint32_t i = 0; i < trace->graphs_count && result == CLI_OK; i++) {
+	for (uint32_t i = 0; i < trace->graphs_count && err == CLI_OK; i++) {
 		if (is_wanted(trace, options, i))
-			result = print_graph(trace, options, facts, i);
+			err = print_graph(trace, options, facts, i);
 	}
-	return result;
+	return err;
 }
 
 static int print(const struct trace *trace, const struct graph_options *options)
 {
 	struct graph_facts facts;
-	int result = CLI_OK;
+	int err = CLI_OK;
 
 	if (options->is_advice)
 		return graph_advise(&(struct graph_advise_query){
@@ -481,31 +481,31 @@ static int print(const struct trace *trace, const struct graph_options *options)
 	else if (options->output == OUTPUT_DOT)
 		print_dot(trace, options, &facts);
 	else
-		result = print_text(trace, options, &facts);
+		err = print_text(trace, options, &facts);
 	free(facts.overlaps);
 	graph_analysis_release(&facts.analysis);
-	return result == CLI_OK ? cli_finish_stdout() : result;
+	return err == CLI_OK ? cli_finish_stdout() : err;
 }
 
 int cli_graph(const struct cli_command *self, int argc, char **argv)
 {
 	struct graph_options options = {.limit = 30};
 	struct trace *trace;
-	int result = parse(self, argc, argv, &options);
+	int err = parse(self, argc, argv, &options);
 
-	if (result != CLI_OK)
-		return result;
+	if (err != CLI_OK)
+		return err;
 	if (options.help)
 		return cli_help(self);
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
 	if (has_wanted(trace, &options))
-		result = print(trace, &options);
+		err = print(trace, &options);
 	else
-		result = cli_fail("%s: no graph %" PRIu64 "; without --graph all are shown",
-				  options.path, options.graph);
-	if (result == CLI_OK)
-		result = cli_tell_damage(trace, options.path);
+		err = cli_fail("%s: no graph %" PRIu64 "; without --graph all are shown",
+			       options.path, options.graph);
+	if (err == CLI_OK)
+		err = cli_tell_damage(trace, options.path);
 	trace_close(trace);
-	return result;
+	return err;
 }

@@ -39,7 +39,7 @@ static int print_machine(bool json)
 					    NULL};
 	struct machine_source sources[MACHINE_SOURCE_COUNT];
 	struct columns columns;
-	int result = CLI_OK;
+	int err = CLI_OK;
 
 	machine_probe(sources);
 	columns_init(&columns, heads);
@@ -52,10 +52,10 @@ static int print_machine(bool json)
 	if (json)
 		print_machine_json(sources);
 	else if (columns_print(&columns) < 0)
-		result = cli_fail("out of memory");
+		err = cli_fail("out of memory");
 	for (int i = 0; i < MACHINE_SOURCE_COUNT; i++)
 		free(sources[i].text);
-	return result == CLI_OK ? cli_finish_stdout() : result;
+	return err == CLI_OK ? cli_finish_stdout() : err;
 }
 
 /* X(name): the tables of the model whose row counts are shown, in this order. */
@@ -293,7 +293,7 @@ int cli_info(const struct cli_command *self, int argc, char **argv)
 	};
 	struct trace *trace;
 	bool json = false;
-	int option, result;
+	int option, err;
 
 	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
 		if (option == 'h')
@@ -312,9 +312,9 @@ int cli_info(const struct cli_command *self, int argc, char **argv)
 		print_contents_json(trace, argv[optind]);
 	else
 		print_contents_text(trace);
-	result = cli_finish_stdout();
-	if (result == CLI_OK)
-		result = cli_tell_damage(trace, argv[optind]);
+	err = cli_finish_stdout();
+	if (err == CLI_OK)
+		err = cli_tell_damage(trace, argv[optind]);
 	trace_close(trace);
-	return result;
+	return err;
 }

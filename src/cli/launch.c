@@ -71,15 +71,15 @@ int launch_append(const char *variable, const char *path, char separator)
 {
 	const char *before = getenv(variable);
 	char *value;
-	int result;
+	int err;
 
 	if (!before || !*before)
 		return setenv(variable, path, 1) < 0 ? -errno : 0;
 	if (asprintf(&value, "%s%c%s", before, separator, path) < 0)
 		return -ENOMEM;
-	result = setenv(variable, value, 1) < 0 ? -errno : 0;
+	err = setenv(variable, value, 1) < 0 ? -errno : 0;
 	free(value);
-	return result;
+	return err;
 }
 
 /* Loads the software GPU, for its own functions: only it knows which configurations it accepts.
@@ -87,10 +87,10 @@ int launch_append(const char *variable, const char *path, char separator)
 static int open_softgpu(void **ret_library, struct dagtap_error *error)
 {
 	char *path = NULL;
-	int result = launch_find(SOFTGPU_LIBRARY, &path, error);
+	int err = launch_find(SOFTGPU_LIBRARY, &path, error);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	*ret_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	free(path);
 	return *ret_library ? 0 : dagtap_error_set(error, -ELIBACC, "%s", dlerror());
@@ -101,10 +101,10 @@ static int check_softgpu_config(const char *config, struct dagtap_error *error)
 	__typeof__(softgpu_config_check) *check;
 	char message[256];
 	void *library = NULL;
-	int result = open_softgpu(&library, error);
+	int err = open_softgpu(&library, error);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	check = (__typeof__(check))dlsym(library, "softgpu_config_check");
 	if (check && check(config, message, sizeof(message)) < 0)
 		return dagtap_error_set(error, -EINVAL, "%s", message);
@@ -116,10 +116,10 @@ int launch_print_softgpu_keys(struct dagtap_error *error)
 	__typeof__(softgpu_config_help) *help;
 	char text[8192];
 	void *library = NULL;
-	int result = open_softgpu(&library, error);
+	int err = open_softgpu(&library, error);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	help = (__typeof__(help))dlsym(library, "softgpu_config_help");
 	if (help && help(text, sizeof(text)) < sizeof(text))
 		fputs(text, stdout);
@@ -165,9 +165,9 @@ static int set_door(const char *variable, const char *library, enum launch_backe
 static int set_cuda_doors(const char *library, enum launch_backend backend,
 			  struct dagtap_error *error)
 {
-	int result = set_door("CUDA_INJECTION64_PATH", library, backend, error);
+	int err = set_door("CUDA_INJECTION64_PATH", library, backend, error);
 
-	return result < 0 ? result : set_door("NVTX_INJECTION64_PATH", library, backend, error);
+	return err < 0 ? err : set_door("NVTX_INJECTION64_PATH", library, backend, error);
 }
 
 int launch_use_tracer(const char *spool_folder, enum launch_backend backend,

@@ -120,14 +120,14 @@ static int start_thread(struct loss_box *box)
 static int set_address(struct loss_box *box, const char *name, const char *folder)
 {
 	char *text;
-	int result;
+	int err;
 
 	if (asprintf(&text, "%.*s.%.*s:%s", LOSS_WORD_ID_CHARS, name, LOSS_WORD_ID_CHARS,
 		     box->secret, folder) < 0)
 		return -ENOMEM;
-	result = setenv(LOSS_WORD_VARIABLE, text, 1) < 0 ? -errno : 0;
+	err = setenv(LOSS_WORD_VARIABLE, text, 1) < 0 ? -errno : 0;
 	free(text);
-	return result;
+	return err;
 }
 
 static int open_ends(struct loss_box *box, const char *folder)

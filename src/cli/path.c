@@ -255,19 +255,19 @@ int cli_path(const struct cli_command *self, int argc, char **argv)
 		.query = {.nth = PATH_WINDOW_EACH, .begin_ns = INT64_MIN, .end_ns = INT64_MAX},
 	};
 	struct trace *trace;
-	int result = parse(self, argc, argv, &options);
+	int err = parse(self, argc, argv, &options);
 
-	if (result != CLI_OK)
-		return result;
+	if (err != CLI_OK)
+		return err;
 	if (options.help)
 		return cli_help(self);
 	if (!options.has_limit)
 		options.limit = options.json ? 0 : TEXT_ROWS;
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
-	result = print(trace, &options);
-	if (result == CLI_OK)
-		result = cli_tell_damage(trace, options.path);
+	err = print(trace, &options);
+	if (err == CLI_OK)
+		err = cli_tell_damage(trace, options.path);
 	trace_close(trace);
-	return result;
+	return err;
 }

@@ -208,26 +208,25 @@ static int prepare_folder(const struct cli_command *self, const struct record_op
 		.force = options->force,
 		.memory_bytes = options->ring && !options->keep_spool ? options->ring_bytes : 0,
 	};
-	int result = check_output(self, options);
+	int err = check_output(self, options);
 
-	return result == CLI_OK ? spool_folder_make(options->output, &wanted, ret_folder) : result;
+	return err == CLI_OK ? spool_folder_make(options->output, &wanted, ret_folder) : err;
 }
 
 static int prepare_environment(const struct cli_command *self, const struct record_options *options,
 			       const char *folder)
 {
 	struct dagtap_error error;
-	int result = 0;
+	int err = 0;
 
 	if (launch_use_tracer(folder, options->backend, &error) < 0)
 		return cli_fail_error(&error);
 	if (options->softgpu)
-		result = launch_use_softgpu(options->softgpu, &error);
-	if (result < 0)
-		return result == -EINVAL
-			       ? cli_usage(self, "%s; dagtap softgpu --help lists the keys",
-					   error.message)
-			       : cli_fail_error(&error);
+		err = launch_use_softgpu(options->softgpu, &error);
+	if (err < 0)
+		return err == -EINVAL ? cli_usage(self, "%s; dagtap softgpu --help lists the keys",
+						  error.message)
+				      : cli_fail_error(&error);
 	if (options->ready && setenv("DAGTAP_READY", options->ready, 1) < 0)
 		return cli_fail("environment: %s", strerror(errno));
 	if (options->ring && setenv("DAGTAP_RING", options->ring, 1) < 0)
@@ -408,22 +407,22 @@ static int record(const struct cli_command *self, const struct record_options *o
 		.start_ns = clock_read_ns(CLOCK_REALTIME),
 	};
 	int status = 0;
-	int result = prepare_environment(self, options, folder->path);
+	int err = prepare_environment(self, options, folder->path);
 
-	if (result != CLI_OK || launch_run(options->program, &status, &error) < 0) {
+	if (err != CLI_OK || launch_run(options->program, &status, &error) < 0) {
 		spool_folder_remove(folder);
-		return result != CLI_OK ? result : cli_fail_error(&error);
+		return err != CLI_OK ? err : cli_fail_error(&error);
 	}
 	meta.exit_status = status;
 	meta.command = join_words(options->program);
 	if (!meta.command)
 		return cli_fail("out of memory; the spools stay in %s", folder->path);
 	catch_interrupts();
-	result = gather(options, folder, box, &meta);
+	err = gather(options, folder, box, &meta);
 	free(meta.losses);
 	free(meta.command);
 	/* The program's own exit status, unless it is 0: then dagtap's. */
-	return status ? status : result;
+	return status ? status : err;
 }
 
 int cli_record(const struct cli_command *self, int argc, char **argv)
@@ -432,23 +431,23 @@ int cli_record(const struct cli_command *self, int argc, char **argv)
 	struct spool_folder folder = {.parent_fd = -1, .fd = -1};
 	struct loss_box *box = NULL;
 	const char *timers = getenv("DAGTAP_TIMERS");
-	int result = parse(self, argc, argv, &options);
+	int err = parse(self, argc, argv, &options);
 
 	if (timers)
 		timer_configure(timers);
-	if (result == CLI_OK && options.help) {
-		result = cli_help(self);
-	} else if (result == CLI_OK) {
-		result = prepare_folder(self, &options, &folder);
+	if (err == CLI_OK && options.help) {
+		err = cli_help(self);
+	} else if (err == CLI_OK) {
+		err = prepare_folder(self, &options, &folder);
 		/* Without the box, processes that cannot be recorded are not reported. The
 		 * recording itself works. */
-		if (result == CLI_OK && loss_box_open(folder.path, &box) < 0)
+		if (err == CLI_OK && loss_box_open(folder.path, &box) < 0)
 			box = NULL;
-		if (result == CLI_OK)
-			result = record(self, &options, &folder, box);
+		if (err == CLI_OK)
+			err = record(self, &options, &folder, box);
 	}
 	loss_box_close(box);
 	spool_folder_close(&folder);
 	free(options.output);
-	return result;
+	return err;
 }

@@ -23,7 +23,7 @@ int cli_softgpu(const struct cli_command *self, int argc, char **argv)
 	const char *equals = strchr(argv[0], '=');
 	struct dagtap_error error;
 	int program = 1;
-	int result;
+	int err;
 
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		return help(self);
@@ -33,12 +33,11 @@ int cli_softgpu(const struct cli_command *self, int argc, char **argv)
 		return cli_usage(self, "unknown option %s", argv[program]);
 	if (program >= argc)
 		return cli_usage(self, "which program?");
-	result = launch_use_softgpu(equals ? equals + 1 : NULL, &error);
-	if (result < 0)
-		return result == -EINVAL
-			       ? cli_usage(self, "%s; dagtap softgpu --help lists the keys",
-					   error.message)
-			       : cli_fail_error(&error);
+	err = launch_use_softgpu(equals ? equals + 1 : NULL, &error);
+	if (err < 0)
+		return err == -EINVAL ? cli_usage(self, "%s; dagtap softgpu --help lists the keys",
+						  error.message)
+				      : cli_fail_error(&error);
 	launch_restore_file_limit();
 	execvp(argv[program], argv + program);
 	return cli_fail("%s: cannot be run: %s", argv[program], strerror(errno));

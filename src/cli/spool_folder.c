@@ -130,18 +130,17 @@ static int check_contents(int fd, const char *path)
 {
 	struct dirent **entries;
 	int count = scandirat(fd, ".", &entries, is_entry, alphasort);
-	int result = CLI_OK;
+	int err = CLI_OK;
 
 	if (count < 0)
 		return cli_fail("%s: %s", path, strerror(errno));
-	for (int i = 0; i < count && result == CLI_OK; i++)
+	for (int i = 0; i < count && err == CLI_OK; i++)
 		if (!is_ours(fd, entries[i]->d_name))
-			result =
-				cli_fail("%s: there are other files than spools in it (%s); remove "
-					 "it, or choose another name for the recording",
-					 path, entries[i]->d_name);
+			err = cli_fail("%s: there are other files than spools in it (%s); remove "
+				       "it, or choose another name for the recording",
+				       path, entries[i]->d_name);
 	free_entries(entries, count);
-	return result;
+	return err;
 }
 
 static void remove_contents(int fd)
@@ -277,23 +276,23 @@ static int check_owner(int fd, const char *path)
 /* Removes our files from the folder, after all checks have succeeded. */
 static int clear(int fd, const char *path)
 {
-	int result = check_owner(fd, path);
+	int err = check_owner(fd, path);
 
-	if (result == CLI_OK)
-		result = lock_folder(fd, path);
-	if (result == CLI_OK && gather_count_live(fd) > 0)
-		result = cli_fail("%s: a process of an earlier recording still writes there", path);
-	if (result == CLI_OK)
-		result = check_contents(fd, path);
-	if (result == CLI_OK)
+	if (err == CLI_OK)
+		err = lock_folder(fd, path);
+	if (err == CLI_OK && gather_count_live(fd) > 0)
+		err = cli_fail("%s: a process of an earlier recording still writes there", path);
+	if (err == CLI_OK)
+		err = check_contents(fd, path);
+	if (err == CLI_OK)
 		remove_contents(fd);
-	return result;
+	return err;
 }
 
 static int clear_link(const struct spool_folder *folder)
 {
 	char name[NAME_MAX + 1];
-	int result = CLI_OK;
+	int err = CLI_OK;
 	int fd;
 
 	if (!read_memory_link(folder->parent_fd, folder->base, name, sizeof(name)))
@@ -306,11 +305,11 @@ static int clear_link(const struct spool_folder *folder)
 	if (fd < 0 && errno != ENOENT)
 		return cli_fail("%s: %s", folder->path, strerror(errno));
 	if (fd >= 0) {
-		result = clear(fd, folder->path);
+		err = clear(fd, folder->path);
 		close(fd);
 	}
-	if (result != CLI_OK)
-		return result;
+	if (err != CLI_OK)
+		return err;
 	remove_behind(name);
 	unlinkat(folder->parent_fd, folder->base, 0);
 	return CLI_OK;
@@ -320,7 +319,7 @@ static int clear_link(const struct spool_folder *folder)
 static int clear_earlier(const struct spool_folder *folder)
 {
 	struct stat status;
-	int fd, result;
+	int fd, err;
 
 	if (fstatat(folder->parent_fd, folder->base, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return CLI_OK;
@@ -329,11 +328,11 @@ static int clear_earlier(const struct spool_folder *folder)
 	fd = openat(folder->parent_fd, folder->base, FOLDER_FLAGS);
 	if (fd < 0)
 		return cli_fail("%s: %s", folder->path, strerror(errno));
-	result = clear(fd, folder->path);
+	err = clear(fd, folder->path);
 	close(fd);
-	if (result == CLI_OK)
+	if (err == CLI_OK)
 		unlinkat(folder->parent_fd, folder->base, AT_REMOVEDIR);
-	return result;
+	return err;
 }
 
 static int make_folder(struct spool_folder *folder, const struct spool_folder_options *options)
@@ -372,20 +371,20 @@ int spool_folder_make(const char *output, const struct spool_folder_options *opt
 		      struct spool_folder *ret_folder)
 {
 	struct spool_folder folder = {.parent_fd = -1, .fd = -1};
-	int result = name_folder(output, &folder.path);
+	int err = name_folder(output, &folder.path);
 
-	if (result != CLI_OK)
-		return result;
-	result = open_parent(&folder);
-	if (result == CLI_OK && options->force)
-		result = clear_earlier(&folder);
-	if (result == CLI_OK)
-		result = make_folder(&folder, options);
-	if (result == CLI_OK && !(folder.real_path = realpath(folder.path, NULL)))
-		result = cli_fail("%s: %s", folder.path, strerror(errno));
-	if (result != CLI_OK) {
+	if (err != CLI_OK)
+		return err;
+	err = open_parent(&folder);
+	if (err == CLI_OK && options->force)
+		err = clear_earlier(&folder);
+	if (err == CLI_OK)
+		err = make_folder(&folder, options);
+	if (err == CLI_OK && !(folder.real_path = realpath(folder.path, NULL)))
+		err = cli_fail("%s: %s", folder.path, strerror(errno));
+	if (err != CLI_OK) {
 		spool_folder_close(&folder);
-		return result;
+		return err;
 	}
 	*ret_folder = folder;
 	return CLI_OK;

@@ -110,10 +110,10 @@ static int json_table(struct json *json, const struct trace *trace, const char *
 		      enum summary_by by)
 {
 	struct summary_table table;
-	int result = summary_make(trace, by, &table);
+	int err = summary_make(trace, by, &table);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	json_key(json, key);
 	json_array_begin(json);
 	for (uint32_t i = 0; i < table.count; i++) {
@@ -140,7 +140,7 @@ static int print_json(const struct trace *trace, const struct summary_options *o
 {
 	struct summary_totals totals = summary_count(trace);
 	struct json json;
-	int result;
+	int err;
 
 	json_init(&json, stdout);
 	json_object_begin(&json);
@@ -148,15 +148,15 @@ static int print_json(const struct trace *trace, const struct summary_options *o
 	json_put_text(&json, "command", trace_text(trace, trace->command));
 	json_put_text(&json, "state", trace->truncated ? "truncated" : "complete");
 	json_totals(&json, &totals);
-	result = json_table(&json, trace, "kernels", SUMMARY_BY_KERNEL);
-	if (result == 0)
-		result = json_table(&json, trace, "copies", SUMMARY_BY_COPY);
-	if (result == 0 && options->by != SUMMARY_BY_KERNEL) {
+	err = json_table(&json, trace, "kernels", SUMMARY_BY_KERNEL);
+	if (err == 0)
+		err = json_table(&json, trace, "copies", SUMMARY_BY_COPY);
+	if (err == 0 && options->by != SUMMARY_BY_KERNEL) {
 		json_put_text(&json, "by", groupings[find_grouping(options->by)].name);
-		result = json_table(&json, trace, "rows", options->by);
+		err = json_table(&json, trace, "rows", options->by);
 	}
 	json_object_end(&json);
-	if (result < 0)
+	if (err < 0)
 		return cli_fail("out of memory");
 	json_finish(&json);
 	return cli_finish_stdout();
@@ -243,34 +243,33 @@ static int print_table(const struct trace *trace, enum summary_by by, const char
 static int print_text(const struct trace *trace, const struct summary_options *options)
 {
 	struct summary_totals totals = summary_count(trace);
-	int result;
+	int err;
 
 	print_totals(trace, &totals);
-	result = print_table(trace, options->by, groupings[find_grouping(options->by)].head,
-			     options->limit);
-	if (result == CLI_OK && options->by == SUMMARY_BY_KERNEL &&
-	    totals.copies + totals.memsets) {
+	err = print_table(trace, options->by, groupings[find_grouping(options->by)].head,
+			  options->limit);
+	if (err == CLI_OK && options->by == SUMMARY_BY_KERNEL && totals.copies + totals.memsets) {
 		putchar('\n');
-		result = print_table(trace, SUMMARY_BY_COPY, "<what", options->limit);
+		err = print_table(trace, SUMMARY_BY_COPY, "<what", options->limit);
 	}
-	return result == CLI_OK ? cli_finish_stdout() : result;
+	return err == CLI_OK ? cli_finish_stdout() : err;
 }
 
 int cli_summary(const struct cli_command *self, int argc, char **argv)
 {
 	struct summary_options options = {.by = SUMMARY_BY_KERNEL, .limit = 30};
 	struct trace *trace;
-	int result = parse(self, argc, argv, &options);
+	int err = parse(self, argc, argv, &options);
 
-	if (result != CLI_OK)
-		return result;
+	if (err != CLI_OK)
+		return err;
 	if (options.help)
 		return cli_help(self);
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
-	result = options.json ? print_json(trace, &options) : print_text(trace, &options);
-	if (result == CLI_OK)
-		result = cli_tell_damage(trace, options.path);
+	err = options.json ? print_json(trace, &options) : print_text(trace, &options);
+	if (err == CLI_OK)
+		err = cli_tell_damage(trace, options.path);
 	trace_close(trace);
-	return result;
+	return err;
 }

@@ -57,13 +57,13 @@ static ssize_t write_bytes(void *context, const char *bytes, size_t size)
 	while (done < size) {
 		/* zlib counts in 32 bits */
 		size_t piece = size - done < UINT32_MAX ? size - done : UINT32_MAX;
-		int error;
+		int err;
 
 		gzip->stream.next_in = (unsigned char *)bytes + done;
 		gzip->stream.avail_in = (unsigned)piece;
-		error = compress_given(gzip, Z_NO_FLUSH);
-		if (error) {
-			errno = -error;
+		err = compress_given(gzip, Z_NO_FLUSH);
+		if (err) {
+			errno = -err;
 			return 0;
 		}
 		done += piece;
@@ -74,15 +74,15 @@ static ssize_t write_bytes(void *context, const char *bytes, size_t size)
 static int end(void *context)
 {
 	struct gzip *gzip = context;
-	int error;
+	int err;
 
 	gzip->stream.avail_in = 0;
-	error = compress_given(gzip, Z_FINISH);
+	err = compress_given(gzip, Z_FINISH);
 	deflateEnd(&gzip->stream);
 	free(gzip);
-	if (!error)
+	if (!err)
 		return 0;
-	errno = -error;
+	errno = -err;
 	return -1;
 }
 

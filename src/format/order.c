@@ -42,20 +42,20 @@ static int sort_from(const struct order_table *table, order_key *const *key, str
 {
 	const char *rows = *table->rows;
 	uint32_t end;
-	int result;
+	int err;
 
 	for (uint32_t i = 0; i < count; i++)
 		order[i].key = (*key)(rows + order[i].index * table->row_bytes);
-	result = sort_rows(order, count);
+	err = sort_rows(order, count);
 	if (!key[1])
-		return result;
-	for (uint32_t begin = 0; begin < count && result == 0; begin = end) {
+		return err;
+	for (uint32_t begin = 0; begin < count && err == 0; begin = end) {
 		for (end = begin + 1; end < count && order[end].key == order[begin].key;)
 			end++;
 		if (end - begin > 1)
-			result = sort_from(table, key + 1, order + begin, end - begin);
+			err = sort_from(table, key + 1, order + begin, end - begin);
 	}
-	return result;
+	return err;
 }
 
 static int find_order(const struct order_table *table, struct sort_row *order)
@@ -69,16 +69,16 @@ int order_rows(const struct order_table *table, uint32_t **ret_place)
 {
 	struct sort_row *order = table_alloc(table->count, sizeof(*order));
 	uint32_t *place = table_alloc(table->count, sizeof(*place));
-	int result = order && place ? find_order(table, order) : -ENOMEM;
+	int err = order && place ? find_order(table, order) : -ENOMEM;
 
-	if (result == 0)
-		result = place_rows(table, order);
-	for (uint32_t i = 0; i < table->count && result == 0; i++)
+	if (err == 0)
+		err = place_rows(table, order);
+	for (uint32_t i = 0; i < table->count && err == 0; i++)
 		place[order[i].index] = i;
 	free(order);
-	if (result < 0) {
+	if (err < 0) {
 		free(place);
-		return result;
+		return err;
 	}
 	*ret_place = place;
 	return 0;
@@ -121,10 +121,10 @@ KEY(launch, replay, row->replay)
 int order_threads(struct trace *trace)
 {
 	uint32_t *place;
-	int result = order_rows(ORDER_TABLE(trace, threads, thread_process, thread_tid), &place);
+	int err = order_rows(ORDER_TABLE(trace, threads, thread_process, thread_tid), &place);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < trace->calls_count; i++)
 		order_move(&trace->calls[i].thread, place);
 	for (uint32_t i = 0; i < trace->scopes_count; i++)
@@ -138,11 +138,10 @@ int order_threads(struct trace *trace)
 int order_streams(struct trace *trace)
 {
 	uint32_t *place;
-	int result =
-		order_rows(ORDER_TABLE(trace, streams, stream_process, stream_ordinal), &place);
+	int err = order_rows(ORDER_TABLE(trace, streams, stream_process, stream_ordinal), &place);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < trace->calls_count; i++)
 		order_move(&trace->calls[i].stream, place);
 	for (uint32_t i = 0; i < trace->activities_count; i++)
@@ -160,10 +159,10 @@ int order_streams(struct trace *trace)
 int order_apis(struct trace *trace)
 {
 	uint32_t *place;
-	int result = order_rows(ORDER_TABLE(trace, apis, api_process), &place);
+	int err = order_rows(ORDER_TABLE(trace, apis, api_process), &place);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < trace->calls_count; i++)
 		order_move(&trace->calls[i].api, place);
 	free(place);
@@ -173,10 +172,10 @@ int order_apis(struct trace *trace)
 int order_agents(struct trace *trace)
 {
 	uint32_t *place;
-	int result = order_rows(ORDER_TABLE(trace, agents, agent_process, agent_index), &place);
+	int err = order_rows(ORDER_TABLE(trace, agents, agent_process, agent_index), &place);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < trace->streams_count; i++)
 		order_move(&trace->streams[i].agent, place);
 	for (uint32_t i = 0; i < trace->activities_count; i++)
@@ -222,16 +221,15 @@ static int move_sets(struct order_sets *sets, uint32_t count, uint32_t *place)
 int order_calls(struct trace *trace, struct order_sets *sets)
 {
 	uint32_t *place;
-	int result =
-		order_rows(ORDER_TABLE(trace, calls, call_process, call_cid, call_begin), &place);
+	int err = order_rows(ORDER_TABLE(trace, calls, call_process, call_cid, call_begin), &place);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < trace->calls_count; i++)
 		order_move(&trace->calls[i].parent, place);
-	result = move_sets(sets, trace->calls_count, place);
+	err = move_sets(sets, trace->calls_count, place);
 	free(place);
-	return result;
+	return err;
 }
 
 static bool is_before(const struct trace_call *call, const struct trace_activity *activity)
@@ -263,24 +261,24 @@ static int move_activities(struct trace *trace, const struct order_table *table,
 			   struct order_sets *sets)
 {
 	uint32_t *place;
-	int result = order_rows(table, &place);
+	int err = order_rows(table, &place);
 
-	if (result < 0)
-		return result;
-	result = move_sets(sets, trace->activities_count, place);
+	if (err < 0)
+		return err;
+	err = move_sets(sets, trace->activities_count, place);
 	free(place);
-	return result;
+	return err;
 }
 
 int order_activities(struct trace *trace, struct order_sets *sets)
 {
-	int result = move_activities(
+	int err = move_activities(
 		trace,
 		ORDER_TABLE(trace, activities, activity_process, activity_cid, activity_start),
 		sets);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	meet(trace);
 	return move_activities(
 		trace, ORDER_TABLE(trace, activities, activity_process, activity_is_orphan), sets);
@@ -289,10 +287,10 @@ int order_activities(struct trace *trace, struct order_sets *sets)
 static int order_graph_rows(struct trace *trace)
 {
 	uint32_t *place;
-	int result = order_rows(ORDER_TABLE(trace, graphs, graph_process, graph_id), &place);
+	int err = order_rows(ORDER_TABLE(trace, graphs, graph_process, graph_id), &place);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < trace->nodes_count; i++)
 		order_move(&trace->nodes[i].graph, place);
 	for (uint32_t i = 0; i < trace->execs_count; i++)
@@ -304,10 +302,10 @@ static int order_graph_rows(struct trace *trace)
 static int order_nodes(struct trace *trace)
 {
 	uint32_t *place;
-	int result = order_rows(ORDER_TABLE(trace, nodes, node_graph, node_handle), &place);
+	int err = order_rows(ORDER_TABLE(trace, nodes, node_graph, node_handle), &place);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < trace->activities_count; i++)
 		order_move(&trace->activities[i].node, place);
 	for (uint32_t i = 0; i < trace->nodes_count; i++) {
@@ -325,10 +323,10 @@ static int order_nodes(struct trace *trace)
 static int order_execs(struct trace *trace)
 {
 	uint32_t *place;
-	int result = order_rows(ORDER_TABLE(trace, execs, exec_process, exec_id), &place);
+	int err = order_rows(ORDER_TABLE(trace, execs, exec_process, exec_id), &place);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < trace->launches_count; i++) {
 		order_move(&trace->launches[i].exec, place);
 		trace->execs[trace->launches[i].exec].launch_count++;
@@ -382,11 +380,11 @@ static void count_launches(struct trace *trace)
 static int order_launches(struct trace *trace, order_key *last)
 {
 	uint32_t *place;
-	int result =
+	int err =
 		order_rows(ORDER_TABLE(trace, launches, launch_process, launch_exec, last), &place);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < trace->activities_count; i++)
 		order_move(&trace->activities[i].launch, place);
 	for (uint32_t i = 0; i < trace->calls_count; i++)
@@ -397,18 +395,18 @@ static int order_launches(struct trace *trace, order_key *last)
 
 int order_graphs(struct trace *trace)
 {
-	int result = order_graph_rows(trace);
+	int err = order_graph_rows(trace);
 
-	if (result == 0)
-		result = order_nodes(trace);
-	if (result == 0)
-		result = order_execs(trace);
-	if (result < 0)
-		return result;
+	if (err == 0)
+		err = order_nodes(trace);
+	if (err == 0)
+		err = order_execs(trace);
+	if (err < 0)
+		return err;
 	count_launches(trace);
-	result = order_launches(trace, launch_call);
-	if (result < 0)
-		return result;
+	err = order_launches(trace, launch_call);
+	if (err < 0)
+		return err;
 	number_replays(trace);
 	return order_launches(trace, launch_replay);
 }

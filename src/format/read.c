@@ -78,11 +78,11 @@ int read_open(const char *path, const struct trace_options *options, struct trac
 {
 	struct read_file file = map_file(path);
 	const struct read_format *format = file.bytes ? find_format(&file) : NULL;
-	int result = 0;
+	int err = 0;
 
 	if (format)
-		result = format->open(&file, options, ret_trace, error);
+		err = format->open(&file, options, ret_trace, error);
 	if (file.bytes)
 		munmap((void *)file.bytes, file.size);
-	return format ? result : trace_open(path, options, ret_trace, error);
+	return format ? err : trace_open(path, options, ret_trace, error);
 }

@@ -44,21 +44,21 @@ static uint64_t end_key(struct rows_time time)
 static int sort(const struct rows *rows, struct sort_row *order, uint32_t count)
 {
 	bool equal_begins = false;
-	int error;
+	int err;
 
 	for (uint32_t i = 0; i < count; i++)
 		order[i].key = begin_key(rows->time_of(rows->table, order[i].index));
-	error = sort_rows(order, count);
+	err = sort_rows(order, count);
 	for (uint32_t i = 1; i < count && !equal_begins; i++)
 		equal_begins = order[i].key == order[i - 1].key;
-	if (error || !equal_begins)
-		return error;
+	if (err || !equal_begins)
+		return err;
 	for (uint32_t i = 0; i < count; i++)
 		order[i].key = end_key(rows->time_of(rows->table, order[i].index));
-	error = sort_rows(order, count);
+	err = sort_rows(order, count);
 	for (uint32_t i = 0; i < count; i++)
 		order[i].key = begin_key(rows->time_of(rows->table, order[i].index));
-	return error ? error : sort_rows(order, count);
+	return err ? err : sort_rows(order, count);
 }
 
 int rows_list_sort(const struct rows *rows, struct rows_list *list)
@@ -66,7 +66,7 @@ int rows_list_sort(const struct rows *rows, struct rows_list *list)
 	uint32_t count = list->late.count;
 	uint32_t row = list->late.head;
 	struct sort_row *order;
-	int error;
+	int err;
 
 	if (count == 0)
 		return 0;
@@ -75,12 +75,12 @@ int rows_list_sort(const struct rows *rows, struct rows_list *list)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++, row = rows->next[row])
 		order[i].index = row;
-	error = sort(rows, order, count);
+	err = sort(rows, order, count);
 	list->late.count = 0;
 	for (uint32_t i = 0; i < count; i++)
 		rows_run_add(rows, &list->late, order[i].index);
 	free(order);
-	return error;
+	return err;
 }
 
 int rows_nest_take(struct rows_nest *nest, struct rows_time time)

@@ -114,19 +114,19 @@ static int put_slice(struct tracks *tracks, const struct slice *slice)
 int slices_put(struct slice *slices, size_t count, const struct slices_output *output)
 {
 	struct tracks tracks = {.output = output};
-	int error = 0;
+	int err = 0;
 
 	if (count > 0)
 		qsort(slices, count, sizeof(*slices), compare_slices);
-	for (size_t i = 0; i < count && !error; i++) {
+	for (size_t i = 0; i < count && !err; i++) {
 		if (i > 0 && slices[i].group != slices[i - 1].group)
 			close_all(&tracks, slices[i - 1].group);
-		error = put_slice(&tracks, &slices[i]);
+		err = put_slice(&tracks, &slices[i]);
 	}
 	if (count > 0)
 		close_all(&tracks, slices[count - 1].group);
 	for (uint32_t i = 0; i < tracks.count; i++)
 		free(tracks.tracks[i].ends);
 	free(tracks.tracks);
-	return error;
+	return err;
 }

@@ -4,9 +4,9 @@
 int track_lists_sort(const struct track_lists *lists, const struct rows *scopes,
 		     const struct rows *calls)
 {
-	int error = rows_list_sort(scopes, lists->of[TRACK_SCOPES]);
+	int err = rows_list_sort(scopes, lists->of[TRACK_SCOPES]);
 
-	return error ? error : rows_list_sort(calls, lists->of[TRACK_CALLS]);
+	return err ? err : rows_list_sort(calls, lists->of[TRACK_CALLS]);
 }
 
 /* Reads the time of the table's next row into `heads`. */

@@ -67,13 +67,13 @@ int addresses_check(struct dagpatch_recording *recording, const uint32_t *slots,
 		    void *const *const addresses[2])
 {
 	struct range *ranges = malloc(((size_t)count + 1) * sizeof(*ranges));
-	int rc = ranges ? 0 : recording_fail(recording, -ENOMEM, "no memory for addresses");
+	int err = ranges ? 0 : recording_fail(recording, -ENOMEM, "no memory for addresses");
 
-	for (uint32_t i = 0; rc == 0 && i < count; i++) {
+	for (uint32_t i = 0; err == 0 && i < count; i++) {
 		uint64_t begin = (uintptr_t)addresses[0][i];
 		uint64_t bytes = recording->slots[slots[i]].bytes;
 
-		rc = check_slot(recording, slots[i], addresses[0][i], addresses[1][i]);
+		err = check_slot(recording, slots[i], addresses[0][i], addresses[1][i]);
 		ranges[i] = (struct range){
 			.moved = (uintptr_t)addresses[1][i] - begin,
 			.begin = begin,
@@ -81,10 +81,10 @@ int addresses_check(struct dagpatch_recording *recording, const uint32_t *slots,
 			.slot = slots[i],
 		};
 	}
-	if (rc == 0 && count > 0)
-		rc = check_overlaps(recording, ranges, count);
+	if (err == 0 && count > 0)
+		err = check_overlaps(recording, ranges, count);
 	free(ranges);
-	return rc;
+	return err;
 }
 
 /* ---- scratch memory ---- */
@@ -142,14 +142,14 @@ static int make_blocks(struct dagpatch_recording *recording, const struct places
 	for (uint32_t i = 0; i < 4; i++) {
 		uint32_t on_host = i / 2, set = i % 2;
 		uint64_t bytes = places->end[on_host] + (2 + (uint64_t)set * count) * places->step;
-		int rc;
+		int err;
 
 		if (places->end[on_host] == 0)
 			continue;
-		rc = recording->device->driver->memory_alloc(recording->device, bytes, on_host,
-							     &scratch->blocks[on_host][set]);
-		if (rc < 0)
-			return recording_fail(recording, rc,
+		err = recording->device->driver->memory_alloc(recording->device, bytes, on_host,
+							      &scratch->blocks[on_host][set]);
+		if (err < 0)
+			return recording_fail(recording, err,
 					      "no scratch memory of %llu bytes to capture at: give "
 					      "addresses of your own",
 					      (unsigned long long)bytes);
@@ -161,16 +161,16 @@ int scratch_make(struct dagpatch_recording *recording, const uint32_t *slots, ui
 		 struct scratch *scratch)
 {
 	struct places places = {.offsets = calloc((size_t)count + 1, sizeof(*places.offsets))};
-	int rc;
+	int err;
 
 	scratch->addresses[0] = calloc((size_t)count + 1, sizeof(void *));
 	scratch->addresses[1] = calloc((size_t)count + 1, sizeof(void *));
-	rc = places.offsets && scratch->addresses[0] && scratch->addresses[1]
-		     ? choose_places(recording, slots, count, &places)
-		     : recording_fail(recording, -ENOMEM, "no memory for a capture");
-	if (rc == 0)
-		rc = make_blocks(recording, &places, count, scratch);
-	for (uint32_t i = 0; rc == 0 && i < 2 * count; i++) {
+	err = places.offsets && scratch->addresses[0] && scratch->addresses[1]
+		      ? choose_places(recording, slots, count, &places)
+		      : recording_fail(recording, -ENOMEM, "no memory for a capture");
+	if (err == 0)
+		err = make_blocks(recording, &places, count, scratch);
+	for (uint32_t i = 0; err == 0 && i < 2 * count; i++) {
 		uint32_t index = i / 2, set = i % 2;
 		void *block = scratch->blocks[recording->slots[slots[index]].on_host][set];
 
@@ -180,5 +180,5 @@ int scratch_make(struct dagpatch_recording *recording, const uint32_t *slots, ui
 					    (uint64_t)set * index * places.step);
 	}
 	free(places.offsets);
-	return rc;
+	return err;
 }

@@ -67,11 +67,11 @@ static int append_declared(struct dagpatch_recording *recording, const struct gi
 	uint32_t node = giving->first + declared->node, byte = declared->byte;
 	char text[96];
 	uint64_t there, expected = given_address(giving->given, declared->slot);
-	int rc =
+	int err =
 		slot_check(recording, declared->slot, declared->offset, 0, "a declared relocation");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (expected == 0)
 		return recording_fail(recording, -EINVAL,
 				      "declared for slot %u, which is none of the graph's",
@@ -109,26 +109,26 @@ static int append_given(struct dagpatch_recording *recording, const struct givin
 		.inside_flag = NODE_INSIDE,
 		.keeps_handles = giving->keeps_handles,
 	};
-	int rc;
+	int err;
 
 	for (uint32_t i = 2; i < captures.count; i++)
 		captures.graphs[i] = given->again[i - 2];
-	rc = given->other_graph ? addresses_check(recording, given->slots, given->slot_count,
-						  captures.addresses)
-				: 0;
-	if (rc == 0)
-		rc = capture_append(recording, &captures, place);
-	for (uint32_t i = 0; rc == 0 && i < given->declared_count; i++)
-		rc = append_declared(recording, giving, &given->declared[i]);
-	return rc;
+	err = given->other_graph ? addresses_check(recording, given->slots, given->slot_count,
+						   captures.addresses)
+				 : 0;
+	if (err == 0)
+		err = capture_append(recording, &captures, place);
+	for (uint32_t i = 0; err == 0 && i < given->declared_count; i++)
+		err = append_declared(recording, giving, &given->declared[i]);
+	return err;
 }
 
 static int copy_given(struct dagpatch_recording *recording, void *graph,
 		      struct driver_graph **ret_clone)
 {
-	int rc = recording->device->driver->graph_clone(recording->device, graph, ret_clone);
+	int err = recording->device->driver->graph_clone(recording->device, graph, ret_clone);
 
-	return rc < 0 ? recording_fail(recording, rc, "copying a graph that is given") : 0;
+	return err < 0 ? recording_fail(recording, err, "copying a graph that is given") : 0;
 }
 
 /* ---- as a node ---- */
@@ -138,18 +138,18 @@ static int append_graph(struct dagpatch_recording *recording, const struct dagpa
 	struct work work = {.slot_count = given->slot_count};
 	struct giving giving = {.given = given};
 	uint32_t node;
-	int rc = node_append(recording, PATCH_CHILD, 0, &node);
+	int err = node_append(recording, PATCH_CHILD, 0, &node);
 
-	if (rc == 0)
-		rc = slots_append_accesses(recording, node, given->slots, given->slot_count);
-	if (rc == 0)
-		rc = copy_given(recording, given->graph, &work.graph);
-	if (rc == 0)
-		rc = work_place(recording, node, &work, given->slots);
-	if (rc == 0)
-		rc = attributes_find(recording, work.graph, NULL);
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = slots_append_accesses(recording, node, given->slots, given->slot_count);
+	if (err == 0)
+		err = copy_given(recording, given->graph, &work.graph);
+	if (err == 0)
+		err = work_place(recording, node, &work, given->slots);
+	if (err == 0)
+		err = attributes_find(recording, work.graph, NULL);
+	if (err < 0)
+		return err;
 	giving.graph = work.graph;
 	giving.first = node + 1;
 	return append_given(recording, &giving, &(struct capture_place){node, 1});
@@ -160,29 +160,29 @@ static int add_graph(struct dagpatch_recording *recording, const struct dagpatch
 {
 	struct dagpatch_graph graph;
 	struct mark mark;
-	int rc = add_check(recording, "dagpatch_add_graph", &mark);
+	int err = add_check(recording, "dagpatch_add_graph", &mark);
 
-	if (rc == 0)
-		rc = recording_read(recording, &graph, sizeof(graph), given, "graph");
-	if (rc == 0)
-		rc = check_given(recording, &graph);
-	if (rc == 0)
-		rc = slots_check(recording, graph.slots, graph.slot_count, "a graph");
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = recording_read(recording, &graph, sizeof(graph), given, "graph");
+	if (err == 0)
+		err = check_given(recording, &graph);
+	if (err == 0)
+		err = slots_check(recording, graph.slots, graph.slot_count, "a graph");
+	if (err < 0)
+		return err;
 	return add_end(recording, append_graph(recording, &graph), &mark, after, ret_node);
 }
 
 int dagpatch_add_graph(struct dagpatch_recording *recording, const struct dagpatch_graph *graph,
 		       const struct dagpatch_after *after, uint32_t *ret_node)
 {
-	int rc = recording_enter(recording);
+	int err = recording_enter(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = add_graph(recording, graph, after, ret_node);
+	if (err < 0)
+		return err;
+	err = add_graph(recording, graph, after, ret_node);
 	recording_leave(recording);
-	return rc;
+	return err;
 }
 
 /* ---- as the whole content ---- */
@@ -232,39 +232,39 @@ static int adopt_source(struct dagpatch_recording *recording, const struct dagpa
 			void *exec)
 {
 	struct giving giving = {.given = given, .keeps_handles = exec != NULL};
-	int rc = 0;
+	int err = 0;
 
 	if (exec) {
 		recording->source = given->graph;
 		recording->foreign_exec = exec;
 	} else {
-		rc = copy_given(recording, given->graph, &recording->source);
+		err = copy_given(recording, given->graph, &recording->source);
 	}
 	giving.graph = recording->source;
-	if (rc == 0)
-		rc = attributes_find(recording, recording->source, NULL);
-	if (rc == 0)
-		rc = append_given(recording, &giving, &(struct capture_place){DAGPATCH_NONE, 0});
-	if (rc == 0)
-		rc = keep_addresses(recording, given->addresses[0]);
-	if (rc < 0)
+	if (err == 0)
+		err = attributes_find(recording, recording->source, NULL);
+	if (err == 0)
+		err = append_given(recording, &giving, &(struct capture_place){DAGPATCH_NONE, 0});
+	if (err == 0)
+		err = keep_addresses(recording, given->addresses[0]);
+	if (err < 0)
 		drop_source(recording);
-	return rc;
+	return err;
 }
 
 static int adopt_given(struct dagpatch_recording *recording, const struct dagpatch_graph *given,
 		       void *exec, const struct mark *mark)
 {
-	int rc = check_given(recording, given);
+	int err = check_given(recording, given);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (recording->flags & DAGPATCH_NESTED)
 		return add_end(recording, append_graph(recording, given), mark, NULL, NULL);
-	rc = adopt_source(recording, given, exec);
-	if (rc < 0)
+	err = adopt_source(recording, given, exec);
+	if (err < 0)
 		recording_rewind(recording, mark);
-	return rc;
+	return err;
 }
 
 static int adopt(struct dagpatch_recording *recording, const struct dagpatch_adoption *given)
@@ -272,20 +272,20 @@ static int adopt(struct dagpatch_recording *recording, const struct dagpatch_ado
 	struct dagpatch_adoption adoption;
 	struct mark mark;
 	uint32_t *slots;
-	int rc = add_check(recording, "dagpatch_adopt", &mark);
+	int err = add_check(recording, "dagpatch_adopt", &mark);
 
-	if (rc == 0)
-		rc = recording_read(recording, &adoption, sizeof(adoption), given, "adoption");
-	if (rc == 0)
-		rc = check_adoption(recording, &adoption);
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = recording_read(recording, &adoption, sizeof(adoption), given, "adoption");
+	if (err == 0)
+		err = check_adoption(recording, &adoption);
+	if (err < 0)
+		return err;
 	slots = malloc(((size_t)recording->slot_count + 1) * sizeof(*slots));
 	if (!slots)
 		return recording_fail(recording, -ENOMEM, "no memory for a graph");
 	for (uint32_t i = 0; i < recording->slot_count; i++)
 		slots[i] = i;
-	rc = adopt_given(
+	err = adopt_given(
 		recording,
 		&DAGPATCH_SIZED(graph, .graph = adoption.graph, .slots = slots,
 				.slot_count = recording->slot_count,
@@ -295,17 +295,17 @@ static int adopt(struct dagpatch_recording *recording, const struct dagpatch_ado
 				.declared_count = adoption.declared_count),
 		adoption.exec, &mark);
 	free(slots);
-	recording->is_adopted = rc == 0;
-	return rc;
+	recording->is_adopted = err == 0;
+	return err;
 }
 
 int dagpatch_adopt(struct dagpatch_recording *recording, const struct dagpatch_adoption *adoption)
 {
-	int rc = recording_enter(recording);
+	int err = recording_enter(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = adopt(recording, adoption);
+	if (err < 0)
+		return err;
+	err = adopt(recording, adoption);
 	recording_leave(recording);
-	return rc;
+	return err;
 }

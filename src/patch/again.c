@@ -53,55 +53,55 @@ static int read_nodes(struct dagpatch_recording *content, struct driver_graph *g
 static int read_content(struct dagpatch_recording *recording, struct captured_graph *made)
 {
 	struct dagpatch_recording *content;
-	int rc;
+	int err;
 
 	if (!(recording->device->capabilities & PATCH_FLATTENS))
 		return 0;
-	rc = dagpatch_recording_create(recording->context, DAGPATCH_NESTED, &content);
-	if (rc < 0)
-		return recording_fail(recording, rc, "no memory for a capture");
-	rc = read_nodes(content, made->graph);
-	if (rc == 0) {
+	err = dagpatch_recording_create(recording->context, DAGPATCH_NESTED, &content);
+	if (err < 0)
+		return recording_fail(recording, err, "no memory for a capture");
+	err = read_nodes(content, made->graph);
+	if (err == 0) {
 		content->source = made->graph; /* MADE stays the owner */
 		made->content = content;
 		return 0;
 	}
-	if (rc == -ENOTSUP || rc == -ELOOP) {
-		rc = 0;
+	if (err == -ENOTSUP || err == -ELOOP) {
+		err = 0;
 	} else {
-		recording_fail(recording, rc, "%s", content->error.message);
+		recording_fail(recording, err, "%s", content->error.message);
 		recording->error.driver_code = content->error.driver_code;
 	}
 	dagpatch_recording_destroy(content);
-	return rc;
+	return err;
 }
 
 static int capture_next(struct dagpatch_recording *recording, struct again *again)
 {
 	void **addresses = malloc((again->slot_count + 1) * sizeof(void *));
 	struct captured_graph *made = calloc(1, sizeof(*made));
-	int rc = 0;
+	int err = 0;
 
 	if (!addresses || !made)
-		rc = recording_fail(recording, -ENOMEM, "no memory for a capture");
-	for (uint32_t i = 0; rc == 0 && i < again->slot_count; i++)
+		err = recording_fail(recording, -ENOMEM, "no memory for a capture");
+	for (uint32_t i = 0; err == 0 && i < again->slot_count; i++)
 		addresses[i] = (void *)(uintptr_t)address_of(recording, again, i);
-	if (rc == 0)
-		rc = capture_graph(recording, again->record, again->user, addresses, &made->graph);
+	if (err == 0)
+		err = capture_graph(recording, again->record, again->user, addresses, &made->graph);
 	free(addresses);
-	if (rc < 0) {
+	if (err < 0) {
 		free(made);
-		return rc;
+		return err;
 	}
 	made->references = 1;
 	made->device = recording->device;
 	made->tag = again->cache && again->cache == recording->voter ? cache_tag(again->cache) : 0;
-	rc = attributes_find(recording, made->graph, &made->has_priorities);
-	if (rc == 0)
-		rc = read_content(recording, made);
-	if (rc < 0) {
+	err = attributes_find(recording, made->graph, &made->has_priorities);
+	if (err == 0)
+		err = read_content(recording, made);
+	if (err < 0) {
 		captured_graph_release(made);
-		return rc;
+		return err;
 	}
 	captured_graph_release(again->next);
 	again->next = made;
@@ -112,15 +112,15 @@ static int capture_next(struct dagpatch_recording *recording, struct again *agai
 static int capture_for_cache(struct dagpatch_recording *recording, struct again *again)
 {
 	struct cache_key *key;
-	int rc = make_key(recording, again, &key);
+	int err = make_key(recording, again, &key);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	cache_count(again->cache, false);
-	rc = capture_next(recording, again);
-	if (rc < 0) {
+	err = capture_next(recording, again);
+	if (err < 0) {
 		free(key);
-		return rc;
+		return err;
 	}
 	free(again->next_key);
 	again->next_key = key;
@@ -130,10 +130,10 @@ static int capture_for_cache(struct dagpatch_recording *recording, struct again 
 static int find_next(struct dagpatch_recording *recording, struct again *again)
 {
 	struct cache_key *key;
-	int rc = make_key(recording, again, &key);
+	int err = make_key(recording, again, &key);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	again->next = cache_find(again->cache, key);
 	free(key);
 	if (again->next)
@@ -181,15 +181,15 @@ static enum vote_word look_at(const struct dagpatch_recording *recording, uint64
 
 /* The first vote. RC: the result so far; a failure is told to the other ranks. *RET_ALL: all ranks
  * must capture everything. */
-static int vote_before(struct dagpatch_recording *recording, int rc, bool *ret_all)
+static int vote_before(struct dagpatch_recording *recording, int err, bool *ret_all)
 {
 	struct vote_answer answer;
 	uint64_t tag = 0;
-	enum vote_word word = rc < 0 ? VOTE_FAILED : look_at(recording, &tag);
+	enum vote_word word = err < 0 ? VOTE_FAILED : look_at(recording, &tag);
 	int voted = cache_vote(recording->voter, DAGPATCH_VOTE_BEFORE, word, tag, &answer);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (voted < 0)
 		return recording_fail(recording, voted, "the ranks' vote before the captures: %s",
 				      strerror(-voted));
@@ -206,18 +206,18 @@ static int vote_before(struct dagpatch_recording *recording, int rc, bool *ret_a
 	return 0;
 }
 
-int again_agree(struct dagpatch_recording *recording, int rc)
+int again_agree(struct dagpatch_recording *recording, int err)
 {
 	struct vote_answer answer;
 	int voted;
 
 	if (!recording->owes_vote)
-		return rc;
+		return err;
 	recording->owes_vote = false;
-	voted = cache_vote(recording->voter, DAGPATCH_VOTE_AFTER, rc < 0 ? VOTE_FAILED : VOTE_READY,
-			   0, &answer);
-	if (rc < 0)
-		return rc;
+	voted = cache_vote(recording->voter, DAGPATCH_VOTE_AFTER,
+			   err < 0 ? VOTE_FAILED : VOTE_READY, 0, &answer);
+	if (err < 0)
+		return err;
 	if (voted < 0)
 		return recording_fail(recording, voted,
 				      "the ranks' vote after the captures: %s; other ranks may "
@@ -230,61 +230,61 @@ int again_agree(struct dagpatch_recording *recording, int rc)
 	return 0;
 }
 
-int again_refuse(struct dagpatch_recording *recording, int rc)
+int again_refuse(struct dagpatch_recording *recording, int err)
 {
 	bool all;
 
-	return is_asked(recording) ? vote_before(recording, rc, &all) : rc;
+	return is_asked(recording) ? vote_before(recording, err, &all) : err;
 }
 
 /* ---- finding and capturing ---- */
 
 static int find_all(struct dagpatch_recording *recording)
 {
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < recording->again_count; i++) {
+	for (uint32_t i = 0; err == 0 && i < recording->again_count; i++) {
 		struct again *again = &recording->agains[i];
 
 		if (again->cache && is_needed(recording, again))
-			rc = find_next(recording, again);
+			err = find_next(recording, again);
 	}
-	return rc;
+	return err;
 }
 
 /* ALL: also recaptures the work for the voting cache that this rank has, because another rank
  * lacks it. The order is the same on all ranks. */
 static int capture_missing(struct dagpatch_recording *recording, bool all)
 {
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < recording->again_count; i++) {
+	for (uint32_t i = 0; err == 0 && i < recording->again_count; i++) {
 		struct again *again = &recording->agains[i];
 		bool is_missing = is_needed(recording, again) && !again->next;
 
 		if (again->cache && again->cache == recording->voter)
 			is_missing |= all;
 		if (is_missing)
-			rc = again->cache ? capture_for_cache(recording, again)
-					  : capture_next(recording, again);
+			err = again->cache ? capture_for_cache(recording, again)
+					   : capture_next(recording, again);
 		else if (again->next)
 			cache_count(again->cache, true);
 	}
-	return rc;
+	return err;
 }
 
 int again_prepare(struct dagpatch_recording *recording)
 {
 	bool all = false;
-	int rc = find_all(recording);
+	int err = find_all(recording);
 
 	if (is_asked(recording))
-		rc = vote_before(recording, rc, &all);
-	if (rc == 0)
-		rc = capture_missing(recording, all);
-	if (rc < 0)
+		err = vote_before(recording, err, &all);
+	if (err == 0)
+		err = capture_missing(recording, all);
+	if (err < 0)
 		again_drop(recording);
-	return rc;
+	return err;
 }
 
 /* ---- the end of a step ---- */
@@ -367,7 +367,7 @@ int again_set_flat(struct dagpatch_recording *recording, const struct again *aga
 		   uint32_t *ret_set)
 {
 	const struct dagpatch_recording *now, *then, *to;
-	int rc = 0;
+	int err = 0;
 
 	*ret_set = 0;
 	/* If NEXT could not be set, there is nothing to put back. */
@@ -376,7 +376,7 @@ int again_set_flat(struct dagpatch_recording *recording, const struct again *aga
 	now = again->current->content;
 	then = again->next->content;
 	to = takes_next ? then : now;
-	for (uint32_t i = 0; rc == 0 && i < to->node_count; i++) {
+	for (uint32_t i = 0; err == 0 && i < to->node_count; i++) {
 		struct patch_params params;
 
 		if (to->nodes[i].image == DAGPATCH_NONE ||
@@ -384,10 +384,10 @@ int again_set_flat(struct dagpatch_recording *recording, const struct again *aga
 			continue;
 		params = node_params(to, i);
 		++*ret_set;
-		rc = recording->device->driver->exec_set(recording->device, current_exec(recording),
-							 again->handles[i], &params);
+		err = recording->device->driver->exec_set(
+			recording->device, current_exec(recording), again->handles[i], &params);
 	}
-	return rc;
+	return err;
 }
 
 void again_swap_handles(struct dagpatch_recording *recording)

@@ -330,52 +330,52 @@ static int apply_by(struct dagpatch_recording *recording, struct step *step)
 {
 	uint32_t refitted = recording->revisions.pending_count > 0 ? revisions_refitted(recording)
 								   : DAGPATCH_NONE;
-	int rc = -ENOTSUP;
+	int err = -ENOTSUP;
 
 	if (refitted != DAGPATCH_NONE && recording->foreign_exec)
-		return recording_fail_at(recording, rc, refitted, DAGPATCH_NONE,
+		return recording_fail_at(recording, err, refitted, DAGPATCH_NONE,
 					 "what was set needs a new graph, and this one is the "
 					 "caller's");
 	if (refitted != DAGPATCH_NONE || !has_its_priorities(recording))
 		step->strategy = DAGPATCH_INSTANTIATE;
 	if (step->strategy == DAGPATCH_SET_PARAMS) {
-		rc = recording->dirty_count ? strategy_set_params(recording, &step->done) : 0;
-		if (rc == -ENOTSUP && strategy_can_update(recording))
+		err = recording->dirty_count ? strategy_set_params(recording, &step->done) : 0;
+		if (err == -ENOTSUP && strategy_can_update(recording))
 			step->strategy = DAGPATCH_UPDATE_GRAPH;
 	}
 	if (step->strategy == DAGPATCH_UPDATE_GRAPH) {
-		rc = strategy_update_graph(recording, &step->done);
-		recording->costs.cannot_update |= rc == -ENOTSUP;
+		err = strategy_update_graph(recording, &step->done);
+		recording->costs.cannot_update |= err == -ENOTSUP;
 	}
-	if (rc != -ENOTSUP || recording->foreign_exec)
-		return rc;
+	if (err != -ENOTSUP || recording->foreign_exec)
+		return err;
 	step->strategy = DAGPATCH_INSTANTIATE;
 	images_write(recording, recording->wanted);
-	rc = build(recording, &step->replaced);
+	err = build(recording, &step->replaced);
 	table_settle(recording);
-	return rc;
+	return err;
 }
 
 static int bind_table(struct dagpatch_recording *recording, struct step *step)
 {
-	int rc;
+	int err;
 
 	if (step->table == 0 || step->replaced.is_there)
 		return 0;
-	rc = recording->device->driver->table_bind(recording->device, recording->built.table,
-						   recording->table_slots,
-						   recording->table_addresses, step->table);
-	step->is_table_bound = rc >= 0;
-	return rc < 0 ? recording_fail(recording, rc, "binding in the table of addresses") : 0;
+	err = recording->device->driver->table_bind(recording->device, recording->built.table,
+						    recording->table_slots,
+						    recording->table_addresses, step->table);
+	step->is_table_bound = err >= 0;
+	return err < 0 ? recording_fail(recording, err, "binding in the table of addresses") : 0;
 }
 
 /* Called last, when the step is complete except for the second vote. */
 static int verify_step(struct dagpatch_recording *recording)
 {
-	int rc =
+	int err =
 		recording->context->options.verify ? verify_graph(recording, recording->wanted) : 0;
 
-	return rc < 0 ? rc : 0;
+	return err < 0 ? err : 0;
 }
 
 static void start_clock(struct dagpatch_recording *recording, struct step *step)
@@ -394,7 +394,7 @@ static void start_clock(struct dagpatch_recording *recording, struct step *step)
 
 static int change(struct dagpatch_recording *recording, struct step *step)
 {
-	int rc;
+	int err;
 
 	if (recording->revisions.pending_count > 0)
 		revisions_put(recording);
@@ -402,31 +402,31 @@ static int change(struct dagpatch_recording *recording, struct step *step)
 	step->table = gather_table(recording);
 	step->strategy = strategy_choose(recording);
 	start_clock(recording, step);
-	rc = apply_by(recording, step);
-	if (rc == 0)
-		rc = bind_table(recording, step);
+	err = apply_by(recording, step);
+	if (err == 0)
+		err = bind_table(recording, step);
 	if (step->weight > 0)
 		step->ns = now_ns() - step->begin_ns;
-	if (rc == 0)
-		rc = verify_step(recording);
-	rc = again_agree(recording, rc);
-	if (rc < 0)
+	if (err == 0)
+		err = verify_step(recording);
+	err = again_agree(recording, err);
+	if (err < 0)
 		roll_back(recording, step);
-	return rc;
+	return err;
 }
 
 static int apply_changes(struct dagpatch_recording *recording)
 {
 	uint64_t failures = recording->stats.failures;
 	struct step step = {0};
-	int rc = recording->again_count > 0 ? again_prepare(recording) : 0;
+	int err = recording->again_count > 0 ? again_prepare(recording) : 0;
 
-	rc = rc < 0 ? again_agree(recording, rc) : change(recording, &step);
+	err = err < 0 ? again_agree(recording, err) : change(recording, &step);
 	/* A call counts as one failure, however many strategies failed in it. */
-	recording->stats.failures = failures + (rc < 0);
-	if (rc == 0)
+	recording->stats.failures = failures + (err < 0);
+	if (err == 0)
 		commit(recording, &step);
-	return rc;
+	return err;
 }
 
 /* Recaptured work of a LOST graph is dropped. A graph that was evicted was whole: it can be built
@@ -441,15 +441,15 @@ static void drop_current(struct dagpatch_recording *recording)
 
 static int make_first(struct dagpatch_recording *recording, struct replaced *replaced)
 {
-	int rc;
+	int err;
 
 	revisions_put(recording);
 	images_write(recording, recording->wanted);
-	rc = build(recording, replaced);
-	if (rc == 0)
-		rc = verify_step(recording);
-	rc = again_agree(recording, rc);
-	if (rc < 0) {
+	err = build(recording, replaced);
+	if (err == 0)
+		err = verify_step(recording);
+	err = again_agree(recording, err);
+	if (err < 0) {
 		struct dagpatch_error error = recording->error;
 
 		build_undo(recording, replaced);
@@ -457,19 +457,19 @@ static int make_first(struct dagpatch_recording *recording, struct replaced *rep
 		again_drop(recording);
 		recording->error = error;
 	}
-	return rc;
+	return err;
 }
 
 static int build_first(struct dagpatch_recording *recording)
 {
 	struct step step = {.strategy = DAGPATCH_INSTANTIATE, .begin_ns = now_ns()};
-	int rc;
+	int err;
 
 	drop_current(recording);
-	rc = again_prepare(recording);
-	rc = rc < 0 ? again_agree(recording, rc) : make_first(recording, &step.replaced);
-	if (rc < 0)
-		return rc;
+	err = again_prepare(recording);
+	err = err < 0 ? again_agree(recording, err) : make_first(recording, &step.replaced);
+	if (err < 0)
+		return err;
 	build_accept(recording, &step.replaced);
 	recording->last = (struct change){recording->last.number + 1, DAGPATCH_INSTANTIATE,
 					  recording->node_count, recording->slot_count};
@@ -536,62 +536,62 @@ static bool is_unchanged(const struct dagpatch_recording *recording)
 
 static int check_applies(struct dagpatch_recording *recording)
 {
-	int rc = recording_expect(recording, DAGPATCH_READY, "dagpatch_apply");
+	int err = recording_expect(recording, DAGPATCH_READY, "dagpatch_apply");
 
-	if (rc == 0 && (recording->flags & DAGPATCH_NESTED))
-		rc = recording_fail(recording, -EINVAL, "a nested recording cannot be launched");
-	return rc;
+	if (err == 0 && (recording->flags & DAGPATCH_NESTED))
+		err = recording_fail(recording, -EINVAL, "a nested recording cannot be launched");
+	return err;
 }
 
 /* Checks the recording and removes slots that have not changed. A failure is told to the ranks
  * that would wait for this one. */
 static int begin(struct dagpatch_recording *recording, bool needs_all)
 {
-	int rc = check_applies(recording);
+	int err = check_applies(recording);
 
 	if (recording->wanted)
 		settle(recording);
-	if (rc == 0 && needs_all)
-		rc = check_bound(recording);
-	return rc < 0 ? again_refuse(recording, rc) : 0;
+	if (err == 0 && needs_all)
+		err = check_bound(recording);
+	return err < 0 ? again_refuse(recording, err) : 0;
 }
 
 int wanted_begin(struct dagpatch_recording *recording)
 {
-	int rc = begin(recording, true);
+	int err = begin(recording, true);
 
-	if (rc < 0)
-		return rc;
-	rc = again_prepare(recording);
-	if (rc < 0)
-		return again_agree(recording, rc);
+	if (err < 0)
+		return err;
+	err = again_prepare(recording);
+	if (err < 0)
+		return again_agree(recording, err);
 	revisions_put(recording);
 	images_write(recording, recording->wanted);
 	return 0;
 }
 
-int wanted_end(struct dagpatch_recording *recording, int rc)
+int wanted_end(struct dagpatch_recording *recording, int err)
 {
-	rc = again_agree(recording, rc);
-	if (rc == 0)
+	err = again_agree(recording, err);
+	if (err == 0)
 		again_cache(recording);
 	revisions_take_back(recording);
 	images_write(recording, recording->applied);
 	again_drop(recording);
-	return rc;
+	return err;
 }
 
 static int apply(struct dagpatch_recording *recording)
 {
 	bool is_first = !current_exec(recording);
-	int rc = begin(recording, is_first);
+	int err = begin(recording, is_first);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (!is_first && !needs_apply(recording))
 		return 0;
-	rc = is_first ? build_first(recording) : apply_changes(recording);
-	return rc < 0 ? rc : 1;
+	err = is_first ? build_first(recording) : apply_changes(recording);
+	return err < 0 ? err : 1;
 }
 
 int apply_if_needed(struct dagpatch_recording *recording)
@@ -601,11 +601,11 @@ int apply_if_needed(struct dagpatch_recording *recording)
 
 int dagpatch_apply(struct dagpatch_recording *recording)
 {
-	int rc = recording_enter(recording);
+	int err = recording_enter(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = apply_if_needed(recording);
+	if (err < 0)
+		return err;
+	err = apply_if_needed(recording);
 	recording_leave(recording);
-	return rc < 0 ? rc : 0;
+	return err < 0 ? err : 0;
 }

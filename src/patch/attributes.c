@@ -44,15 +44,15 @@ const struct dagpatch_attributes *attributes_of(const struct dagpatch_recording 
 int attributes_reserve(struct dagpatch_recording *recording, uint32_t node)
 {
 	uint32_t at = find(recording, node);
-	int rc;
+	int err;
 
 	if (attributes_entry(recording, node))
 		return 0;
-	rc = recording_grow(&recording->attributes, &recording->attribute_capacity,
-			    (uint64_t)recording->attribute_count + 1,
-			    sizeof(*recording->attributes));
-	if (rc < 0)
-		return recording_fail(recording, rc, "no memory for launch attributes");
+	err = recording_grow(&recording->attributes, &recording->attribute_capacity,
+			     (uint64_t)recording->attribute_count + 1,
+			     sizeof(*recording->attributes));
+	if (err < 0)
+		return recording_fail(recording, err, "no memory for launch attributes");
 	memmove(recording->attributes + at + 1, recording->attributes + at,
 		(recording->attribute_count - at) * sizeof(*recording->attributes));
 	recording->attributes[at] = (struct node_attributes){.node = node};
@@ -90,14 +90,14 @@ int attributes_add(struct dagpatch_recording *recording, uint32_t node,
 		   const struct dagpatch_attributes *given)
 {
 	struct dagpatch_attributes attributes;
-	int rc = recording_read(recording, &attributes, sizeof(attributes), given, "attributes");
+	int err = recording_read(recording, &attributes, sizeof(attributes), given, "attributes");
 
-	if (rc == 0)
-		rc = check(recording, &attributes);
-	if (rc == 0)
-		rc = attributes_reserve(recording, node);
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = check(recording, &attributes);
+	if (err == 0)
+		err = attributes_reserve(recording, node);
+	if (err < 0)
+		return err;
 	*attributes_entry(recording, node) = attributes;
 	recording->has_priorities |= (attributes.given & DAGPATCH_PRIORITY) && attributes.priority;
 	return 0;
@@ -109,10 +109,10 @@ int attributes_copy(struct dagpatch_recording *recording, const struct dagpatch_
 	recording->has_priorities |= nested->has_priorities;
 	for (uint32_t i = 0; i < nested->attribute_count; i++) {
 		uint32_t node = nested->attributes[i].node + base;
-		int rc = attributes_reserve(recording, node);
+		int err = attributes_reserve(recording, node);
 
-		if (rc < 0)
-			return rc;
+		if (err < 0)
+			return err;
 		*attributes_entry(recording, node) = nested->attributes[i].values;
 	}
 	return 0;
@@ -136,13 +136,13 @@ int attributes_give(struct dagpatch_recording *recording, const struct dagpatch_
 		    uint32_t node, struct driver_node *handle)
 {
 	const struct dagpatch_attributes *attributes = attributes_of(content, node);
-	int rc = attributes ? recording->device->driver->attributes_set(recording->device, handle,
-									attributes)
-			    : 0;
+	int err = attributes ? recording->device->driver->attributes_set(recording->device, handle,
+									 attributes)
+			     : 0;
 
-	return rc < 0 ? recording_fail_at(recording, rc, node, DAGPATCH_NONE,
-					  "setting its launch attributes")
-		      : 0;
+	return err < 0 ? recording_fail_at(recording, err, node, DAGPATCH_NONE,
+					   "setting its launch attributes")
+		       : 0;
 }
 
 /* ---- attributes of captured kernels ---- */

@@ -68,16 +68,16 @@ int dagpatch_bind(struct dagpatch_recording *recording, uint32_t slot, const voi
 		  uint64_t bytes)
 {
 	uint64_t value = (uintptr_t)address;
-	int rc = recording_check(recording);
+	int err = recording_check(recording);
 
-	if (rc == 0)
-		rc = check_takes_addresses(recording);
-	if (rc == 0 && !is_good(recording, slot, value))
-		rc = refuse_binding(recording, slot, value);
-	if (rc == 0 && bytes < recording->slots[slot].bytes)
-		rc = refuse_bytes(recording, slot, bytes);
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = check_takes_addresses(recording);
+	if (err == 0 && !is_good(recording, slot, value))
+		err = refuse_binding(recording, slot, value);
+	if (err == 0 && bytes < recording->slots[slot].bytes)
+		err = refuse_bytes(recording, slot, bytes);
+	if (err < 0)
+		return err;
 	if (recording->wanted[slot] != value)
 		want(recording, slot, value);
 	return 0;
@@ -86,10 +86,10 @@ int dagpatch_bind(struct dagpatch_recording *recording, uint32_t slot, const voi
 int dagpatch_bind_all(struct dagpatch_recording *recording, const void *const *addresses,
 		      uint32_t count)
 {
-	int rc = recording_check(recording);
+	int err = recording_check(recording);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (!addresses && count > 0)
 		return recording_fail(recording, -EINVAL, "no addresses");
 	if (count != recording->slot_count)
@@ -100,12 +100,12 @@ int dagpatch_bind_all(struct dagpatch_recording *recording, const void *const *a
 	    memcmp(recording->wanted, addresses, count * sizeof(*addresses)) == 0 &&
 	    (recording->is_bound || recording->foreign_exec))
 		return 0;
-	rc = check_takes_addresses(recording);
-	for (uint32_t i = 0; rc == 0 && i < count; i++)
+	err = check_takes_addresses(recording);
+	for (uint32_t i = 0; err == 0 && i < count; i++)
 		if (!is_good(recording, i, (uintptr_t)addresses[i]))
-			rc = refuse_binding(recording, i, (uintptr_t)addresses[i]);
-	if (rc < 0)
-		return rc;
+			err = refuse_binding(recording, i, (uintptr_t)addresses[i]);
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < count; i++)
 		if (recording->wanted[i] != (uintptr_t)addresses[i])
 			want(recording, i, (uintptr_t)addresses[i]);
@@ -122,17 +122,17 @@ void changes_clear(struct dagpatch_recording *recording)
 int dagpatch_revert(struct dagpatch_recording *recording)
 {
 	bool has_revisions;
-	int rc = recording_check(recording);
+	int err = recording_check(recording);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (!recording->wanted)
 		return recording_fail(recording, -EINVAL,
 				      "dagpatch_revert: the recording is not finalized, or nested");
 	has_revisions = recording->revisions.pending_count > 0;
-	rc = has_revisions ? recording_enter(recording) : 0;
-	if (rc < 0)
-		return rc;
+	err = has_revisions ? recording_enter(recording) : 0;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < recording->changed_count; i++) {
 		uint32_t slot = recording->changed[i];
 

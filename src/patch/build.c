@@ -90,9 +90,9 @@ struct building {
 	uint32_t outer_count;
 };
 
-static int fail_node(struct building *building, int rc, uint32_t node, const char *what)
+static int fail_node(struct building *building, int err, uint32_t node, const char *what)
 {
-	return recording_fail_at(building->recording, rc, node, DAGPATCH_NONE, "%s", what);
+	return recording_fail_at(building->recording, err, node, DAGPATCH_NONE, "%s", what);
 }
 
 static uint32_t gather_after(struct building *building, uint32_t node)
@@ -138,13 +138,13 @@ static int take_node(struct building *building, uint32_t parent, struct driver_g
 	const struct patch_driver *driver = recording->device->driver;
 	uint32_t node = building->at++;
 	struct patch_params params;
-	int rc;
+	int err;
 
 	if (node >= recording->node_count || recording->nodes[node].parent != parent)
 		return fail_node(building, -EIO, parent, "its copy has other nodes");
-	rc = driver->node_get(recording->device, graph, handle, image);
-	if (rc < 0)
-		return fail_node(building, rc, node, "reading a copied node");
+	err = driver->node_get(recording->device, graph, handle, image);
+	if (err < 0)
+		return fail_node(building, err, node, "reading a copied node");
 	if (!is_expected(recording, node, image))
 		return fail_node(building, -EIO, node, "its copy is in another order");
 	recording->nodes[node].handle = handle;
@@ -154,24 +154,24 @@ static int take_node(struct building *building, uint32_t parent, struct driver_g
 	if (!(recording->nodes[node].flags & NODE_MOVES))
 		return 0;
 	params = node_params(recording, node);
-	rc = driver->node_set(recording->device, handle, &params);
-	return rc < 0 ? fail_node(building, rc, node, "setting a copied node")
-		      : attributes_give(recording, recording, node, handle);
+	err = driver->node_set(recording->device, handle, &params);
+	return err < 0 ? fail_node(building, err, node, "setting a copied node")
+		       : attributes_give(recording, recording, node, handle);
 }
 
 static int take_level(struct building *building, uint32_t parent, struct driver_graph *graph)
 {
 	struct patch_image image = {0};
 	struct node_list list;
-	int rc = capture_nodes(building->recording, graph, &list);
+	int err = capture_nodes(building->recording, graph, &list);
 
-	if (rc < 0)
-		return rc;
-	for (uint32_t i = 0; rc == 0 && i < list.count; i++)
-		rc = take_node(building, parent, graph, list.nodes[i], &image);
+	if (err < 0)
+		return err;
+	for (uint32_t i = 0; err == 0 && i < list.count; i++)
+		err = take_node(building, parent, graph, list.nodes[i], &image);
 	patch_image_release(&image);
 	free(list.nodes);
-	return rc;
+	return err;
 }
 
 static int add_level(struct building *building, uint32_t parent, uint16_t body,
@@ -184,24 +184,24 @@ static int add_child_node(struct building *building, uint32_t node, struct drive
 	const struct patch_driver *driver = recording->device->driver;
 	struct patch_child child = {embedded};
 	uint32_t after_count = gather_after(building, node);
-	int rc;
+	int err;
 
 	pthread_mutex_lock(&recording->device->shared_graphs);
-	rc = driver->node_add(
+	err = driver->node_add(
 		recording->device, graph,
 		&(struct patch_params){.kind = PATCH_CHILD, .size = sizeof(child), .image = &child},
 		building->after, after_count, &recording->nodes[node].handle);
 	pthread_mutex_unlock(&recording->device->shared_graphs);
-	return rc < 0 ? fail_node(building, rc, node, "adding a child graph") : 0;
+	return err < 0 ? fail_node(building, err, node, "adding a child graph") : 0;
 }
 
 static int embedded_graph(struct building *building, uint32_t node, struct driver_graph **ret_graph)
 {
 	struct dagpatch_recording *recording = building->recording;
-	int rc = recording->device->driver->child_graph(recording->device,
-							recording->nodes[node].handle, ret_graph);
+	int err = recording->device->driver->child_graph(recording->device,
+							 recording->nodes[node].handle, ret_graph);
 
-	return rc < 0 ? fail_node(building, rc, node, "looking into a child graph") : 0;
+	return err < 0 ? fail_node(building, err, node, "looking into a child graph") : 0;
 }
 
 /* Adds the nodes of a recorded child to the embedded graph itself, so that their handles are those
@@ -211,15 +211,15 @@ static int add_recorded_child(struct building *building, uint32_t node, struct d
 	struct dagpatch_recording *recording = building->recording;
 	const struct patch_driver *driver = recording->device->driver;
 	struct driver_graph *empty, *embedded;
-	int rc = driver->graph_create(recording->device, &empty);
+	int err = driver->graph_create(recording->device, &empty);
 
-	if (rc < 0)
-		return fail_node(building, rc, node, "making a child graph");
-	rc = add_child_node(building, node, graph, empty);
+	if (err < 0)
+		return fail_node(building, err, node, "making a child graph");
+	err = add_child_node(building, node, graph, empty);
 	driver->graph_destroy(recording->device, empty);
-	if (rc == 0)
-		rc = embedded_graph(building, node, &embedded);
-	return rc < 0 ? rc : add_level(building, node, 0, embedded);
+	if (err == 0)
+		err = embedded_graph(building, node, &embedded);
+	return err < 0 ? err : add_level(building, node, 0, embedded);
 }
 
 static int add_child(struct building *building, uint32_t node, struct driver_graph *graph)
@@ -227,7 +227,7 @@ static int add_child(struct building *building, uint32_t node, struct driver_gra
 	struct dagpatch_recording *recording = building->recording;
 	const struct node *record = &recording->nodes[node];
 	struct driver_graph *embedded;
-	int rc;
+	int err;
 
 	if (record->flags & NODE_AGAIN) {
 		const struct again *again = &recording->agains[record->detail];
@@ -237,10 +237,10 @@ static int add_child(struct building *building, uint32_t node, struct driver_gra
 	}
 	if (!(record->flags & NODE_CAPTURED))
 		return add_recorded_child(building, node, graph);
-	rc = add_child_node(building, node, graph, recording->works[record->detail].work->graph);
-	if (rc == 0)
-		rc = embedded_graph(building, node, &embedded);
-	return rc < 0 ? rc : take_level(building, node, embedded);
+	err = add_child_node(building, node, graph, recording->works[record->detail].work->graph);
+	if (err == 0)
+		err = embedded_graph(building, node, &embedded);
+	return err < 0 ? err : take_level(building, node, embedded);
 }
 
 static int add_conditional(struct building *building, uint32_t node, struct driver_graph *graph)
@@ -252,20 +252,20 @@ static int add_conditional(struct building *building, uint32_t node, struct driv
 	struct driver_graph **bodies =
 		calloc(conditional->body_count, sizeof(struct driver_graph *));
 	uint32_t after_count = gather_after(building, node);
-	int rc;
+	int err;
 
 	if (!bodies)
 		return fail_node(building, -ENOMEM, node, "no memory for bodies");
-	rc = driver->conditional_add(recording->device, graph, conditional->handle,
-				     conditional->condition, conditional->body_count,
-				     building->after, after_count, &recording->nodes[node].handle,
-				     bodies);
-	if (rc < 0)
-		rc = fail_node(building, rc, node, "adding a conditional");
-	for (uint16_t i = 0; rc == 0 && i < conditional->body_count; i++)
-		rc = add_level(building, node, i, bodies[i]);
+	err = driver->conditional_add(recording->device, graph, conditional->handle,
+				      conditional->condition, conditional->body_count,
+				      building->after, after_count, &recording->nodes[node].handle,
+				      bodies);
+	if (err < 0)
+		err = fail_node(building, err, node, "adding a conditional");
+	for (uint16_t i = 0; err == 0 && i < conditional->body_count; i++)
+		err = add_level(building, node, i, bodies[i]);
 	free(bodies);
-	return rc;
+	return err;
 }
 
 /* The kernel that sets a conditional's handle comes right before the conditional and needs the
@@ -275,14 +275,14 @@ static int prepare_setter(struct building *building, uint32_t node, struct drive
 	struct dagpatch_recording *recording = building->recording;
 	uint32_t next = node + 1;
 	uint64_t handle;
-	int rc;
+	int err;
 
 	if (next >= recording->node_count || recording->nodes[next].kind != PATCH_CONDITIONAL ||
 	    recording->conditionals[recording->nodes[next].detail].setter != node)
 		return 0;
-	rc = recording->device->driver->condition_create(recording->device, graph, &handle);
-	if (rc < 0)
-		return fail_node(building, rc, next, "making a conditional's handle");
+	err = recording->device->driver->condition_create(recording->device, graph, &handle);
+	if (err < 0)
+		return fail_node(building, err, next, "making a conditional's handle");
 	place_handles(recording, next, handle);
 	return 0;
 }
@@ -293,35 +293,36 @@ static int add_node(struct building *building, struct driver_graph *graph)
 	uint32_t node = building->at++;
 	uint32_t after_count;
 	struct patch_params params;
-	int rc;
+	int err;
 
 	if (recording->nodes[node].kind == PATCH_CHILD)
 		return add_child(building, node, graph);
 	if (recording->nodes[node].kind == PATCH_CONDITIONAL)
 		return add_conditional(building, node, graph);
-	rc = prepare_setter(building, node, graph);
-	if (rc < 0)
-		return rc;
+	err = prepare_setter(building, node, graph);
+	if (err < 0)
+		return err;
 	params = node_params(recording, node);
 	params.attributes = attributes_of(recording, node);
 	after_count = gather_after(building, node);
-	rc = recording->device->driver->node_add(recording->device, graph, &params, building->after,
-						 after_count, &recording->nodes[node].handle);
-	return rc < 0 ? fail_node(building, rc, node, "adding it to the graph")
-		      : attributes_give(recording, recording, node, recording->nodes[node].handle);
+	err = recording->device->driver->node_add(recording->device, graph, &params,
+						  building->after, after_count,
+						  &recording->nodes[node].handle);
+	return err < 0 ? fail_node(building, err, node, "adding it to the graph")
+		       : attributes_give(recording, recording, node, recording->nodes[node].handle);
 }
 
 static int add_level(struct building *building, uint32_t parent, uint16_t body,
 		     struct driver_graph *graph)
 {
 	const struct dagpatch_recording *recording = building->recording;
-	int rc = 0;
+	int err = 0;
 
-	while (rc == 0 && building->at < recording->node_count &&
+	while (err == 0 && building->at < recording->node_count &&
 	       recording->nodes[building->at].parent == parent &&
 	       recording->nodes[building->at].body == body)
-		rc = add_node(building, graph);
-	return rc;
+		err = add_node(building, graph);
+	return err;
 }
 
 /* ---- the table ---- */
@@ -391,33 +392,33 @@ static int make_table(struct dagpatch_recording *recording, struct built *built)
 	struct patch_table_relocation *relocations = NULL;
 	struct patch_table_plan plan;
 	uint32_t nodes = 0;
-	int rc = gather_table(recording, &plan, &relocations, &nodes);
+	int err = gather_table(recording, &plan, &relocations, &nodes);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (nodes > 0 && table_wanted(recording, nodes)) {
-		rc = driver->table_create(recording->device, built->graph, &plan, &built->table);
-		if (rc == -ENOTSUP) {
+		err = driver->table_create(recording->device, built->graph, &plan, &built->table);
+		if (err == -ENOTSUP) {
 			patch_fault_take();
-			rc = -EAGAIN;
-		} else if (rc < 0) {
-			recording_fail(recording, rc, "making the table of addresses");
+			err = -EAGAIN;
+		} else if (err < 0) {
+			recording_fail(recording, err, "making the table of addresses");
 		}
 	}
 	free(relocations);
 	if (!built->table)
 		leave_table(recording);
-	return rc;
+	return err;
 }
 
 /* ---- building ---- */
 
 static int build_flat(struct dagpatch_recording *recording, struct built *built)
 {
-	int rc = recording->device->driver->graph_create(recording->device, &built->graph);
+	int err = recording->device->driver->graph_create(recording->device, &built->graph);
 
-	return rc < 0 ? recording_fail(recording, rc, "making the graph")
-		      : flatten(recording, &(struct patch_capturing){.graph = built->graph}, NULL);
+	return err < 0 ? recording_fail(recording, err, "making the graph")
+		       : flatten(recording, &(struct patch_capturing){.graph = built->graph}, NULL);
 }
 
 /* Allocates room for the dependencies of any one node. */
@@ -439,69 +440,69 @@ static int build_graph(struct dagpatch_recording *recording, struct built *built
 {
 	const struct patch_driver *driver = recording->device->driver;
 	struct building building = {.recording = recording};
-	int rc;
+	int err;
 
 	if (recording->device->capabilities & PATCH_FLATTENS)
 		return build_flat(recording, built);
-	rc = building_init(&building);
-	if (rc < 0)
-		return rc;
-	rc = recording->source
-		     ? driver->graph_clone(recording->device, recording->source, &built->graph)
-		     : driver->graph_create(recording->device, &built->graph);
-	if (rc < 0)
-		recording_fail(recording, rc, "making the graph");
+	err = building_init(&building);
+	if (err < 0)
+		return err;
+	err = recording->source
+		      ? driver->graph_clone(recording->device, recording->source, &built->graph)
+		      : driver->graph_create(recording->device, &built->graph);
+	if (err < 0)
+		recording_fail(recording, err, "making the graph");
 	else if (recording->source)
-		rc = take_level(&building, DAGPATCH_NONE, built->graph);
+		err = take_level(&building, DAGPATCH_NONE, built->graph);
 	else
-		rc = add_level(&building, DAGPATCH_NONE, 0, built->graph);
+		err = add_level(&building, DAGPATCH_NONE, 0, built->graph);
 	free(building.after);
-	return rc;
+	return err;
 }
 
 static int instantiate(struct dagpatch_recording *recording, struct built *built)
 {
 	const struct patch_driver *driver = recording->device->driver;
-	int rc = wants_table(recording) ? make_table(recording, built) : 0;
+	int err = wants_table(recording) ? make_table(recording, built) : 0;
 
-	if (rc < 0)
-		return rc;
-	rc = driver->instantiate(recording->device, built->graph, recording->has_priorities,
-				 &built->exec);
-	if (rc < 0)
-		return recording_fail(recording, rc, "instantiating the graph");
+	if (err < 0)
+		return err;
+	err = driver->instantiate(recording->device, built->graph, recording->has_priorities,
+				  &built->exec);
+	if (err < 0)
+		return recording_fail(recording, err, "instantiating the graph");
 	built->by_priorities = recording->has_priorities;
 	if (built->table && driver->table_attach) {
-		rc = driver->table_attach(recording->device, built->table, built->exec);
-		if (rc < 0)
-			return recording_fail(recording, rc, "attaching the table of addresses");
+		err = driver->table_attach(recording->device, built->table, built->exec);
+		if (err < 0)
+			return recording_fail(recording, err, "attaching the table of addresses");
 	}
 	return 0;
 }
 
 static int attempt(struct dagpatch_recording *recording, struct built *built)
 {
-	int rc;
+	int err;
 
 	leave_table(recording);
 	built->room = retired_create();
 	if (!built->room)
 		return recording_fail(recording, -ENOMEM, "no memory for a graph");
-	rc = build_graph(recording, built);
-	if (rc == 0)
-		rc = instantiate(recording, built);
-	if (rc < 0)
+	err = build_graph(recording, built);
+	if (err == 0)
+		err = instantiate(recording, built);
+	if (err < 0)
 		built_release(recording->device, built);
-	return rc;
+	return err;
 }
 
 /* Builds without the table if this graph cannot have one. */
 static int attempt_any(struct dagpatch_recording *recording, struct built *built)
 {
-	int rc = attempt(recording, built);
+	int err = attempt(recording, built);
 
-	if (rc != -EAGAIN)
-		return rc;
+	if (err != -EAGAIN)
+		return err;
 	recording->cannot_table = true;
 	return attempt(recording, built);
 }
@@ -510,10 +511,10 @@ static int attempt_any(struct dagpatch_recording *recording, struct built *built
 static int attempt_twice(struct dagpatch_recording *recording, struct built *built)
 {
 	uint64_t failures = recording->stats.failures;
-	int rc = attempt_any(recording, built);
+	int err = attempt_any(recording, built);
 
-	if (rc != -ENOMEM || !evict_for_memory(recording))
-		return rc;
+	if (err != -ENOMEM || !evict_for_memory(recording))
+		return err;
 	recording->stats.memory_retries++;
 	recording->stats.failures = failures;
 	return attempt_any(recording, built);
@@ -523,19 +524,19 @@ int build(struct dagpatch_recording *recording, struct replaced *ret_replaced)
 {
 	struct built built = {0};
 	struct replaced kept = {.is_there = true, .built = recording->built};
-	int rc = keep(recording, &kept);
+	int err = keep(recording, &kept);
 
-	if (rc < 0) {
+	if (err < 0) {
 		kept_release(&kept);
-		return recording_fail(recording, rc, "no memory for a graph");
+		return recording_fail(recording, err, "no memory for a graph");
 	}
 	reap(recording->context);
-	rc = attempt_twice(recording, &built);
-	if (rc < 0) {
+	err = attempt_twice(recording, &built);
+	if (err < 0) {
 		restore(recording, &kept);
 		again_drop_handles(recording);
 		kept_release(&kept);
-		return rc;
+		return err;
 	}
 	again_swap_handles(recording);
 	for (uint32_t i = 0; i < recording->node_count; i++)
@@ -582,15 +583,15 @@ static int add_source(struct building *building, struct driver_graph *graph,
 	const struct patch_driver *driver = recording->device->driver;
 	struct patch_child child = {recording->source};
 	struct driver_graph *embedded;
-	int rc = driver->node_add(
+	int err = driver->node_add(
 		recording->device, graph,
 		&(struct patch_params){.kind = PATCH_CHILD, .size = sizeof(child), .image = &child},
 		building->outer, building->outer_count, ret_node);
 
-	if (rc == 0)
-		rc = driver->child_graph(recording->device, *ret_node, &embedded);
-	if (rc < 0)
-		return recording_fail(recording, rc, "adding the adopted graph");
+	if (err == 0)
+		err = driver->child_graph(recording->device, *ret_node, &embedded);
+	if (err < 0)
+		return recording_fail(recording, err, "adding the adopted graph");
 	return take_level(building, DAGPATCH_NONE, embedded);
 }
 
@@ -615,25 +616,25 @@ static int add_all(struct dagpatch_recording *recording, const struct patch_capt
 {
 	struct building building = {
 		.recording = recording, .outer = into->after, .outer_count = into->after_count};
-	int rc;
+	int err;
 
 	if (recording->device->capabilities & PATCH_FLATTENS) {
 		ends->count = 1;
 		return flatten(recording, into, ends->nodes);
 	}
-	rc = building_init(&building);
-	if (rc < 0)
-		return rc;
+	err = building_init(&building);
+	if (err < 0)
+		return err;
 	if (recording->source) {
 		ends->count = 1;
-		rc = add_source(&building, into->graph, ends->nodes);
+		err = add_source(&building, into->graph, ends->nodes);
 	} else {
-		rc = add_level(&building, DAGPATCH_NONE, 0, into->graph);
-		if (rc == 0)
-			rc = find_ends(recording, ends);
+		err = add_level(&building, DAGPATCH_NONE, 0, into->graph);
+		if (err == 0)
+			err = find_ends(recording, ends);
 	}
 	free(building.after);
-	return rc;
+	return err;
 }
 
 int build_into(struct dagpatch_recording *recording, const struct patch_capturing *into,
@@ -642,19 +643,19 @@ int build_into(struct dagpatch_recording *recording, const struct patch_capturin
 	struct node_list ends = {.nodes = malloc(((size_t)recording->node_count + 1) *
 						 sizeof(struct driver_node *))};
 	struct replaced kept = {0};
-	int rc = keep(recording, &kept);
+	int err = keep(recording, &kept);
 
-	if (rc < 0 || !ends.nodes) {
-		rc = recording_fail(recording, -ENOMEM, "no memory for a graph");
+	if (err < 0 || !ends.nodes) {
+		err = recording_fail(recording, -ENOMEM, "no memory for a graph");
 	} else {
-		rc = add_all(recording, into, &ends);
+		err = add_all(recording, into, &ends);
 		restore(recording, &kept);
 		again_drop_handles(recording);
 	}
 	kept_release(&kept);
-	if (rc < 0)
+	if (err < 0)
 		free(ends.nodes);
 	else
 		*ret_ends = ends;
-	return rc;
+	return err;
 }

@@ -58,15 +58,15 @@ int dagpatch_cache_create(struct dagpatch_context *context,
 			  struct dagpatch_cache **ret_cache)
 {
 	struct dagpatch_cache *cache;
-	int rc;
+	int err;
 
 	if (!context || !ret_cache)
 		return -EINVAL;
 	cache = calloc(1, sizeof(*cache));
-	rc = cache ? sized_read(&cache->options, sizeof(cache->options), options) : -ENOMEM;
-	if (rc < 0) {
+	err = cache ? sized_read(&cache->options, sizeof(cache->options), options) : -ENOMEM;
+	if (err < 0) {
 		free(cache);
-		return rc;
+		return err;
 	}
 	cache->context = context;
 	if (cache->options.capacity == 0)
@@ -291,16 +291,16 @@ void cache_name_release(struct cache_name *name)
 int dagpatch_cache_drop(struct dagpatch_cache *cache, const void *key, size_t key_bytes)
 {
 	struct device_visit visit;
-	int rc;
+	int err;
 
 	if (!cache || !key || key_bytes == 0)
 		return -EINVAL;
-	rc = device_enter(cache->context->device, &visit);
-	if (rc < 0)
-		return rc;
-	rc = drop(cache, 0, key, key_bytes);
+	err = device_enter(cache->context->device, &visit);
+	if (err < 0)
+		return err;
+	err = drop(cache, 0, key, key_bytes);
 	device_leave(&visit);
-	return rc;
+	return err;
 }
 
 /* ---- votes and counts ---- */
@@ -361,15 +361,15 @@ static int call_vote(struct dagpatch_cache *cache, const struct dagpatch_vote *v
 		     int64_t *ret_least)
 {
 	struct patch_device *device = cache->context->device;
-	int rc;
+	int err;
 
 	if (device->driver->pause)
 		device->driver->pause(device);
-	rc = cache->options.vote(cache->options.vote_user, vote, ret_least);
+	err = cache->options.vote(cache->options.vote_user, vote, ret_least);
 	if (device->driver->resume)
 		device->driver->resume(device);
 	device->driver->settle(device);
-	return rc;
+	return err;
 }
 
 int cache_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase phase, enum vote_word word,
@@ -378,7 +378,7 @@ int cache_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase phase, enu
 	const struct dagpatch_cache_options *options = &cache->options;
 	int64_t values[VALUES], least[VALUES], number = begin_vote(cache, phase);
 	struct dagpatch_vote vote = {sizeof(vote), phase, VALUES, values, options->vote_timeout_ns};
-	int rc;
+	int err;
 
 	if (number < 0)
 		return (int)number;
@@ -386,14 +386,14 @@ int cache_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase phase, enu
 	put_both(&values[VALUE_VOTE], number);
 	put_both(&values[VALUE_TAG], (int64_t)(tag & INT64_MAX));
 	memcpy(least, values, sizeof(least));
-	rc = call_vote(cache, &vote, least);
-	if (rc >= 0 && !is_equal(&least[VALUE_VOTE]))
-		rc = -EPROTO;
-	if (rc < 0) {
+	err = call_vote(cache, &vote, least);
+	if (err >= 0 && !is_equal(&least[VALUE_VOTE]))
+		err = -EPROTO;
+	if (err < 0) {
 		pthread_mutex_lock(&cache->lock);
 		cache->is_broken = true;
 		pthread_mutex_unlock(&cache->lock);
-		return rc;
+		return err;
 	}
 	ret_answer->least = (enum vote_word)least[VALUE_WORD];
 	ret_answer->is_tag_equal = is_equal(&least[VALUE_TAG]);
@@ -413,13 +413,13 @@ uint64_t cache_tag(struct dagpatch_cache *cache)
 int dagpatch_cache_rejoin(struct dagpatch_cache *cache)
 {
 	struct device_visit visit;
-	int rc;
+	int err;
 
 	if (!cache || !cache_votes(cache))
 		return -EINVAL;
-	rc = device_enter(cache->context->device, &visit);
-	if (rc < 0)
-		return rc;
+	err = device_enter(cache->context->device, &visit);
+	if (err < 0)
+		return err;
 	pthread_mutex_lock(&cache->lock);
 	for (uint32_t i = 0; i < cache->count; i++)
 		entry_release(&cache->entries[i]);

@@ -20,22 +20,22 @@ int capture_graph(struct dagpatch_recording *recording, dagpatch_capture_fn reco
 	const struct patch_driver *driver = recording->device->driver;
 	struct driver_graph *graph = NULL;
 	struct driver_stream *stream;
-	int rc = driver->capture_begin(recording->device, &stream);
+	int err = driver->capture_begin(recording->device, &stream);
 	int recorded;
 
-	if (rc < 0)
-		return recording_fail(recording, rc, "capturing");
+	if (err < 0)
+		return recording_fail(recording, err, "capturing");
 	recorded = record(user, stream, addresses);
 	driver->settle(recording->device);
-	rc = driver->capture_end(recording->device, stream, &graph);
+	err = driver->capture_end(recording->device, stream, &graph);
 	recording->stats.captures++;
 	/* The callback's error is the cause; a failure of capture_end after it is a consequence. */
 	if (recorded < 0) {
 		patch_fault_take();
 		recording_fail(recording, recorded, "the captured callback failed: %s",
 			       strerror(-recorded));
-	} else if (rc < 0 || !graph) {
-		recorded = recording_fail(recording, rc < 0 ? rc : -EIO,
+	} else if (err < 0 || !graph) {
+		recorded = recording_fail(recording, err < 0 ? err : -EIO,
 					  "capturing: the work cannot be captured");
 	}
 	if (recorded < 0) {
@@ -159,7 +159,7 @@ static int find_relocations(struct dagpatch_recording *recording, uint32_t node,
 	bytes.size = end;
 	at = begin;
 	for (;;) {
-		int rc;
+		int err;
 
 		switch (compare_next(&bytes, at, slots, &match)) {
 		case COMPARE_SAME:
@@ -178,9 +178,9 @@ static int find_relocations(struct dagpatch_recording *recording, uint32_t node,
 			return explain(recording, -EILSEQ, node, match.byte,
 				       "the captures differ and several slots explain it");
 		case COMPARE_MATCH:
-			rc = append_match(recording, node, a, captures, &match);
-			if (rc < 0)
-				return rc;
+			err = append_match(recording, node, a, captures, &match);
+			if (err < 0)
+				return err;
 			at = match.byte + 8;
 			break;
 		}
@@ -192,10 +192,10 @@ static int append_node(struct dagpatch_recording *recording, const struct patch_
 {
 	bool is_child = image->kind == PATCH_CHILD;
 	struct node *node;
-	int rc = node_append(recording, image->kind, is_child ? 0 : image->size, ret_node);
+	int err = node_append(recording, image->kind, is_child ? 0 : image->size, ret_node);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	node = &recording->nodes[*ret_node];
 	node->parent = parent;
 	node->flags = flags;
@@ -209,10 +209,10 @@ static int read_node(struct dagpatch_recording *recording, struct driver_graph *
 		     struct driver_node *handle, struct patch_image *image)
 {
 	uint32_t node = recording->node_count;
-	int rc = recording->device->driver->node_get(recording->device, graph, handle, image);
+	int err = recording->device->driver->node_get(recording->device, graph, handle, image);
 
-	if (rc < 0)
-		return recording_fail_at(recording, rc, node, DAGPATCH_NONE, "it cannot be read");
+	if (err < 0)
+		return recording_fail_at(recording, err, node, DAGPATCH_NONE, "it cannot be read");
 	if (image->kind == PATCH_OPAQUE)
 		return recording_fail_at(recording, -ENOTSUP, node, DAGPATCH_NONE,
 					 "it is of a kind that cannot be read: add it with "
@@ -334,22 +334,22 @@ static int append_child(struct dagpatch_recording *recording, const struct sides
 static int check_edges(struct dagpatch_recording *recording, const struct captures *captures,
 		       const struct sides *sides, const struct edge_list *first)
 {
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 1; rc == 0 && i < captures->count; i++) {
+	for (uint32_t i = 1; err == 0 && i < captures->count; i++) {
 		struct edge_list edges;
 
-		rc = edges_read(recording, captures->graphs[i], &sides->of[i].list, &edges);
-		if (rc < 0)
+		err = edges_read(recording, captures->graphs[i], &sides->of[i].list, &edges);
+		if (err < 0)
 			break;
 		if (edges.count != first->count ||
 		    memcmp(edges.edges, first->edges, edges.count * sizeof(*edges.edges)) != 0)
-			rc = recording_fail(recording, -EILSEQ,
-					    "capture 1 and capture %u have other dependencies",
-					    i + 1);
+			err = recording_fail(recording, -EILSEQ,
+					     "capture 1 and capture %u have other dependencies",
+					     i + 1);
 		free(edges.edges);
 	}
-	return rc;
+	return err;
 }
 
 /* ---- dependencies, for drivers whose graphs are flattened ---- */
@@ -368,20 +368,20 @@ struct level {
 static int append_after(struct dagpatch_recording *recording, struct level *level, uint32_t place)
 {
 	uint32_t node = recording->node_count - 1;
-	int rc = 0;
+	int err = 0;
 
 	level->numbers[place] = node;
 	if (!(recording->device->capabilities & PATCH_FLATTENS))
 		return 0;
-	for (; rc == 0 && level->edge < level->edges.count &&
+	for (; err == 0 && level->edge < level->edges.count &&
 	       level->edges.edges[level->edge].to == place;
 	     level->edge++) {
 		uint32_t from = level->edges.edges[level->edge].from;
 		uint32_t after = from < place ? level->numbers[from] : from | LATER;
 
-		rc = order_inner(recording, &after, 1, 0);
+		err = order_inner(recording, &after, 1, 0);
 	}
-	return rc;
+	return err;
 }
 
 static void number_later(struct dagpatch_recording *recording, const struct level *level,
@@ -399,12 +399,12 @@ static void number_later(struct dagpatch_recording *recording, const struct leve
 static int read_sides(struct dagpatch_recording *recording, const struct captures *captures,
 		      struct sides *sides, uint32_t index)
 {
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < sides->count; i++)
-		rc = read_node(recording, captures->graphs[i], sides->of[i].list.nodes[index],
-			       &sides->of[i].image);
-	return rc;
+	for (uint32_t i = 0; err == 0 && i < sides->count; i++)
+		err = read_node(recording, captures->graphs[i], sides->of[i].list.nodes[index],
+				&sides->of[i].image);
+	return err;
 }
 
 static int append_all(struct dagpatch_recording *recording, struct sides *sides,
@@ -415,46 +415,46 @@ static int append_all(struct dagpatch_recording *recording, struct sides *sides,
 	uint64_t *bytes = malloc((captures->slot_count + 1) * sizeof(*bytes));
 	struct compare_slots slots = {captures->slot_count, bytes, captures->addresses[0],
 				      captures->addresses[1]};
-	int rc = bytes ? 0 : recording_fail(recording, -ENOMEM, "no memory for a comparison");
+	int err = bytes ? 0 : recording_fail(recording, -ENOMEM, "no memory for a comparison");
 
-	for (uint32_t i = 0; rc == 0 && i < captures->slot_count; i++)
+	for (uint32_t i = 0; err == 0 && i < captures->slot_count; i++)
 		bytes[i] = recording->slots[captures->slots[i]].bytes;
-	for (uint32_t i = 0; rc == 0 && i < first->list.count; i++) {
+	for (uint32_t i = 0; err == 0 && i < first->list.count; i++) {
 		uint32_t node = recording->node_count;
 
-		rc = read_sides(recording, captures, sides, i);
-		if (rc == 0)
-			rc = append_node(recording, &first->image, place->parent,
-					 captures->inside_flag, &node);
-		if (rc == 0)
-			rc = append_after(recording, level, i);
-		if (rc < 0)
+		err = read_sides(recording, captures, sides, i);
+		if (err == 0)
+			err = append_node(recording, &first->image, place->parent,
+					  captures->inside_flag, &node);
+		if (err == 0)
+			err = append_after(recording, level, i);
+		if (err < 0)
 			break;
 		if (captures->keeps_handles)
 			recording->nodes[node].handle = first->list.nodes[i];
-		rc = append_pair(recording, sides, captures, &slots, node);
-		if (rc == 0 && first->image.kind == PATCH_CHILD)
-			rc = append_child(recording, sides, captures, place->depth);
+		err = append_pair(recording, sides, captures, &slots, node);
+		if (err == 0 && first->image.kind == PATCH_CHILD)
+			err = append_child(recording, sides, captures, place->depth);
 	}
 	free(bytes);
-	return rc;
+	return err;
 }
 
 static int list_sides(struct dagpatch_recording *recording, const struct captures *captures,
 		      struct sides *sides)
 {
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < captures->count; i++) {
+	for (uint32_t i = 0; err == 0 && i < captures->count; i++) {
 		struct side *side = &sides->of[sides->count++];
 
-		rc = capture_nodes(recording, captures->graphs[i], &side->list);
-		if (rc == 0 && side->list.count != sides->of[0].list.count)
-			rc = recording_fail(recording, -EILSEQ,
-					    "capture 1 has %u nodes, capture %u has %u",
-					    sides->of[0].list.count, i + 1, side->list.count);
+		err = capture_nodes(recording, captures->graphs[i], &side->list);
+		if (err == 0 && side->list.count != sides->of[0].list.count)
+			err = recording_fail(recording, -EILSEQ,
+					     "capture 1 has %u nodes, capture %u has %u",
+					     sides->of[0].list.count, i + 1, side->list.count);
 	}
-	return rc;
+	return err;
 }
 
 static int append_level(struct dagpatch_recording *recording, const struct captures *captures,
@@ -462,21 +462,21 @@ static int append_level(struct dagpatch_recording *recording, const struct captu
 {
 	uint32_t count = sides->of[0].list.count;
 	struct level level = {.numbers = malloc(((size_t)count + 1) * sizeof(uint32_t))};
-	int rc = 0;
+	int err = 0;
 
 	if (!level.numbers)
 		return recording_fail(recording, -ENOMEM, "no memory for a graph's nodes");
 	if (captures->count > 1 || (recording->device->capabilities & PATCH_FLATTENS))
-		rc = edges_read(recording, captures->graphs[0], &sides->of[0].list, &level.edges);
-	if (rc == 0)
-		rc = check_edges(recording, captures, sides, &level.edges);
-	if (rc == 0)
-		rc = append_all(recording, sides, captures, &level, place);
-	if (rc == 0)
+		err = edges_read(recording, captures->graphs[0], &sides->of[0].list, &level.edges);
+	if (err == 0)
+		err = check_edges(recording, captures, sides, &level.edges);
+	if (err == 0)
+		err = append_all(recording, sides, captures, &level, place);
+	if (err == 0)
 		number_later(recording, &level, count);
 	free(level.edges.edges);
 	free(level.numbers);
-	return rc;
+	return err;
 }
 
 int capture_append(struct dagpatch_recording *recording, const struct captures *captures,
@@ -484,18 +484,18 @@ int capture_append(struct dagpatch_recording *recording, const struct captures *
 {
 	uint32_t limit = recording->context->options.child_depth;
 	struct sides sides = {0};
-	int rc;
+	int err;
 
 	if (place->depth > limit)
 		return recording_fail_at(
 			recording, -ELOOP, place->parent, DAGPATCH_NONE,
 			"captured graphs are nested deeper than options.child_depth, %u", limit);
-	rc = list_sides(recording, captures, &sides);
-	if (rc == 0)
-		rc = append_level(recording, captures, &sides, place);
+	err = list_sides(recording, captures, &sides);
+	if (err == 0)
+		err = append_level(recording, captures, &sides, place);
 	for (uint32_t i = 0; i < sides.count; i++)
 		side_release(&sides.of[i]);
-	return rc;
+	return err;
 }
 
 /* ---- adding ---- */
@@ -505,14 +505,14 @@ static int read_capture(struct dagpatch_recording *recording, const struct dagpa
 			struct dagpatch_capture *ret_capture,
 			struct dagpatch_collective *collective)
 {
-	int rc = recording_read(recording, ret_capture, sizeof(*ret_capture), given, "capture");
+	int err = recording_read(recording, ret_capture, sizeof(*ret_capture), given, "capture");
 
-	if (rc < 0 || !ret_capture->collective)
-		return rc;
-	rc = recording_read(recording, collective, sizeof(*collective), ret_capture->collective,
-			    "collective");
+	if (err < 0 || !ret_capture->collective)
+		return err;
+	err = recording_read(recording, collective, sizeof(*collective), ret_capture->collective,
+			     "collective");
 	ret_capture->collective = collective;
-	return rc;
+	return err;
 }
 
 static int check_capture(struct dagpatch_recording *recording,
@@ -564,23 +564,23 @@ static int capture_in_turn(struct dagpatch_recording *recording,
 		.slot_count = capture->slot_count,
 		.is_unstable = capture->flags & DAGPATCH_LEAVE_UNSTABLE,
 	};
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < wanted; i++) {
-		rc = capture_graph(recording, capture->record, capture->user, addresses[i % 2],
-				   &captures.graphs[i]);
-		captures.count += rc == 0;
+	for (uint32_t i = 0; err == 0 && i < wanted; i++) {
+		err = capture_graph(recording, capture->record, capture->user, addresses[i % 2],
+				    &captures.graphs[i]);
+		captures.count += err == 0;
 		work.graph = captures.graphs[0];
-		if (rc == 0 && i == 0)
-			rc = work_place(recording, node, &work, capture->slots);
-		if (rc == 0 && i == 0)
-			rc = attributes_find(recording, work.graph, NULL);
+		if (err == 0 && i == 0)
+			err = work_place(recording, node, &work, capture->slots);
+		if (err == 0 && i == 0)
+			err = attributes_find(recording, work.graph, NULL);
 	}
-	if (rc == 0)
-		rc = capture_append(recording, &captures, &(struct capture_place){node, 1});
+	if (err == 0)
+		err = capture_append(recording, &captures, &(struct capture_place){node, 1});
 	for (uint32_t i = 1; i < captures.count; i++)
 		recording->device->driver->graph_destroy(recording->device, captures.graphs[i]);
-	return rc;
+	return err;
 }
 
 static int append_patched(struct dagpatch_recording *recording,
@@ -588,19 +588,19 @@ static int append_patched(struct dagpatch_recording *recording,
 {
 	struct scratch scratch = {0};
 	void *const *addresses[2] = {capture->addresses[0], capture->addresses[1]};
-	int rc;
+	int err;
 
 	if (addresses[0]) {
-		rc = addresses_check(recording, capture->slots, capture->slot_count, addresses);
+		err = addresses_check(recording, capture->slots, capture->slot_count, addresses);
 	} else {
-		rc = scratch_make(recording, capture->slots, capture->slot_count, &scratch);
+		err = scratch_make(recording, capture->slots, capture->slot_count, &scratch);
 		addresses[0] = scratch.addresses[0];
 		addresses[1] = scratch.addresses[1];
 	}
-	if (rc == 0)
-		rc = capture_in_turn(recording, capture, addresses, node);
+	if (err == 0)
+		err = capture_in_turn(recording, capture, addresses, node);
 	scratch_release(recording, &scratch);
-	return rc;
+	return err;
 }
 
 static int append_again(struct dagpatch_recording *recording,
@@ -613,25 +613,25 @@ static int append_again(struct dagpatch_recording *recording,
 		.node = node,
 		.slot_count = capture->slot_count,
 	};
-	int rc = recording_grow(&recording->agains, &recording->again_capacity,
-				(uint64_t)recording->again_count + 1, sizeof(*recording->agains));
+	int err = recording_grow(&recording->agains, &recording->again_capacity,
+				 (uint64_t)recording->again_count + 1, sizeof(*recording->agains));
 
-	if (rc == 0 && capture->cache) {
+	if (err == 0 && capture->cache) {
 		again.name = cache_name_create(capture->cache, capture);
-		rc = again.name ? 0 : -ENOMEM;
+		err = again.name ? 0 : -ENOMEM;
 	}
-	if (rc == 0)
-		rc = slots_copy(capture->slots, capture->slot_count, &again.slots, &again.offsets);
-	if (rc < 0) {
+	if (err == 0)
+		err = slots_copy(capture->slots, capture->slot_count, &again.slots, &again.offsets);
+	if (err < 0) {
 		cache_name_release(again.name);
-		return recording_fail(recording, rc, "no memory for a capture");
+		return recording_fail(recording, err, "no memory for a capture");
 	}
 	recording->nodes[node].flags |= NODE_AGAIN;
 	recording->nodes[node].detail = recording->again_count;
 	recording->agains[recording->again_count++] = again;
-	for (uint32_t i = 0; rc == 0 && i < capture->slot_count; i++)
-		rc = relocation_append(recording, node, RELOCATION_AGAIN, capture->slots[i], 0);
-	return rc;
+	for (uint32_t i = 0; err == 0 && i < capture->slot_count; i++)
+		err = relocation_append(recording, node, RELOCATION_AGAIN, capture->slots[i], 0);
+	return err;
 }
 
 static int add_captured(struct dagpatch_recording *recording, const struct dagpatch_capture *given,
@@ -641,33 +641,33 @@ static int add_captured(struct dagpatch_recording *recording, const struct dagpa
 	struct dagpatch_capture capture;
 	struct mark mark;
 	uint32_t node;
-	int rc = add_check(recording, "dagpatch_add_captured", &mark);
+	int err = add_check(recording, "dagpatch_add_captured", &mark);
 
-	if (rc == 0)
-		rc = read_capture(recording, given, &capture, &collective);
-	if (rc == 0)
-		rc = check_capture(recording, &capture);
-	if (rc < 0)
-		return rc;
-	rc = node_append(recording, PATCH_CHILD, 0, &node);
-	if (rc == 0)
-		rc = slots_append_accesses(recording, node, capture.slots, capture.slot_count);
-	if (rc == 0)
-		rc = capture.flags & DAGPATCH_CAPTURE_AGAIN
-			     ? append_again(recording, &capture, node)
-			     : append_patched(recording, &capture, node);
-	return add_end(recording, rc, &mark, after, ret_node);
+	if (err == 0)
+		err = read_capture(recording, given, &capture, &collective);
+	if (err == 0)
+		err = check_capture(recording, &capture);
+	if (err < 0)
+		return err;
+	err = node_append(recording, PATCH_CHILD, 0, &node);
+	if (err == 0)
+		err = slots_append_accesses(recording, node, capture.slots, capture.slot_count);
+	if (err == 0)
+		err = capture.flags & DAGPATCH_CAPTURE_AGAIN
+			      ? append_again(recording, &capture, node)
+			      : append_patched(recording, &capture, node);
+	return add_end(recording, err, &mark, after, ret_node);
 }
 
 int dagpatch_add_captured(struct dagpatch_recording *recording,
 			  const struct dagpatch_capture *capture,
 			  const struct dagpatch_after *after, uint32_t *ret_node)
 {
-	int rc = recording_enter(recording);
+	int err = recording_enter(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = add_captured(recording, capture, after, ret_node);
+	if (err < 0)
+		return err;
+	err = add_captured(recording, capture, after, ret_node);
 	recording_leave(recording);
-	return rc;
+	return err;
 }

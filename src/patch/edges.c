@@ -40,7 +40,7 @@ static int number_edges(struct driver_node *const *ends, const struct node_list 
 			struct edge_list *edges)
 {
 	struct place *places = malloc(((size_t)nodes->count + 1) * sizeof(*places));
-	int rc = 0;
+	int err = 0;
 
 	if (!places)
 		return -ENOMEM;
@@ -53,11 +53,11 @@ static int number_edges(struct driver_node *const *ends, const struct node_list 
 		edge->from = place_of(places, nodes->count, ends[i]);
 		edge->to = place_of(places, nodes->count, ends[edges->count + i]);
 		if (edge->from == DAGPATCH_NONE || edge->to == DAGPATCH_NONE)
-			rc = -EIO;
+			err = -EIO;
 	}
 	qsort(edges->edges, edges->count, sizeof(*edges->edges), compare_edges);
 	free(places);
-	return rc;
+	return err;
 }
 
 int edges_read(struct dagpatch_recording *recording, struct driver_graph *graph,
@@ -67,7 +67,7 @@ int edges_read(struct dagpatch_recording *recording, struct driver_graph *graph,
 	int count = driver->graph_edges(recording->device, graph, NULL, NULL, 0);
 	struct driver_node **ends;
 	struct edge_list edges;
-	int rc = count;
+	int err = count;
 
 	if (count < 0)
 		return recording_fail(recording, count, "listing a graph's edges");
@@ -75,16 +75,16 @@ int edges_read(struct dagpatch_recording *recording, struct driver_graph *graph,
 	edges.edges = malloc(((size_t)count + 1) * sizeof(*edges.edges));
 	edges.count = (uint32_t)count;
 	if (!ends || !edges.edges)
-		rc = -ENOMEM;
-	if (rc >= 0)
-		rc = driver->graph_edges(recording->device, graph, ends, ends + count,
-					 (uint32_t)count);
-	if (rc >= 0)
-		rc = number_edges(ends, nodes, &edges);
+		err = -ENOMEM;
+	if (err >= 0)
+		err = driver->graph_edges(recording->device, graph, ends, ends + count,
+					  (uint32_t)count);
+	if (err >= 0)
+		err = number_edges(ends, nodes, &edges);
 	free(ends);
-	if (rc < 0) {
+	if (err < 0) {
 		free(edges.edges);
-		return recording_fail(recording, rc, "listing a graph's edges");
+		return recording_fail(recording, err, "listing a graph's edges");
 	}
 	*ret_edges = edges;
 	return 0;

@@ -35,16 +35,16 @@ int recording_own(struct dagpatch_recording *recording)
 
 int recording_enter(struct dagpatch_recording *recording)
 {
-	int rc = recording_own(recording);
+	int err = recording_own(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = device_enter(recording->device, &recording->visit);
-	if (rc < 0) {
-		recording_fail(recording, rc, "entering device %d", recording->device->ordinal);
+	if (err < 0)
+		return err;
+	err = device_enter(recording->device, &recording->visit);
+	if (err < 0) {
+		recording_fail(recording, err, "entering device %d", recording->device->ordinal);
 		recording_disown(recording);
 	}
-	return rc;
+	return err;
 }
 
 void recording_leave(struct dagpatch_recording *recording)
@@ -93,22 +93,22 @@ static struct built drop(struct dagpatch_recording *recording)
 int dagpatch_evict(struct dagpatch_recording *recording)
 {
 	struct built built;
-	int rc = recording_enter(recording);
+	int err = recording_enter(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = recording_expect(recording, DAGPATCH_READY, "dagpatch_evict");
-	if (rc == 0 && recording->foreign_exec)
-		rc = recording_fail(recording, -ENOTSUP,
-				    "an adopted executable graph is the caller's: it stays");
-	if (rc == 0 && recording->built.exec) {
+	if (err < 0)
+		return err;
+	err = recording_expect(recording, DAGPATCH_READY, "dagpatch_evict");
+	if (err == 0 && recording->foreign_exec)
+		err = recording_fail(recording, -ENOTSUP,
+				     "an adopted executable graph is the caller's: it stays");
+	if (err == 0 && recording->built.exec) {
 		built = drop(recording);
 		retire_built(recording, &built);
 	}
 	recording_leave(recording);
-	if (rc == 0)
+	if (err == 0)
 		reap(recording->context);
-	return rc;
+	return err;
 }
 
 /* ---- eviction for want of memory ---- */

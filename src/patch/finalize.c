@@ -49,14 +49,14 @@ static int make_shadows(struct dagpatch_recording *recording)
 		return recording_fail(recording, -ENOMEM, "no memory to finalize");
 	for (uint32_t i = 0; i < recording->slot_count; i++) {
 		struct slot *slot = &recording->slots[i];
-		int rc;
+		int err;
 
 		if (!slot->flags || slot->shadow)
 			continue;
-		rc = recording->device->driver->memory_alloc(recording->device, slot->bytes,
-							     slot->on_host, &slot->shadow);
-		if (rc < 0)
-			return recording_fail(recording, rc, "no memory for a shadow");
+		err = recording->device->driver->memory_alloc(recording->device, slot->bytes,
+							      slot->on_host, &slot->shadow);
+		if (err < 0)
+			return recording_fail(recording, err, "no memory for a shadow");
 		recording->shadow_count++;
 	}
 	return 0;
@@ -111,12 +111,12 @@ void finalize_release(struct dagpatch_recording *recording)
 static int prepare(struct dagpatch_recording *recording)
 {
 	size_t slots = (size_t)recording->slot_count + 1;
-	int rc = choose_voter(recording);
+	int err = choose_voter(recording);
 
-	if (rc == 0)
-		rc = make_shadows(recording);
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = make_shadows(recording);
+	if (err < 0)
+		return err;
 	recording->relocations =
 		malloc(((size_t)recording->loose_count + 1) * sizeof(*recording->relocations));
 	recording->first_relocation = malloc(slots * sizeof(*recording->first_relocation));
@@ -156,14 +156,14 @@ static int finalize_again(struct dagpatch_recording *recording)
 
 static int finalize(struct dagpatch_recording *recording)
 {
-	int rc = recording_expect(recording, DAGPATCH_CREATED, "dagpatch_finalize");
+	int err = recording_expect(recording, DAGPATCH_CREATED, "dagpatch_finalize");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (!(recording->flags & DAGPATCH_NESTED)) {
-		rc = prepare(recording);
-		if (rc < 0)
-			return rc;
+		err = prepare(recording);
+		if (err < 0)
+			return err;
 	}
 	free(recording->accesses);
 	recording->accesses = NULL;
@@ -174,11 +174,11 @@ static int finalize(struct dagpatch_recording *recording)
 
 int dagpatch_finalize(struct dagpatch_recording *recording)
 {
-	int rc = recording_enter(recording);
+	int err = recording_enter(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = recording->state == DAGPATCH_LOST ? finalize_again(recording) : finalize(recording);
+	if (err < 0)
+		return err;
+	err = recording->state == DAGPATCH_LOST ? finalize_again(recording) : finalize(recording);
 	recording_leave(recording);
-	return rc;
+	return err;
 }

@@ -23,11 +23,11 @@ struct flattening {
 	struct driver_node **after; /* room for the dependencies of one node */
 };
 
-static int fail_flat(const struct flattening *flattening, int rc, uint32_t node, const char *what)
+static int fail_flat(const struct flattening *flattening, int err, uint32_t node, const char *what)
 {
 	bool is_own = flattening->content == flattening->recording;
 
-	return recording_fail_at(flattening->recording, rc, is_own ? node : DAGPATCH_NONE,
+	return recording_fail_at(flattening->recording, err, is_own ? node : DAGPATCH_NONE,
 				 DAGPATCH_NONE, "%s%s",
 				 is_own ? "" : "a node of work captured anew: ", what);
 }
@@ -80,12 +80,12 @@ static int add_node(struct flattening *flattening, const struct patch_params *pa
 		    uint32_t count, struct driver_node **ret_handle)
 {
 	struct patch_device *device = flattening->recording->device;
-	int rc = device->driver->node_add(device, flattening->graph, params, flattening->after,
-					  count, ret_handle);
+	int err = device->driver->node_add(device, flattening->graph, params, flattening->after,
+					   count, ret_handle);
 
-	if (rc == 0)
+	if (err == 0)
 		*flattening->last = *ret_handle;
-	return rc;
+	return err;
 }
 
 /* The first number that a node inside of PARENT can have. */
@@ -105,7 +105,7 @@ static int end_level(struct flattening *flattening, uint32_t parent,
 {
 	const struct dagpatch_recording *content = flattening->content;
 	uint32_t end = end_inside(content, parent), count = 0;
-	int rc;
+	int err;
 
 	if (is_chained(flattening)) {
 		*ret_handle = *flattening->last;
@@ -120,8 +120,8 @@ static int end_level(struct flattening *flattening, uint32_t parent,
 	}
 	if (count == 0)
 		count = gather_after(flattening, parent);
-	rc = add_node(flattening, &(struct patch_params){.kind = PATCH_EMPTY}, count, ret_handle);
-	return rc < 0 ? fail_flat(flattening, rc, parent, "adding what ends a child") : 0;
+	err = add_node(flattening, &(struct patch_params){.kind = PATCH_EMPTY}, count, ret_handle);
+	return err < 0 ? fail_flat(flattening, err, parent, "adding what ends a child") : 0;
 }
 
 /* ---- nodes ---- */
@@ -152,21 +152,21 @@ static int flatten_again(struct flattening *flattening, uint32_t node, struct ag
 		.outer_count = outer_count,
 		.last = flattening->last,
 	};
-	int rc;
+	int err;
 
 	inner.handles = calloc((size_t)captured->content->node_count + 1, sizeof(*inner.handles));
 	if (outer && inner.handles) {
 		memcpy(outer, flattening->after, outer_count * sizeof(struct driver_node *));
-		rc = flatten_content(&inner);
-		if (rc == 0)
-			rc = end_level(&inner, DAGPATCH_NONE, &flattening->handles[node]);
+		err = flatten_content(&inner);
+		if (err == 0)
+			err = end_level(&inner, DAGPATCH_NONE, &flattening->handles[node]);
 	} else {
-		rc = fail_flat(flattening, -ENOMEM, node, "no memory for its nodes");
+		err = fail_flat(flattening, -ENOMEM, node, "no memory for its nodes");
 	}
 	release(&inner);
 	free(outer);
 	again->made_handles = inner.handles;
-	return rc;
+	return err;
 }
 
 /* Adds recaptured work that cannot be read as a child. */
@@ -176,20 +176,20 @@ static int add_unread(struct flattening *flattening, uint32_t node,
 	struct patch_device *device = flattening->recording->device;
 	struct patch_child child = {captured->graph};
 	uint32_t count = gather_after(flattening, node);
-	int rc;
+	int err;
 
 	pthread_mutex_lock(&device->shared_graphs);
-	rc = add_node(
+	err = add_node(
 		flattening,
 		&(struct patch_params){.kind = PATCH_CHILD, .size = sizeof(child), .image = &child},
 		count, &flattening->handles[node]);
 	pthread_mutex_unlock(&device->shared_graphs);
-	return rc < 0 ? fail_flat(flattening, rc, node, "adding a child graph") : 0;
+	return err < 0 ? fail_flat(flattening, err, node, "adding a child graph") : 0;
 }
 
 static int flatten_child(struct flattening *flattening, uint32_t node)
 {
-	int rc;
+	int err;
 
 	if (flattening->content->nodes[node].flags & NODE_AGAIN) {
 		struct again *again =
@@ -199,8 +199,8 @@ static int flatten_child(struct flattening *flattening, uint32_t node)
 		return captured->content ? flatten_again(flattening, node, again, captured)
 					 : add_unread(flattening, node, captured);
 	}
-	rc = flatten_level(flattening, node);
-	return rc < 0 ? rc : end_level(flattening, node, &flattening->handles[node]);
+	err = flatten_level(flattening, node);
+	return err < 0 ? err : end_level(flattening, node, &flattening->handles[node]);
 }
 
 static int flatten_node(struct flattening *flattening, uint32_t node)
@@ -209,20 +209,21 @@ static int flatten_node(struct flattening *flattening, uint32_t node)
 	struct driver_node *origin = flattening->origins[node];
 	struct patch_params params;
 	uint32_t count;
-	int rc;
+	int err;
 
 	if (flattening->content->nodes[node].kind == PATCH_CHILD)
 		return flatten_child(flattening, node);
 	params = node_params(flattening->content, node);
 	params.attributes = attributes_of(flattening->content, node);
 	count = gather_after(flattening, node);
-	rc = add_node(flattening, &params, count, &flattening->handles[node]);
-	if (rc < 0)
-		return fail_flat(flattening, rc, node, "adding it to the graph");
+	err = add_node(flattening, &params, count, &flattening->handles[node]);
+	if (err < 0)
+		return fail_flat(flattening, err, node, "adding it to the graph");
 	if (origin) {
-		rc = device->driver->node_inherit(device, origin, flattening->handles[node]);
-		if (rc < 0)
-			return fail_flat(flattening, rc, node, "taking its launch attributes over");
+		err = device->driver->node_inherit(device, origin, flattening->handles[node]);
+		if (err < 0)
+			return fail_flat(flattening, err, node,
+					 "taking its launch attributes over");
 	}
 	return attributes_give(flattening->recording, flattening->content, node,
 			       flattening->handles[node]);
@@ -240,7 +241,7 @@ static int flatten_level(struct flattening *flattening, uint32_t parent)
 		added = left = 0;
 		for (uint32_t node = first_inside(parent); node < end;
 		     node = node_end(content, node)) {
-			int rc;
+			int err;
 
 			if (flattening->handles[node])
 				continue;
@@ -248,9 +249,9 @@ static int flatten_level(struct flattening *flattening, uint32_t parent)
 				left++;
 				continue;
 			}
-			rc = flatten_node(flattening, node);
-			if (rc < 0)
-				return rc;
+			err = flatten_node(flattening, node);
+			if (err < 0)
+				return err;
 			added++;
 		}
 	} while (left > 0 && added > 0);
@@ -265,44 +266,45 @@ static int find_origins(struct flattening *flattening, uint32_t parent, struct d
 	const struct patch_driver *driver = flattening->recording->device->driver;
 	uint32_t node = first_inside(parent), end = end_inside(content, parent);
 	struct node_list list;
-	int rc = capture_nodes(flattening->recording, graph, &list);
+	int err = capture_nodes(flattening->recording, graph, &list);
 
-	if (rc < 0)
-		return rc;
-	for (uint32_t i = 0; rc == 0 && i < list.count && node < end; i++) {
+	if (err < 0)
+		return err;
+	for (uint32_t i = 0; err == 0 && i < list.count && node < end; i++) {
 		struct driver_graph *inner;
 
 		if (content->nodes[node].kind == PATCH_KERNEL)
 			flattening->origins[node] = list.nodes[i];
 		if (content->nodes[node].kind == PATCH_CHILD) {
-			rc = driver->child_graph(flattening->recording->device, list.nodes[i],
-						 &inner);
-			rc = rc < 0 ? fail_flat(flattening, rc, node, "looking into a child graph")
-				    : find_origins(flattening, node, inner);
+			err = driver->child_graph(flattening->recording->device, list.nodes[i],
+						  &inner);
+			err = err < 0 ? fail_flat(flattening, err, node,
+						  "looking into a child graph")
+				      : find_origins(flattening, node, inner);
 		}
 		node = node_end(content, node);
 	}
 	free(list.nodes);
-	return rc;
+	return err;
 }
 
 static int find_all_origins(struct flattening *flattening)
 {
 	const struct dagpatch_recording *content = flattening->content;
 	struct patch_device *device = flattening->recording->device;
-	int rc = 0;
+	int err = 0;
 
 	if (!device->driver->node_inherit)
 		return 0;
 	pthread_mutex_lock(&device->shared_graphs);
 	if (content->source)
-		rc = find_origins(flattening, DAGPATCH_NONE, content->source);
-	for (uint32_t i = 0; rc == 0 && i < content->node_count; i++)
+		err = find_origins(flattening, DAGPATCH_NONE, content->source);
+	for (uint32_t i = 0; err == 0 && i < content->node_count; i++)
 		if (content->nodes[i].flags & NODE_CAPTURED)
-			rc = find_origins(flattening, i,
-					  content->works[content->nodes[i].detail].work->graph);
+			err = find_origins(flattening, i,
+					   content->works[content->nodes[i].detail].work->graph);
 	pthread_mutex_unlock(&device->shared_graphs);
-	return rc;
+	return err;
 }
 
 /* ---- building ---- */
@@ -312,20 +314,20 @@ static int flatten_content(struct flattening *flattening)
 	const struct dagpatch_recording *content = flattening->content;
 	size_t count = (size_t)content->node_count + 1;
 	size_t after = count + content->after_count + flattening->outer_count;
-	int rc = 0;
+	int err = 0;
 
 	flattening->is_waited_for = calloc(count, sizeof(*flattening->is_waited_for));
 	flattening->after = calloc(after, sizeof(*flattening->after));
 	flattening->origins = calloc(count, sizeof(*flattening->origins));
 	if (!flattening->is_waited_for || !flattening->after || !flattening->origins)
-		rc = fail_flat(flattening, -ENOMEM, 0, "no memory for a graph");
-	for (uint32_t i = 0; rc == 0 && i < content->after_count; i++)
+		err = fail_flat(flattening, -ENOMEM, 0, "no memory for a graph");
+	for (uint32_t i = 0; err == 0 && i < content->after_count; i++)
 		flattening->is_waited_for[content->after[i]] = true;
-	if (rc == 0)
-		rc = find_all_origins(flattening);
-	if (rc == 0)
-		rc = flatten_level(flattening, DAGPATCH_NONE);
-	return rc;
+	if (err == 0)
+		err = find_all_origins(flattening);
+	if (err == 0)
+		err = flatten_level(flattening, DAGPATCH_NONE);
+	return err;
 }
 
 int flatten(struct dagpatch_recording *recording, const struct patch_capturing *into,
@@ -341,14 +343,14 @@ int flatten(struct dagpatch_recording *recording, const struct patch_capturing *
 		.last = &last,
 		.handles = calloc((size_t)recording->node_count + 1, sizeof(struct driver_node *)),
 	};
-	int rc = flattening.handles ? flatten_content(&flattening)
-				    : recording_fail(recording, -ENOMEM, "no memory for a graph");
+	int err = flattening.handles ? flatten_content(&flattening)
+				     : recording_fail(recording, -ENOMEM, "no memory for a graph");
 
-	if (rc == 0 && ret_end)
-		rc = end_level(&flattening, DAGPATCH_NONE, ret_end);
-	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++)
+	if (err == 0 && ret_end)
+		err = end_level(&flattening, DAGPATCH_NONE, ret_end);
+	for (uint32_t i = 0; err == 0 && i < recording->node_count; i++)
 		recording->nodes[i].handle = flattening.handles[i];
 	release(&flattening);
 	free(flattening.handles);
-	return rc;
+	return err;
 }

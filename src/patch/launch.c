@@ -12,15 +12,15 @@ static int copy_shadows(struct dagpatch_recording *recording, struct driver_stre
 		const struct slot *slot = &recording->slots[i];
 		void *bound = (void *)(uintptr_t)addresses[i];
 		bool is_in = direction == DAGPATCH_SHADOW_IN;
-		int rc;
+		int err;
 
 		if (!(slot->flags & direction))
 			continue;
-		rc = recording->device->driver->copy_async(
+		err = recording->device->driver->copy_async(
 			recording->device, is_in ? slot->shadow : bound,
 			is_in ? bound : slot->shadow, slot->bytes, stream);
-		if (rc < 0)
-			return recording_fail(recording, rc, "copying slot %u %s its shadow", i,
+		if (err < 0)
+			return recording_fail(recording, err, "copying slot %u %s its shadow", i,
 					      is_in ? "to" : "from");
 		recording->stats.uses[DAGPATCH_SHADOW]++;
 	}
@@ -31,10 +31,10 @@ static int check_stream(struct dagpatch_recording *recording, struct driver_stre
 {
 	const struct patch_device *device = recording->device;
 	int ordinal;
-	int rc = device->driver->stream_device(recording->device, stream, &ordinal);
+	int err = device->driver->stream_device(recording->device, stream, &ordinal);
 
-	if (rc < 0)
-		return recording_fail(recording, rc, "launching: asking for the stream's device");
+	if (err < 0)
+		return recording_fail(recording, err, "launching: asking for the stream's device");
 	if (ordinal != device->ordinal)
 		return recording_fail(
 			recording, -EINVAL,
@@ -50,19 +50,19 @@ static int add_to_capture(struct dagpatch_recording *recording, struct driver_st
 	const struct patch_driver *driver = recording->device->driver;
 	struct patch_capturing capturing;
 	struct node_list ends = {0};
-	int rc = driver->capturing_get(recording->device, stream, &capturing);
+	int err = driver->capturing_get(recording->device, stream, &capturing);
 
-	if (rc < 0)
-		return recording_fail(recording, rc, "launching into a capture");
-	rc = build_into(recording, &capturing, &ends);
-	if (rc == 0 && ends.count > 0) {
-		rc = driver->capturing_continue(recording->device, stream, ends.nodes, ends.count);
-		if (rc < 0)
-			recording_fail(recording, rc, "launching into a capture");
+	if (err < 0)
+		return recording_fail(recording, err, "launching into a capture");
+	err = build_into(recording, &capturing, &ends);
+	if (err == 0 && ends.count > 0) {
+		err = driver->capturing_continue(recording->device, stream, ends.nodes, ends.count);
+		if (err < 0)
+			recording_fail(recording, err, "launching into a capture");
 	}
 	free(ends.nodes);
 	free(capturing.after);
-	return rc;
+	return err;
 }
 
 /* Drivers do not capture a launch of an executable graph, or not reliably, so the nodes are added
@@ -70,18 +70,18 @@ static int add_to_capture(struct dagpatch_recording *recording, struct driver_st
  * may wait. */
 static int launch_into_capture(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
-	int rc = wanted_begin(recording);
+	int err = wanted_begin(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = copy_shadows(recording, stream, recording->wanted, DAGPATCH_SHADOW_IN);
-	if (rc == 0)
-		rc = add_to_capture(recording, stream);
-	if (rc == 0)
-		rc = copy_shadows(recording, stream, recording->wanted, DAGPATCH_SHADOW_OUT);
-	rc = wanted_end(recording, rc);
-	recording->stats.captured_launches += rc == 0;
-	return rc;
+	if (err < 0)
+		return err;
+	err = copy_shadows(recording, stream, recording->wanted, DAGPATCH_SHADOW_IN);
+	if (err == 0)
+		err = add_to_capture(recording, stream);
+	if (err == 0)
+		err = copy_shadows(recording, stream, recording->wanted, DAGPATCH_SHADOW_OUT);
+	err = wanted_end(recording, err);
+	recording->stats.captured_launches += err == 0;
+	return err;
 }
 
 /* ---- into a stream that is not captured ---- */
@@ -102,17 +102,17 @@ static void note_stream(struct launches *launches, struct driver_stream *stream)
 static int launch_graph(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
 	struct launches *launches = &recording->launches;
-	int rc = 0;
+	int err = 0;
 
 	if (recording->device->capabilities & PATCH_FORGETS_MEMSETS)
-		rc = strategy_set_memsets(recording);
-	if (rc < 0)
-		return rc;
-	rc = recording->device->driver->launch(recording->device, current_exec(recording),
-					       recording->built.table, stream);
+		err = strategy_set_memsets(recording);
+	if (err < 0)
+		return err;
+	err = recording->device->driver->launch(recording->device, current_exec(recording),
+						recording->built.table, stream);
 	note_stream(launches, stream);
-	if (rc < 0)
-		return recording_fail(recording, rc, "launching");
+	if (err < 0)
+		return recording_fail(recording, err, "launching");
 	recording_note_use(recording);
 	recording->stats.launches++;
 	return 0;
@@ -124,38 +124,38 @@ static int launch_graph(struct dagpatch_recording *recording, struct driver_stre
 static int launch_with_shadows(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
 	const struct patch_driver *driver = recording->device->driver;
-	int rc = 0, marked;
+	int err = 0, marked;
 
 	if (recording->shadow_mark && recording->shadow_stream != stream)
-		rc = driver->mark_order(recording->device, recording->shadow_mark, stream);
-	if (rc < 0)
-		return recording_fail(recording, rc, "waiting for the shadows");
-	rc = copy_shadows(recording, stream, recording->applied, DAGPATCH_SHADOW_IN);
-	if (rc == 0)
-		rc = launch_graph(recording, stream);
-	if (rc == 0)
-		rc = copy_shadows(recording, stream, recording->applied, DAGPATCH_SHADOW_OUT);
+		err = driver->mark_order(recording->device, recording->shadow_mark, stream);
+	if (err < 0)
+		return recording_fail(recording, err, "waiting for the shadows");
+	err = copy_shadows(recording, stream, recording->applied, DAGPATCH_SHADOW_IN);
+	if (err == 0)
+		err = launch_graph(recording, stream);
+	if (err == 0)
+		err = copy_shadows(recording, stream, recording->applied, DAGPATCH_SHADOW_OUT);
 	marked = driver->mark_record(recording->device, &recording->shadow_mark, stream);
 	recording->shadow_stream = stream;
 	if (marked < 0)
 		driver->wait_all(recording->device);
-	if (rc == 0 && marked < 0)
-		rc = recording_fail(recording, marked, "marking where the shadows are used");
-	return rc;
+	if (err == 0 && marked < 0)
+		err = recording_fail(recording, marked, "marking where the shadows are used");
+	return err;
 }
 
 static int launch_and_run(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
-	int rc;
+	int err;
 
 	retired_mark(recording->context, stream);
 	recording->launching = &stream;
-	rc = apply_if_needed(recording);
+	err = apply_if_needed(recording);
 	recording->launching = NULL;
-	if (rc < 0)
-		return rc;
-	recording->stats.unchanged_launches += rc == 0;
-	if (rc == 0 && recording->table_choice.is_open)
+	if (err < 0)
+		return err;
+	recording->stats.unchanged_launches += err == 0;
+	if (err == 0 && recording->table_choice.is_open)
 		table_note(recording, 0);
 	return recording->shadow_count ? launch_with_shadows(recording, stream)
 				       : launch_graph(recording, stream);
@@ -163,23 +163,23 @@ static int launch_and_run(struct dagpatch_recording *recording, struct driver_st
 
 static int launch(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
-	int rc = check_stream(recording, stream);
+	int err = check_stream(recording, stream);
 
-	if (rc < 0)
-		return rc;
-	rc = recording->device->driver->stream_is_captured(recording->device, stream);
-	if (rc < 0)
-		return recording_fail(recording, rc, "launching");
-	return rc > 0 ? launch_into_capture(recording, stream) : launch_and_run(recording, stream);
+	if (err < 0)
+		return err;
+	err = recording->device->driver->stream_is_captured(recording->device, stream);
+	if (err < 0)
+		return recording_fail(recording, err, "launching");
+	return err > 0 ? launch_into_capture(recording, stream) : launch_and_run(recording, stream);
 }
 
 int dagpatch_launch(struct dagpatch_recording *recording, void *stream)
 {
-	int rc = recording_enter(recording);
+	int err = recording_enter(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = launch(recording, stream);
+	if (err < 0)
+		return err;
+	err = launch(recording, stream);
 	recording_leave(recording);
-	return rc;
+	return err;
 }

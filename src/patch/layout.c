@@ -143,10 +143,10 @@ static int add(struct patch_layouts *layouts, const void *function,
 	       const struct patch_layout **ret_layout)
 {
 	struct patch_layout *layout;
-	int rc = make_room(layouts);
+	int err = make_room(layouts);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	layout = malloc(sizeof(*layout) + count * sizeof(*parameters));
 	if (!layout)
 		return -ENOMEM;
@@ -210,18 +210,18 @@ int layout_describe(struct patch_device *device, const void *function,
 {
 	struct patch_layouts *layouts = device->layouts;
 	const struct patch_layout *layout;
-	int rc = count > PATCH_PARAMETERS ? -E2BIG : check(parameters, count);
+	int err = count > PATCH_PARAMETERS ? -E2BIG : check(parameters, count);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	pthread_rwlock_wrlock(&layouts->lock);
 	layout = find(layouts, function, NULL, 0);
 	if (layout)
-		rc = is_same(layout, parameters, count) ? 0 : -EEXIST;
+		err = is_same(layout, parameters, count) ? 0 : -EEXIST;
 	else
-		rc = add(layouts, function, parameters, count, true, &layout);
+		err = add(layouts, function, parameters, count, true, &layout);
 	pthread_rwlock_unlock(&layouts->lock);
-	return rc;
+	return err;
 }
 
 int layout_pack(struct patch_device *device, const void *function, const uint32_t *sizes,
@@ -231,7 +231,7 @@ int layout_pack(struct patch_device *device, const void *function, const uint32_
 	struct dagpatch_parameter *packed = layouts->scratch;
 	const struct patch_layout *layout;
 	uint64_t end = 0;
-	int rc = 0;
+	int err = 0;
 
 	if (count > PATCH_PARAMETERS)
 		return -E2BIG;
@@ -244,14 +244,14 @@ int layout_pack(struct patch_device *device, const void *function, const uint32_
 		packed[i] = (struct dagpatch_parameter){.offset = (uint32_t)end, .bytes = sizes[i]};
 		end += sizes[i];
 	}
-	rc = check(packed, count);
-	layout = rc < 0 ? NULL : find(layouts, function, packed, count);
-	if (rc == 0 && !layout)
-		rc = add(layouts, function, packed, count, false, &layout);
+	err = check(packed, count);
+	layout = err < 0 ? NULL : find(layouts, function, packed, count);
+	if (err == 0 && !layout)
+		err = add(layouts, function, packed, count, false, &layout);
 	pthread_rwlock_unlock(&layouts->lock);
-	if (rc == 0)
+	if (err == 0)
 		*ret_layout = layout;
-	return rc;
+	return err;
 }
 
 const struct patch_layout *layout_at(const struct patch_device *device, uint32_t index)

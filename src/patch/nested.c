@@ -13,11 +13,11 @@ static int check_mapping(struct dagpatch_recording *recording, const struct slot
 {
 	const struct slot *outer;
 	char text[96];
-	int rc = slot_check(recording, mapping->slot, mapping->offset, inner->bytes,
-			    "a nested recording's slot");
+	int err = slot_check(recording, mapping->slot, mapping->offset, inner->bytes,
+			     "a nested recording's slot");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	outer = &recording->slots[mapping->slot];
 	if (outer->alignment < inner->alignment || mapping->offset % inner->alignment)
 		return recording_fail(
@@ -47,10 +47,10 @@ static int check_child(struct dagpatch_recording *recording, const struct dagpat
 	if (!child->mappings && child->mapping_count > 0)
 		return recording_fail(recording, -EINVAL, "a child's mappings are missing");
 	for (uint32_t i = 0; i < child->mapping_count; i++) {
-		int rc = check_mapping(recording, &nested->slots[i], &child->mappings[i]);
+		int err = check_mapping(recording, &nested->slots[i], &child->mappings[i]);
 
-		if (rc < 0)
-			return rc;
+		if (err < 0)
+			return err;
 	}
 	return 0;
 }
@@ -97,10 +97,10 @@ static int copy_node(struct dagpatch_recording *recording, uint32_t index,
 	uint32_t size = from->image == DAGPATCH_NONE ? 0 : image_size(nested, index);
 	struct node *to;
 	uint32_t node;
-	int rc = node_append(recording, from->kind, size, &node);
+	int err = node_append(recording, from->kind, size, &node);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	to = &recording->nodes[node];
 	to->detail = moved_detail(from, placing);
 	to->flags = from->flags;
@@ -149,16 +149,16 @@ static int copy_work(struct dagpatch_recording *recording, const struct placed_w
 		     const struct placing *placing)
 {
 	struct placed_work *to;
-	int rc = recording_grow(&recording->works, &recording->work_capacity,
-				(uint64_t)recording->work_count + 1, sizeof(*recording->works));
+	int err = recording_grow(&recording->works, &recording->work_capacity,
+				 (uint64_t)recording->work_count + 1, sizeof(*recording->works));
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	to = &recording->works[recording->work_count];
-	rc = map_slots(placing, from->work->slot_count, from->slots, from->offsets, &to->slots,
-		       &to->offsets);
-	if (rc < 0)
-		return rc;
+	err = map_slots(placing, from->work->slot_count, from->slots, from->offsets, &to->slots,
+			&to->offsets);
+	if (err < 0)
+		return err;
 	to->work = from->work;
 	to->work->references++;
 	recording->work_count++;
@@ -169,14 +169,14 @@ static int copy_again(struct dagpatch_recording *recording, const struct again *
 		      const struct placing *placing)
 {
 	struct again to = *from;
-	int rc = recording_grow(&recording->agains, &recording->again_capacity,
-				(uint64_t)recording->again_count + 1, sizeof(*recording->agains));
+	int err = recording_grow(&recording->agains, &recording->again_capacity,
+				 (uint64_t)recording->again_count + 1, sizeof(*recording->agains));
 
-	if (rc == 0)
-		rc = map_slots(placing, from->slot_count, from->slots, from->offsets, &to.slots,
-			       &to.offsets);
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = map_slots(placing, from->slot_count, from->slots, from->offsets, &to.slots,
+				&to.offsets);
+	if (err < 0)
+		return err;
 	to.node += placing->node;
 	to.name = cache_name_copy(from->name);
 	to.current = to.next = NULL;
@@ -189,12 +189,12 @@ static int copy_again(struct dagpatch_recording *recording, const struct again *
 static int copy_conditional(struct dagpatch_recording *recording, const struct conditional *from,
 			    const struct placing *placing)
 {
-	int rc = recording_grow(&recording->conditionals, &recording->conditional_capacity,
-				(uint64_t)recording->conditional_count + 1,
-				sizeof(*recording->conditionals));
+	int err = recording_grow(&recording->conditionals, &recording->conditional_capacity,
+				 (uint64_t)recording->conditional_count + 1,
+				 sizeof(*recording->conditionals));
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	recording->conditionals[recording->conditional_count] = *from;
 	recording->conditionals[recording->conditional_count++].setter += placing->node;
 	return 0;
@@ -213,23 +213,23 @@ static int copy_nested(struct dagpatch_recording *recording, const struct dagpat
 		.again = recording->again_count,
 		.conditional = recording->conditional_count,
 	};
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < nested->work_count; i++)
-		rc = copy_work(recording, &nested->works[i], &placing);
-	for (uint32_t i = 0; rc == 0 && i < nested->again_count; i++)
-		rc = copy_again(recording, &nested->agains[i], &placing);
-	for (uint32_t i = 0; rc == 0 && i < nested->conditional_count; i++)
-		rc = copy_conditional(recording, &nested->conditionals[i], &placing);
-	if (rc < 0)
-		return recording_fail(recording, rc, "no memory for a nested recording");
-	for (uint32_t i = 0; rc == 0 && i < nested->node_count; i++)
-		rc = copy_node(recording, i, &placing);
-	if (rc == 0)
-		rc = attributes_copy(recording, nested, placing.node);
-	for (uint32_t i = 0; rc == 0 && i < nested->loose_count; i++)
-		rc = copy_relocation(recording, &nested->loose[i], &placing);
-	return rc;
+	for (uint32_t i = 0; err == 0 && i < nested->work_count; i++)
+		err = copy_work(recording, &nested->works[i], &placing);
+	for (uint32_t i = 0; err == 0 && i < nested->again_count; i++)
+		err = copy_again(recording, &nested->agains[i], &placing);
+	for (uint32_t i = 0; err == 0 && i < nested->conditional_count; i++)
+		err = copy_conditional(recording, &nested->conditionals[i], &placing);
+	if (err < 0)
+		return recording_fail(recording, err, "no memory for a nested recording");
+	for (uint32_t i = 0; err == 0 && i < nested->node_count; i++)
+		err = copy_node(recording, i, &placing);
+	if (err == 0)
+		err = attributes_copy(recording, nested, placing.node);
+	for (uint32_t i = 0; err == 0 && i < nested->loose_count; i++)
+		err = copy_relocation(recording, &nested->loose[i], &placing);
+	return err;
 }
 
 /* How a nested recording uses its slots is not examined: it is assumed to write all of them. */
@@ -239,11 +239,11 @@ static int append_accesses(struct dagpatch_recording *recording, uint32_t node,
 	for (uint32_t i = 0; i < child->mapping_count; i++) {
 		const struct dagpatch_mapping *mapping = &child->mappings[i];
 		uint64_t end = mapping->offset + child->nested->slots[i].bytes;
-		int rc = access_append(recording, &(struct access){node, mapping->slot,
-								   mapping->offset, end, true});
+		int err = access_append(recording, &(struct access){node, mapping->slot,
+								    mapping->offset, end, true});
 
-		if (rc < 0)
-			return rc;
+		if (err < 0)
+			return err;
 	}
 	return 0;
 }
@@ -254,22 +254,22 @@ int dagpatch_add_child(struct dagpatch_recording *recording, const struct dagpat
 	struct dagpatch_child child;
 	struct mark mark;
 	uint32_t node;
-	int rc = add_begin(recording, "dagpatch_add_child", &mark);
+	int err = add_begin(recording, "dagpatch_add_child", &mark);
 
-	if (rc == 0)
-		rc = recording_read(recording, &child, sizeof(child), given, "child");
-	if (rc == 0)
-		rc = check_child(recording, &child);
-	if (rc < 0)
-		return rc;
-	rc = node_append(recording, PATCH_CHILD, 0, &node);
-	if (rc == 0)
-		rc = append_accesses(recording, node, &child);
-	if (rc == 0)
-		rc = copy_nested(recording, &child, node, 0);
-	if (rc == 0)
-		rc = check_depth(recording, node);
-	return add_end(recording, rc, &mark, after, ret_node);
+	if (err == 0)
+		err = recording_read(recording, &child, sizeof(child), given, "child");
+	if (err == 0)
+		err = check_child(recording, &child);
+	if (err < 0)
+		return err;
+	err = node_append(recording, PATCH_CHILD, 0, &node);
+	if (err == 0)
+		err = append_accesses(recording, node, &child);
+	if (err == 0)
+		err = copy_nested(recording, &child, node, 0);
+	if (err == 0)
+		err = check_depth(recording, node);
+	return add_end(recording, err, &mark, after, ret_node);
 }
 
 /* ---- conditionals ---- */
@@ -287,18 +287,18 @@ static int append_setter(struct dagpatch_recording *recording,
 	};
 	struct patch_kernel *image;
 	void *function;
-	int rc = recording->device->driver->condition_kernel(recording->device, &function);
+	int err = recording->device->driver->condition_kernel(recording->device, &function);
 
-	if (rc < 0)
-		return recording_fail(recording, rc, "the kernel that sets conditions");
+	if (err < 0)
+		return recording_fail(recording, err, "the kernel that sets conditions");
 	layout = patch_layout_find(recording->device, function);
 	if (!layout || layout->bytes != sizeof(arguments))
 		return recording_fail(recording, -EIO,
 				      "the kernel that sets conditions is another");
-	rc = node_append(recording, PATCH_KERNEL,
-			 (uint32_t)(sizeof(struct patch_kernel) + sizeof(arguments)), ret_node);
-	if (rc < 0)
-		return rc;
+	err = node_append(recording, PATCH_KERNEL,
+			  (uint32_t)(sizeof(struct patch_kernel) + sizeof(arguments)), ret_node);
+	if (err < 0)
+		return err;
 	image = node_image(recording, *ret_node);
 	image->function = function;
 	for (uint32_t i = 0; i < 3; i++)
@@ -319,10 +319,10 @@ static int append_inner_setter(struct dagpatch_recording *recording,
 	uint32_t first = parent + 1, count = 0;
 	uint32_t *nodes;
 	uint32_t setter;
-	int rc = append_setter(recording, conditional, &setter);
+	int err = append_setter(recording, conditional, &setter);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	recording->nodes[setter].parent = parent;
 	nodes = malloc((setter - first + 1) * sizeof(*nodes));
 	if (!nodes)
@@ -330,9 +330,9 @@ static int append_inner_setter(struct dagpatch_recording *recording,
 	for (uint32_t i = first; i < setter; i++)
 		if (recording->nodes[i].parent == parent)
 			nodes[count++] = i;
-	rc = order_inner(recording, nodes, count, 0);
+	err = order_inner(recording, nodes, count, 0);
 	free(nodes);
-	return rc;
+	return err;
 }
 
 /* The bodies are an array of structs of the size that the caller's header has. */
@@ -368,12 +368,12 @@ static int check_conditional(struct dagpatch_recording *recording,
 		return recording_fail(recording, -EINVAL, "a conditional's bodies are missing");
 	for (uint32_t i = 0; i < conditional->body_count; i++) {
 		struct dagpatch_child body;
-		int rc = read_body(recording, conditional, i, &body);
+		int err = read_body(recording, conditional, i, &body);
 
-		if (rc == 0)
-			rc = check_child(recording, &body);
-		if (rc < 0)
-			return rc;
+		if (err == 0)
+			err = check_child(recording, &body);
+		if (err < 0)
+			return err;
 	}
 	return slot_check(recording, conditional->predicate_slot, conditional->predicate_offset,
 			  conditional->predicate_is_byte ? 1 : 4, "a predicate");
@@ -384,34 +384,34 @@ static int append_conditional(struct dagpatch_recording *recording,
 			      uint32_t *ret_node)
 {
 	uint32_t node;
-	int rc = recording_grow(&recording->conditionals, &recording->conditional_capacity,
-				(uint64_t)recording->conditional_count + 1,
-				sizeof(*recording->conditionals));
+	int err = recording_grow(&recording->conditionals, &recording->conditional_capacity,
+				 (uint64_t)recording->conditional_count + 1,
+				 sizeof(*recording->conditionals));
 
-	if (rc < 0)
-		return recording_fail(recording, rc, "no memory for a conditional");
-	rc = node_append(recording, PATCH_CONDITIONAL, 0, &node);
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return recording_fail(recording, err, "no memory for a conditional");
+	err = node_append(recording, PATCH_CONDITIONAL, 0, &node);
+	if (err < 0)
+		return err;
 	recording->nodes[node].detail = recording->conditional_count;
 	recording->conditionals[recording->conditional_count++] = (struct conditional){
 		.condition = conditional->condition,
 		.body_count = (uint16_t)conditional->body_count,
 		.setter = setter,
 	};
-	for (uint32_t i = 0; rc == 0 && i < conditional->body_count; i++) {
+	for (uint32_t i = 0; err == 0 && i < conditional->body_count; i++) {
 		struct dagpatch_child body;
 
-		rc = read_body(recording, conditional, i, &body);
-		if (rc == 0)
-			rc = append_accesses(recording, node, &body);
-		if (rc == 0)
-			rc = copy_nested(recording, &body, node, (uint16_t)i);
+		err = read_body(recording, conditional, i, &body);
+		if (err == 0)
+			err = append_accesses(recording, node, &body);
+		if (err == 0)
+			err = copy_nested(recording, &body, node, (uint16_t)i);
 	}
-	if (rc == 0 && conditional->condition == DAGPATCH_WHILE)
-		rc = append_inner_setter(recording, conditional, node);
+	if (err == 0 && conditional->condition == DAGPATCH_WHILE)
+		err = append_inner_setter(recording, conditional, node);
 	*ret_node = node;
-	return rc;
+	return err;
 }
 
 /* Adds two nodes: the setter, which has the dependencies, and the conditional, which waits for the
@@ -423,43 +423,43 @@ static int add_conditional(struct dagpatch_recording *recording,
 	struct dagpatch_conditional conditional;
 	struct mark mark, inner;
 	uint32_t setter, node;
-	int rc = add_check(recording, "dagpatch_add_conditional", &mark);
+	int err = add_check(recording, "dagpatch_add_conditional", &mark);
 
-	if (rc == 0)
-		rc = recording_read(recording, &conditional, sizeof(conditional), given,
-				    "conditional");
-	if (rc == 0)
-		rc = check_conditional(recording, &conditional);
-	if (rc < 0)
-		return rc;
-	rc = append_setter(recording, &conditional, &setter);
-	if (rc == 0)
-		rc = access_append(recording,
-				   &(struct access){setter, conditional.predicate_slot,
-						    conditional.predicate_offset,
-						    conditional.predicate_offset + 4, false});
-	rc = add_end(recording, rc, &mark, after, NULL);
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = recording_read(recording, &conditional, sizeof(conditional), given,
+				     "conditional");
+	if (err == 0)
+		err = check_conditional(recording, &conditional);
+	if (err < 0)
+		return err;
+	err = append_setter(recording, &conditional, &setter);
+	if (err == 0)
+		err = access_append(recording,
+				    &(struct access){setter, conditional.predicate_slot,
+						     conditional.predicate_offset,
+						     conditional.predicate_offset + 4, false});
+	err = add_end(recording, err, &mark, after, NULL);
+	if (err < 0)
+		return err;
 	inner = recording_mark(recording);
-	rc = append_conditional(recording, &conditional, setter, &node);
-	if (rc == 0)
-		rc = check_depth(recording, setter);
-	rc = add_end(recording, rc, &inner, &(struct dagpatch_after){&setter, 1}, ret_node);
-	if (rc < 0)
+	err = append_conditional(recording, &conditional, setter, &node);
+	if (err == 0)
+		err = check_depth(recording, setter);
+	err = add_end(recording, err, &inner, &(struct dagpatch_after){&setter, 1}, ret_node);
+	if (err < 0)
 		recording_rewind(recording, &mark);
-	return rc;
+	return err;
 }
 
 int dagpatch_add_conditional(struct dagpatch_recording *recording,
 			     const struct dagpatch_conditional *conditional,
 			     const struct dagpatch_after *after, uint32_t *ret_node)
 {
-	int rc = recording_enter(recording);
+	int err = recording_enter(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = add_conditional(recording, conditional, after, ret_node);
+	if (err < 0)
+		return err;
+	err = add_conditional(recording, conditional, after, ret_node);
 	recording_leave(recording);
-	return rc;
+	return err;
 }

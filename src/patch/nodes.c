@@ -14,20 +14,20 @@ int node_append(struct dagpatch_recording *recording, enum patch_kind kind, uint
 {
 	uint32_t words = (size + 7) / 8;
 	uint64_t count = (uint64_t)recording->node_count + 1;
-	int rc = count == DAGPATCH_NONE ? -ENOMEM : 0;
+	int err = count == DAGPATCH_NONE ? -ENOMEM : 0;
 
-	if (rc == 0)
-		rc = recording_grow(&recording->nodes, &recording->node_capacity, count,
-				    sizeof(*recording->nodes));
-	if (rc == 0)
-		rc = recording_grow(&recording->after_end, &recording->after_end_capacity, count,
-				    sizeof(*recording->after_end));
-	if (rc == 0)
-		rc = recording_grow(&recording->images, &recording->image_capacity,
-				    (uint64_t)recording->image_words + words,
-				    sizeof(*recording->images));
-	if (rc < 0)
-		return recording_fail(recording, rc, "no memory for a node");
+	if (err == 0)
+		err = recording_grow(&recording->nodes, &recording->node_capacity, count,
+				     sizeof(*recording->nodes));
+	if (err == 0)
+		err = recording_grow(&recording->after_end, &recording->after_end_capacity, count,
+				     sizeof(*recording->after_end));
+	if (err == 0)
+		err = recording_grow(&recording->images, &recording->image_capacity,
+				     (uint64_t)recording->image_words + words,
+				     sizeof(*recording->images));
+	if (err < 0)
+		return recording_fail(recording, err, "no memory for a node");
 	recording->nodes[recording->node_count] = (struct node){
 		.image = words ? recording->image_words : DAGPATCH_NONE,
 		.parent = DAGPATCH_NONE,
@@ -44,11 +44,11 @@ int node_append(struct dagpatch_recording *recording, enum patch_kind kind, uint
 int relocation_append(struct dagpatch_recording *recording, uint32_t node, uint32_t byte,
 		      uint32_t slot, uint64_t offset)
 {
-	int rc = recording_grow(&recording->loose, &recording->loose_capacity,
-				(uint64_t)recording->loose_count + 1, sizeof(*recording->loose));
+	int err = recording_grow(&recording->loose, &recording->loose_capacity,
+				 (uint64_t)recording->loose_count + 1, sizeof(*recording->loose));
 
-	if (rc < 0)
-		return recording_fail(recording, rc, "no memory for a relocation");
+	if (err < 0)
+		return recording_fail(recording, err, "no memory for a relocation");
 	recording->loose[recording->loose_count++] =
 		(struct loose_relocation){node, byte, slot, offset};
 	return 0;
@@ -132,32 +132,32 @@ uint32_t node_end(const struct dagpatch_recording *recording, uint32_t node)
 
 int add_check(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark)
 {
-	int rc = recording_expect(recording, DAGPATCH_CREATED, what);
+	int err = recording_expect(recording, DAGPATCH_CREATED, what);
 
-	if (rc == 0 && recording->is_adopted)
-		rc = recording_fail(recording, -EINVAL, "%s: an adopted graph is the whole content",
-				    what);
+	if (err == 0 && recording->is_adopted)
+		err = recording_fail(recording, -EINVAL,
+				     "%s: an adopted graph is the whole content", what);
 	*ret_mark = recording_mark(recording);
-	return rc;
+	return err;
 }
 
 int add_begin(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark)
 {
-	int rc = recording_check(recording);
+	int err = recording_check(recording);
 
-	return rc < 0 ? rc : add_check(recording, what, ret_mark);
+	return err < 0 ? err : add_check(recording, what, ret_mark);
 }
 
-int add_end(struct dagpatch_recording *recording, int rc, const struct mark *mark,
+int add_end(struct dagpatch_recording *recording, int err, const struct mark *mark,
 	    const struct dagpatch_after *after, uint32_t *ret_node)
 {
 	uint32_t node = mark->nodes;
 
-	if (rc == 0)
-		rc = order_node(recording, node, after, mark);
-	if (rc < 0) {
+	if (err == 0)
+		err = order_node(recording, node, after, mark);
+	if (err < 0) {
 		recording_rewind(recording, mark);
-		return rc;
+		return err;
 	}
 	if (ret_node)
 		*ret_node = node;
@@ -171,7 +171,7 @@ static int choose_layout(struct dagpatch_recording *recording, const struct dagp
 {
 	const struct patch_layout *layout = patch_layout_find(recording->device, kernel->function);
 	uint32_t *sizes;
-	int rc;
+	int err;
 
 	patch_fault_take(); /* an unknown kernel is not a failure */
 	if (layout) {
@@ -183,10 +183,10 @@ static int choose_layout(struct dagpatch_recording *recording, const struct dagp
 		return -ENOMEM;
 	for (uint32_t i = 0; i < kernel->argument_count; i++)
 		sizes[i] = kernel->arguments[i].size;
-	rc = layout_pack(recording->device, kernel->function, sizes, kernel->argument_count,
-			 ret_layout);
+	err = layout_pack(recording->device, kernel->function, sizes, kernel->argument_count,
+			  ret_layout);
 	free(sizes);
-	return rc;
+	return err;
 }
 
 /* Checks the pointers before they are used. */
@@ -224,24 +224,24 @@ static int append_pointer(struct dagpatch_recording *recording, uint32_t node, u
 	uint64_t slot_bytes =
 		pointer->slot < recording->slot_count ? recording->slots[pointer->slot].bytes : 0;
 	uint64_t range = pointer->range_bytes;
-	int rc;
+	int err;
 
 	if (range == 0)
 		range = pointer->offset < slot_bytes ? slot_bytes - pointer->offset : 0;
-	rc = slot_check(recording, pointer->slot, pointer->offset, range, "an argument");
-	if (rc < 0)
-		return rc;
+	err = slot_check(recording, pointer->slot, pointer->offset, range, "an argument");
+	if (err < 0)
+		return err;
 	if (argument->size < 8 || pointer->byte > argument->size - 8)
 		return recording_fail(recording, -EINVAL,
 				      "an address at byte %u of an argument of %u bytes",
 				      pointer->byte, argument->size);
 	if (pointer->access & ~(uint32_t)(DAGPATCH_READS | DAGPATCH_WRITES))
 		return recording_fail(recording, -EINVAL, "unknown access of an argument");
-	rc = relocation_append(recording, node,
-			       (uint32_t)sizeof(struct patch_kernel) + offset + pointer->byte,
-			       pointer->slot, pointer->offset);
-	if (rc < 0)
-		return rc;
+	err = relocation_append(recording, node,
+				(uint32_t)sizeof(struct patch_kernel) + offset + pointer->byte,
+				pointer->slot, pointer->offset);
+	if (err < 0)
+		return err;
 	return access_append(recording, &(struct access){
 						.node = node,
 						.slot = pointer->slot,
@@ -270,11 +270,11 @@ static int fill_kernel(struct dagpatch_recording *recording, uint32_t node,
 		if (argument->bytes)
 			memcpy(image->arguments + offset, argument->bytes, argument->size);
 		for (uint32_t j = 0; j < argument->pointer_count; j++) {
-			int rc = append_pointer(recording, node, offset, argument,
-						&argument->pointers[j]);
+			int err = append_pointer(recording, node, offset, argument,
+						 &argument->pointers[j]);
 
-			if (rc < 0)
-				return rc;
+			if (err < 0)
+				return err;
 		}
 	}
 	return 0;
@@ -287,38 +287,38 @@ static int add_kernel(struct dagpatch_recording *recording, const struct dagpatc
 	const struct patch_layout *layout;
 	struct mark mark;
 	uint32_t node;
-	int rc = add_check(recording, "dagpatch_add_kernel", &mark);
+	int err = add_check(recording, "dagpatch_add_kernel", &mark);
 
-	if (rc == 0)
-		rc = recording_read(recording, &kernel, sizeof(kernel), given, "kernel");
-	if (rc == 0)
-		rc = check_given(recording, &kernel);
-	if (rc < 0)
-		return rc;
-	rc = choose_layout(recording, &kernel, &layout);
-	if (rc < 0)
-		return recording_fail(recording, rc, "the kernel's arguments: %s", strerror(-rc));
-	rc = check_arguments(recording, &kernel, layout);
-	if (rc == 0)
-		rc = node_append(recording, PATCH_KERNEL,
-				 (uint32_t)sizeof(struct patch_kernel) + layout->bytes, &node);
-	if (rc == 0)
-		rc = fill_kernel(recording, node, &kernel, layout);
-	if (rc == 0 && kernel.attributes)
-		rc = attributes_add(recording, node, kernel.attributes);
-	return add_end(recording, rc, &mark, after, ret_node);
+	if (err == 0)
+		err = recording_read(recording, &kernel, sizeof(kernel), given, "kernel");
+	if (err == 0)
+		err = check_given(recording, &kernel);
+	if (err < 0)
+		return err;
+	err = choose_layout(recording, &kernel, &layout);
+	if (err < 0)
+		return recording_fail(recording, err, "the kernel's arguments: %s", strerror(-err));
+	err = check_arguments(recording, &kernel, layout);
+	if (err == 0)
+		err = node_append(recording, PATCH_KERNEL,
+				  (uint32_t)sizeof(struct patch_kernel) + layout->bytes, &node);
+	if (err == 0)
+		err = fill_kernel(recording, node, &kernel, layout);
+	if (err == 0 && kernel.attributes)
+		err = attributes_add(recording, node, kernel.attributes);
+	return add_end(recording, err, &mark, after, ret_node);
 }
 
 int dagpatch_add_kernel(struct dagpatch_recording *recording, const struct dagpatch_kernel *kernel,
 			const struct dagpatch_after *after, uint32_t *ret_node)
 {
-	int rc = recording_enter(recording);
+	int err = recording_enter(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = add_kernel(recording, kernel, after, ret_node);
+	if (err < 0)
+		return err;
+	err = add_kernel(recording, kernel, after, ret_node);
 	recording_leave(recording);
-	return rc;
+	return err;
 }
 
 /* ---- copies ---- */
@@ -366,10 +366,10 @@ static int fill_end(struct dagpatch_recording *recording, uint32_t node,
 	struct patch_end *image = is_dst ? &copy->dst : &copy->src;
 	uint32_t byte = is_dst ? DAGPATCH_DST : DAGPATCH_SRC;
 	bool on_host = end->on_host;
-	int rc = check_end(recording, end, copy);
+	int err = check_end(recording, end, copy);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	image->pitch = pitch_of(copy, end);
 	image->rows = rows_of(copy, end);
 	if (end->slot == DAGPATCH_NONE) {
@@ -382,17 +382,17 @@ static int fill_end(struct dagpatch_recording *recording, uint32_t node,
 	} else {
 		uint64_t bytes = span(copy, image);
 
-		rc = slot_check(recording, end->slot, end->offset, bytes, "a copy");
-		if (rc == 0)
-			rc = relocation_append(recording, node, byte, end->slot, end->offset);
-		if (rc == 0)
-			rc = access_append(recording,
-					   &(struct access){node, end->slot, end->offset,
-							    end->offset + bytes, is_dst});
-		on_host = rc == 0 && recording->slots[end->slot].on_host;
+		err = slot_check(recording, end->slot, end->offset, bytes, "a copy");
+		if (err == 0)
+			err = relocation_append(recording, node, byte, end->slot, end->offset);
+		if (err == 0)
+			err = access_append(recording,
+					    &(struct access){node, end->slot, end->offset,
+							     end->offset + bytes, is_dst});
+		on_host = err == 0 && recording->slots[end->slot].on_host;
 	}
 	image->memory = on_host ? PATCH_HOST_MEMORY : PATCH_DEVICE_MEMORY;
-	return rc;
+	return err;
 }
 
 int dagpatch_add_copy(struct dagpatch_recording *recording, const struct dagpatch_copy *given,
@@ -401,27 +401,27 @@ int dagpatch_add_copy(struct dagpatch_recording *recording, const struct dagpatc
 	struct dagpatch_copy copy;
 	struct mark mark;
 	uint32_t node;
-	int rc = add_begin(recording, "dagpatch_add_copy", &mark);
+	int err = add_begin(recording, "dagpatch_add_copy", &mark);
 
-	if (rc == 0)
-		rc = recording_read(recording, &copy, sizeof(copy), given, "copy");
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = recording_read(recording, &copy, sizeof(copy), given, "copy");
+	if (err < 0)
+		return err;
 	if (copy.width_bytes == 0)
 		return recording_fail(recording, -EINVAL, "a copy of 0 bytes");
-	rc = node_append(recording, PATCH_COPY, sizeof(struct patch_copy), &node);
-	if (rc == 0) {
+	err = node_append(recording, PATCH_COPY, sizeof(struct patch_copy), &node);
+	if (err == 0) {
 		struct patch_copy *image = node_image(recording, node);
 
 		image->width_bytes = copy.width_bytes;
 		image->height = copy.height ? copy.height : 1;
 		image->depth = copy.depth ? copy.depth : 1;
 		image->dimensions = image->depth > 1 ? 3 : image->height > 1 ? 2 : 1;
-		rc = fill_end(recording, node, &copy.dst, true);
+		err = fill_end(recording, node, &copy.dst, true);
 	}
-	if (rc == 0)
-		rc = fill_end(recording, node, &copy.src, false);
-	return add_end(recording, rc, &mark, after, ret_node);
+	if (err == 0)
+		err = fill_end(recording, node, &copy.src, false);
+	return add_end(recording, err, &mark, after, ret_node);
 }
 
 /* ---- memsets, empty, host and event nodes ---- */
@@ -458,18 +458,18 @@ int dagpatch_add_memset(struct dagpatch_recording *recording, const struct dagpa
 	struct mark mark;
 	uint64_t bytes = 0;
 	uint32_t node;
-	int rc = add_begin(recording, "dagpatch_add_memset", &mark);
+	int err = add_begin(recording, "dagpatch_add_memset", &mark);
 
-	if (rc == 0)
-		rc = recording_read(recording, &memset, sizeof(memset), given, "memset");
-	if (rc == 0)
-		rc = check_memset(recording, &memset, &bytes);
-	if (rc == 0)
-		rc = slot_check(recording, memset.slot, memset.offset, bytes, "a memset");
-	if (rc < 0)
-		return rc;
-	rc = node_append(recording, PATCH_MEMSET, sizeof(struct patch_memset), &node);
-	if (rc == 0) {
+	if (err == 0)
+		err = recording_read(recording, &memset, sizeof(memset), given, "memset");
+	if (err == 0)
+		err = check_memset(recording, &memset, &bytes);
+	if (err == 0)
+		err = slot_check(recording, memset.slot, memset.offset, bytes, "a memset");
+	if (err < 0)
+		return err;
+	err = node_append(recording, PATCH_MEMSET, sizeof(struct patch_memset), &node);
+	if (err == 0) {
 		*(struct patch_memset *)node_image(recording, node) = (struct patch_memset){
 			.pitch = memset.height > 1 ? memset.pitch : 0,
 			.width = memset.width,
@@ -477,12 +477,12 @@ int dagpatch_add_memset(struct dagpatch_recording *recording, const struct dagpa
 			.value = memset.value,
 			.element_bytes = memset.element_bytes,
 		};
-		rc = relocation_append(recording, node, 0, memset.slot, memset.offset);
+		err = relocation_append(recording, node, 0, memset.slot, memset.offset);
 	}
-	if (rc == 0)
-		rc = access_append(recording, &(struct access){node, memset.slot, memset.offset,
-							       memset.offset + bytes, true});
-	return add_end(recording, rc, &mark, after, ret_node);
+	if (err == 0)
+		err = access_append(recording, &(struct access){node, memset.slot, memset.offset,
+								memset.offset + bytes, true});
+	return add_end(recording, err, &mark, after, ret_node);
 }
 
 static int add_simple(struct dagpatch_recording *recording, const struct patch_params *params,
@@ -490,14 +490,14 @@ static int add_simple(struct dagpatch_recording *recording, const struct patch_p
 {
 	struct mark mark;
 	uint32_t node;
-	int rc = add_begin(recording, "adding a node", &mark);
+	int err = add_begin(recording, "adding a node", &mark);
 
-	if (rc < 0)
-		return rc;
-	rc = node_append(recording, params->kind, params->size, &node);
-	if (rc == 0 && params->size > 0)
+	if (err < 0)
+		return err;
+	err = node_append(recording, params->kind, params->size, &node);
+	if (err == 0 && params->size > 0)
 		memcpy(node_image(recording, node), params->image, params->size);
-	return add_end(recording, rc, &mark, after, ret_node);
+	return add_end(recording, err, &mark, after, ret_node);
 }
 
 int dagpatch_add_empty(struct dagpatch_recording *recording, const struct dagpatch_after *after,
@@ -511,12 +511,12 @@ int dagpatch_add_host(struct dagpatch_recording *recording, const struct dagpatc
 {
 	struct dagpatch_host host;
 	struct patch_host image;
-	int rc = recording_check(recording);
+	int err = recording_check(recording);
 
-	if (rc == 0)
-		rc = recording_read(recording, &host, sizeof(host), given, "host");
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = recording_read(recording, &host, sizeof(host), given, "host");
+	if (err < 0)
+		return err;
 	image = (struct patch_host){host.function, host.user};
 	if (!host.function)
 		return recording_fail(recording, -EINVAL, "a host node without a function");
@@ -530,10 +530,10 @@ static int add_event(struct dagpatch_recording *recording, enum patch_kind kind,
 		     const struct dagpatch_after *after, uint32_t *ret_node)
 {
 	struct patch_event image = {event};
-	int rc = recording_check(recording);
+	int err = recording_check(recording);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (!event)
 		return recording_fail(recording, -EINVAL, "an event node without an event");
 	return add_simple(

@@ -8,11 +8,11 @@
 
 static int append(struct dagpatch_recording *recording, uint32_t node)
 {
-	int rc = recording_grow(&recording->after, &recording->after_capacity,
-				(uint64_t)recording->after_count + 1, sizeof(*recording->after));
+	int err = recording_grow(&recording->after, &recording->after_capacity,
+				 (uint64_t)recording->after_count + 1, sizeof(*recording->after));
 
-	if (rc < 0)
-		return recording_fail(recording, rc, "no memory for a dependency");
+	if (err < 0)
+		return recording_fail(recording, err, "no memory for a dependency");
 	recording->after[recording->after_count++] = node;
 	return 0;
 }
@@ -28,14 +28,14 @@ static int append_once(struct dagpatch_recording *recording, uint32_t begin, uin
 
 int access_append(struct dagpatch_recording *recording, const struct access *access)
 {
-	int rc;
+	int err;
 
 	if (!(recording->flags & DAGPATCH_DERIVE_DEPENDENCIES))
 		return 0;
-	rc = recording_grow(&recording->accesses, &recording->access_capacity,
-			    (uint64_t)recording->access_count + 1, sizeof(*recording->accesses));
-	if (rc < 0)
-		return recording_fail(recording, rc, "no memory for an access");
+	err = recording_grow(&recording->accesses, &recording->access_capacity,
+			     (uint64_t)recording->access_count + 1, sizeof(*recording->accesses));
+	if (err < 0)
+		return recording_fail(recording, err, "no memory for an access");
 	recording->accesses[recording->access_count++] = *access;
 	return 0;
 }
@@ -58,13 +58,13 @@ static int derive(struct dagpatch_recording *recording, uint32_t begin, uint32_t
 {
 	for (uint32_t i = 0; i < first_access; i++)
 		for (uint32_t j = first_access; j < recording->access_count; j++) {
-			int rc;
+			int err;
 
 			if (!conflict(&recording->accesses[i], &recording->accesses[j]))
 				continue;
-			rc = append_once(recording, begin, recording->accesses[i].node);
-			if (rc < 0)
-				return rc;
+			err = append_once(recording, begin, recording->accesses[i].node);
+			if (err < 0)
+				return err;
 		}
 	return 0;
 }
@@ -127,27 +127,27 @@ int order_node(struct dagpatch_recording *recording, uint32_t node,
 	       const struct dagpatch_after *after, const struct mark *mark)
 {
 	uint32_t begin = recording->after_count;
-	int rc = after ? check_after(recording, node, after) : 0;
+	int err = after ? check_after(recording, node, after) : 0;
 
-	for (uint32_t i = 0; rc == 0 && after && i < after->count; i++)
-		rc = append_once(recording, begin, after->nodes[i]);
-	if (rc == 0)
-		rc = derive(recording, begin, mark->accesses);
-	if (rc == 0)
-		rc = move_back(recording, node, begin);
-	if (rc == 0)
+	for (uint32_t i = 0; err == 0 && after && i < after->count; i++)
+		err = append_once(recording, begin, after->nodes[i]);
+	if (err == 0)
+		err = derive(recording, begin, mark->accesses);
+	if (err == 0)
+		err = move_back(recording, node, begin);
+	if (err == 0)
 		forget_covered(recording, mark->accesses);
-	return rc;
+	return err;
 }
 
 int order_inner(struct dagpatch_recording *recording, const uint32_t *nodes, uint32_t count,
 		uint32_t base)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		int rc = append(recording, base + nodes[i]);
+		int err = append(recording, base + nodes[i]);
 
-		if (rc < 0)
-			return rc;
+		if (err < 0)
+			return err;
 	}
 	recording->after_end[recording->node_count - 1] = recording->after_count;
 	return 0;

@@ -69,7 +69,7 @@ static int context_open(struct dagpatch_context *context, struct dagpatch_error 
 {
 	const struct patch_driver *driver = find_driver(context->options.driver);
 	struct patch_layouts *layouts;
-	int rc;
+	int err;
 
 	if (!driver) {
 		snprintf(error->message, sizeof(error->message),
@@ -77,13 +77,13 @@ static int context_open(struct dagpatch_context *context, struct dagpatch_error 
 			 context->options.driver ? context->options.driver : "");
 		return -EINVAL;
 	}
-	rc = layouts_create(&layouts);
-	if (rc < 0)
-		return rc;
-	rc = driver->open(&context->options, &context->device, error);
-	if (rc < 0) {
+	err = layouts_create(&layouts);
+	if (err < 0)
+		return err;
+	err = driver->open(&context->options, &context->device, error);
+	if (err < 0) {
 		layouts_destroy(layouts);
-		return rc;
+		return err;
 	}
 	context->device->layouts = layouts;
 	pthread_mutex_init(&context->device->shared_graphs, NULL);
@@ -97,21 +97,21 @@ static int context_read(const struct dagpatch_options *options,
 {
 	struct dagpatch_context *context = calloc(1, sizeof(*context));
 	const char *wrong = NULL;
-	int rc;
+	int err;
 
 	if (!context)
 		return -ENOMEM;
 	context->references = 1;
 	pthread_mutex_init(&context->lock, NULL);
 	*ret_context = context;
-	rc = sized_read(&context->options, sizeof(context->options), options);
-	if (rc == -EINVAL)
+	err = sized_read(&context->options, sizeof(context->options), options);
+	if (err == -EINVAL)
 		wrong = "options.size is not sizeof(struct dagpatch_options)";
-	else if (rc == 0 && (unsigned int)context->options.strategy >= DAGPATCH_STRATEGY_COUNT)
+	else if (err == 0 && (unsigned int)context->options.strategy >= DAGPATCH_STRATEGY_COUNT)
 		wrong = "options.strategy is none";
 	if (wrong)
 		snprintf(error->message, sizeof(error->message), "%s", wrong);
-	return wrong ? -EINVAL : rc;
+	return wrong ? -EINVAL : err;
 }
 
 int dagpatch_context_create(const struct dagpatch_options *options,
@@ -119,20 +119,20 @@ int dagpatch_context_create(const struct dagpatch_options *options,
 {
 	struct dagpatch_error local = {.node = DAGPATCH_NONE, .byte = DAGPATCH_NONE};
 	struct dagpatch_context *context = NULL;
-	int rc = ret_context ? context_read(options, &context, &local) : -EINVAL;
+	int err = ret_context ? context_read(options, &context, &local) : -EINVAL;
 
-	if (rc == 0)
-		rc = context_own_options(context);
-	if (rc == 0)
-		rc = context_open(context, &local);
-	if (rc < 0) {
+	if (err == 0)
+		err = context_own_options(context);
+	if (err == 0)
+		err = context_open(context, &local);
+	if (err < 0) {
 		dagpatch_context_destroy(context);
-		local.code = rc;
+		local.code = err;
 		if (!local.message[0])
-			snprintf(local.message, sizeof(local.message), "%s", strerror(-rc));
+			snprintf(local.message, sizeof(local.message), "%s", strerror(-err));
 		if (error)
 			*error = local;
-		return rc;
+		return err;
 	}
 	*ret_context = context;
 	return 0;
@@ -434,29 +434,29 @@ int dagpatch_slot_add(struct dagpatch_recording *recording, const struct dagpatc
 {
 	struct dagpatch_slot slot;
 	char *name = NULL;
-	int rc = recording_check(recording);
+	int err = recording_check(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = recording_expect(recording, DAGPATCH_CREATED, "dagpatch_slot_add");
-	if (rc == 0 && !ret_slot)
-		rc = recording_fail(recording, -EINVAL, "no place for the slot's number");
-	if (rc == 0 && recording->is_adopted)
-		rc = recording_fail(recording, -EINVAL, "slots come before dagpatch_adopt");
-	if (rc == 0)
-		rc = recording_read(recording, &slot, sizeof(slot), given, "slot");
-	if (rc == 0)
-		rc = check_slot(recording, &slot);
-	if (rc < 0)
-		return rc;
-	rc = recording_grow(&recording->slots, &recording->slot_capacity,
-			    (uint64_t)recording->slot_count + 1, sizeof(*recording->slots));
-	if (rc == 0 && slot.name) {
+	if (err < 0)
+		return err;
+	err = recording_expect(recording, DAGPATCH_CREATED, "dagpatch_slot_add");
+	if (err == 0 && !ret_slot)
+		err = recording_fail(recording, -EINVAL, "no place for the slot's number");
+	if (err == 0 && recording->is_adopted)
+		err = recording_fail(recording, -EINVAL, "slots come before dagpatch_adopt");
+	if (err == 0)
+		err = recording_read(recording, &slot, sizeof(slot), given, "slot");
+	if (err == 0)
+		err = check_slot(recording, &slot);
+	if (err < 0)
+		return err;
+	err = recording_grow(&recording->slots, &recording->slot_capacity,
+			     (uint64_t)recording->slot_count + 1, sizeof(*recording->slots));
+	if (err == 0 && slot.name) {
 		name = strdup(slot.name);
-		rc = name ? 0 : -ENOMEM;
+		err = name ? 0 : -ENOMEM;
 	}
-	if (rc < 0)
-		return recording_fail(recording, rc, "no memory for a slot");
+	if (err < 0)
+		return recording_fail(recording, err, "no memory for a slot");
 	recording->slots[recording->slot_count] = (struct slot){
 		.name = name,
 		.bytes = slot.bytes,

@@ -131,31 +131,31 @@ int revisions_begin(struct dagpatch_recording *recording)
 static int grow_spare(struct spare_index *spare, uint64_t count)
 {
 	uint32_t relocations = spare->capacity, by_node = spare->capacity;
-	int rc = recording_grow(&spare->relocations, &relocations, count,
-				sizeof(*spare->relocations));
+	int err = recording_grow(&spare->relocations, &relocations, count,
+				 sizeof(*spare->relocations));
 
-	if (rc == 0)
-		rc = recording_grow(&spare->by_node, &by_node, count, sizeof(*spare->by_node));
-	if (rc == 0)
+	if (err == 0)
+		err = recording_grow(&spare->by_node, &by_node, count, sizeof(*spare->by_node));
+	if (err == 0)
 		spare->capacity = by_node;
-	return rc;
+	return err;
 }
 
 int revisions_reserve_index(struct dagpatch_recording *recording, uint32_t count)
 {
 	struct revisions *revisions = &recording->revisions;
 	uint64_t total = (uint64_t)relocation_total(recording) + count + 1;
-	int rc;
+	int err;
 
 	for (uint32_t i = 0; i < revisions->pending_count; i++)
 		total += revisions->items[revisions->pending[i]].relocation_count;
-	rc = grow_spare(&revisions->spare, total);
-	if (rc == 0 && !revisions->spare.first) {
+	err = grow_spare(&revisions->spare, total);
+	if (err == 0 && !revisions->spare.first) {
 		revisions->spare.first = malloc(((size_t)recording->slot_count + 1) *
 						sizeof(*revisions->spare.first));
-		rc = revisions->spare.first ? 0 : -ENOMEM;
+		err = revisions->spare.first ? 0 : -ENOMEM;
 	}
-	return rc < 0 ? recording_fail(recording, rc, "no memory for relocations") : 0;
+	return err < 0 ? recording_fail(recording, err, "no memory for relocations") : 0;
 }
 
 /* Returns the revision of NODE; creates it if there is none. */
@@ -166,16 +166,16 @@ static int find_revision(struct dagpatch_recording *recording, uint32_t node,
 	uint32_t pending = revisions->capacity, items = revisions->capacity;
 	uint64_t count = (uint64_t)revisions->count + 1;
 	bool has_image = recording->nodes[node].image != DAGPATCH_NONE;
-	int rc = 0;
+	int err = 0;
 
 	if (!revisions->of_node[node]) {
-		rc = recording_grow(&revisions->pending, &pending, count,
-				    sizeof(*revisions->pending));
-		if (rc == 0)
-			rc = recording_grow(&revisions->items, &items, count,
-					    sizeof(*revisions->items));
-		if (rc < 0)
-			return rc;
+		err = recording_grow(&revisions->pending, &pending, count,
+				     sizeof(*revisions->pending));
+		if (err == 0)
+			err = recording_grow(&revisions->items, &items, count,
+					     sizeof(*revisions->items));
+		if (err < 0)
+			return err;
 		revisions->capacity = items;
 		revisions->items[revisions->count] = (struct revision){
 			.node = node,
@@ -191,12 +191,12 @@ static int find_revision(struct dagpatch_recording *recording, uint32_t node,
 static int grow_image(struct dagpatch_recording *recording, struct revision *revision,
 		      uint32_t words)
 {
-	int rc = recording_grow(&recording->images, &recording->image_capacity,
-				(uint64_t)recording->image_words + words,
-				sizeof(*recording->images));
+	int err = recording_grow(&recording->images, &recording->image_capacity,
+				 (uint64_t)recording->image_words + words,
+				 sizeof(*recording->images));
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (revision->is_pending)
 		memcpy(recording->images + recording->image_words,
 		       recording->images + revision->image, revision->words * sizeof(uint64_t));
@@ -211,14 +211,14 @@ int revision_reserve(struct dagpatch_recording *recording, uint32_t node, uint32
 {
 	uint32_t words = (size + 7) / 8;
 	struct revision *revision;
-	int rc = find_revision(recording, node, &revision);
+	int err = find_revision(recording, node, &revision);
 
-	if (rc == 0 && words > revision->words)
-		rc = grow_image(recording, revision, words);
-	if (rc == 0)
-		rc = recording_grow(&revision->relocations, &revision->relocation_capacity,
-				    relocation_count, sizeof(*revision->relocations));
-	return rc < 0 ? recording_fail(recording, rc, "no memory for other parameters") : 0;
+	if (err == 0 && words > revision->words)
+		err = grow_image(recording, revision, words);
+	if (err == 0)
+		err = recording_grow(&revision->relocations, &revision->relocation_capacity,
+				     relocation_count, sizeof(*revision->relocations));
+	return err < 0 ? recording_fail(recording, err, "no memory for other parameters") : 0;
 }
 
 /* ---- adding ---- */

@@ -29,10 +29,10 @@ static bool is_setter(const struct dagpatch_recording *recording, uint32_t node)
 static int check_inside(struct dagpatch_recording *recording, uint32_t node, enum patch_kind kind,
 			const char *what)
 {
-	int rc = recording_expect(recording, DAGPATCH_READY, what);
+	int err = recording_expect(recording, DAGPATCH_READY, what);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (recording->flags & DAGPATCH_NESTED)
 		return recording_fail(recording, -EINVAL,
 				      "%s: in the recording that nests this one", what);
@@ -48,9 +48,9 @@ static int check_inside(struct dagpatch_recording *recording, uint32_t node, enu
 static int check_node(struct dagpatch_recording *recording, uint32_t node, enum patch_kind kind,
 		      const char *what)
 {
-	int rc = recording_check(recording);
+	int err = recording_check(recording);
 
-	return rc < 0 ? rc : check_inside(recording, node, kind, what);
+	return err < 0 ? err : check_inside(recording, node, kind, what);
 }
 
 /* ---- the scratch recording ---- */
@@ -79,15 +79,15 @@ static void leave_scratch(struct dagpatch_recording *scratch)
 	scratch->slot_count = 0;
 }
 
-static int pass_on(struct dagpatch_recording *recording, struct dagpatch_recording *scratch, int rc,
-		   uint32_t node)
+static int pass_on(struct dagpatch_recording *recording, struct dagpatch_recording *scratch,
+		   int err, uint32_t node)
 {
 	int driver_code = scratch->error.driver_code;
 
-	recording_fail_at(recording, rc, node, DAGPATCH_NONE, "%s", scratch->error.message);
+	recording_fail_at(recording, err, node, DAGPATCH_NONE, "%s", scratch->error.message);
 	recording->error.driver_code = driver_code;
 	leave_scratch(scratch);
-	return rc;
+	return err;
 }
 
 static void sort_scratch(struct dagpatch_recording *scratch)
@@ -104,20 +104,20 @@ static int revise_one(struct dagpatch_recording *recording, uint32_t node,
 	struct patch_params params = node_params(scratch, 0);
 	struct relocation_list list = {scratch->loose, scratch->loose_count};
 	const struct dagpatch_attributes *attributes = attributes_of(scratch, 0);
-	int rc;
+	int err;
 
 	sort_scratch(scratch);
-	rc = revision_reserve(recording, node, params.size, list.count);
-	if (rc == 0)
-		rc = revisions_reserve_index(recording, list.count);
-	if (rc == 0 && attributes)
-		rc = attributes_reserve(recording, node);
-	if (rc == 0)
+	err = revision_reserve(recording, node, params.size, list.count);
+	if (err == 0)
+		err = revisions_reserve_index(recording, list.count);
+	if (err == 0 && attributes)
+		err = attributes_reserve(recording, node);
+	if (err == 0)
 		revision_add(recording, node, &params, scratch->nodes[0].detail, &list);
-	if (rc == 0 && attributes)
+	if (err == 0 && attributes)
 		revision_give(recording, node, attributes);
 	leave_scratch(scratch);
-	return rc;
+	return err;
 }
 
 /* Captured nodes keep their dependencies, programmatic or not. */
@@ -136,50 +136,50 @@ int dagpatch_set_kernel(struct dagpatch_recording *recording, uint32_t node,
 			const struct dagpatch_kernel *kernel)
 {
 	struct dagpatch_recording *scratch;
-	int rc = check_node(recording, node, PATCH_KERNEL, "dagpatch_set_kernel");
+	int err = check_node(recording, node, PATCH_KERNEL, "dagpatch_set_kernel");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	scratch = take_scratch(recording);
 	if (!scratch)
 		return -ENOMEM;
-	rc = dagpatch_add_kernel(scratch, kernel, NULL, NULL);
-	if (rc == 0)
-		rc = check_programmatic(scratch, recording->nodes[node].flags & NODE_INSIDE);
-	return rc < 0 ? pass_on(recording, scratch, rc, node)
-		      : revise_one(recording, node, scratch);
+	err = dagpatch_add_kernel(scratch, kernel, NULL, NULL);
+	if (err == 0)
+		err = check_programmatic(scratch, recording->nodes[node].flags & NODE_INSIDE);
+	return err < 0 ? pass_on(recording, scratch, err, node)
+		       : revise_one(recording, node, scratch);
 }
 
 int dagpatch_set_copy(struct dagpatch_recording *recording, uint32_t node,
 		      const struct dagpatch_copy *copy)
 {
 	struct dagpatch_recording *scratch;
-	int rc = check_node(recording, node, PATCH_COPY, "dagpatch_set_copy");
+	int err = check_node(recording, node, PATCH_COPY, "dagpatch_set_copy");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	scratch = take_scratch(recording);
 	if (!scratch)
 		return -ENOMEM;
-	rc = dagpatch_add_copy(scratch, copy, NULL, NULL);
-	return rc < 0 ? pass_on(recording, scratch, rc, node)
-		      : revise_one(recording, node, scratch);
+	err = dagpatch_add_copy(scratch, copy, NULL, NULL);
+	return err < 0 ? pass_on(recording, scratch, err, node)
+		       : revise_one(recording, node, scratch);
 }
 
 int dagpatch_set_memset(struct dagpatch_recording *recording, uint32_t node,
 			const struct dagpatch_memset *memset)
 {
 	struct dagpatch_recording *scratch;
-	int rc = check_node(recording, node, PATCH_MEMSET, "dagpatch_set_memset");
+	int err = check_node(recording, node, PATCH_MEMSET, "dagpatch_set_memset");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	scratch = take_scratch(recording);
 	if (!scratch)
 		return -ENOMEM;
-	rc = dagpatch_add_memset(scratch, memset, NULL, NULL);
-	return rc < 0 ? pass_on(recording, scratch, rc, node)
-		      : revise_one(recording, node, scratch);
+	err = dagpatch_add_memset(scratch, memset, NULL, NULL);
+	return err < 0 ? pass_on(recording, scratch, err, node)
+		       : revise_one(recording, node, scratch);
 }
 
 /* ---- single values ---- */
@@ -192,7 +192,7 @@ static int revise_bytes(struct dagpatch_recording *recording, uint32_t node, uin
 	struct relocation_list list = revision_relocations(recording, node);
 	uint32_t detail = params.layout ? params.layout->index : DAGPATCH_NONE, at = 0;
 	uint8_t *image = malloc(params.size);
-	int rc;
+	int err;
 
 	if (!image)
 		return recording_fail(recording, -ENOMEM, "no memory for other parameters");
@@ -204,21 +204,21 @@ static int revise_bytes(struct dagpatch_recording *recording, uint32_t node, uin
 			image[byte + i] = bytes[i];
 	}
 	params.image = image;
-	rc = revision_reserve(recording, node, params.size, 0);
-	if (rc == 0)
+	err = revision_reserve(recording, node, params.size, 0);
+	if (err == 0)
 		revision_add(recording, node, &params, detail, NULL);
 	free(image);
-	return rc;
+	return err;
 }
 
 int dagpatch_set_argument(struct dagpatch_recording *recording, uint32_t node, uint32_t index,
 			  const void *bytes, uint32_t size)
 {
 	const struct patch_layout *layout;
-	int rc = check_node(recording, node, PATCH_KERNEL, "dagpatch_set_argument");
+	int err = check_node(recording, node, PATCH_KERNEL, "dagpatch_set_argument");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	layout = revision_params(recording, node).layout;
 	if (!bytes)
 		return recording_fail(recording, -EINVAL, "dagpatch_set_argument: no bytes");
@@ -234,10 +234,10 @@ int dagpatch_set_argument(struct dagpatch_recording *recording, uint32_t node, u
 int dagpatch_set_memset_value(struct dagpatch_recording *recording, uint32_t node, uint32_t value)
 {
 	const struct patch_memset *image;
-	int rc = check_node(recording, node, PATCH_MEMSET, "dagpatch_set_memset_value");
+	int err = check_node(recording, node, PATCH_MEMSET, "dagpatch_set_memset_value");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	image = revision_params(recording, node).image;
 	if (image->element_bytes < 4 && value >> (8 * image->element_bytes))
 		return recording_fail_at(recording, -EINVAL, node, DAGPATCH_NONE,
@@ -347,27 +347,27 @@ static void keep_handles(const struct replacing *replacing)
 static int reserve_works(const struct replacing *replacing)
 {
 	struct dagpatch_recording *recording = replacing->recording;
-	int rc = recording_grow(&recording->works, &recording->work_capacity,
-				(uint64_t)recording->work_count + replacing->scratch->work_count,
-				sizeof(*recording->works));
+	int err = recording_grow(&recording->works, &recording->work_capacity,
+				 (uint64_t)recording->work_count + replacing->scratch->work_count,
+				 sizeof(*recording->works));
 
-	return rc < 0 ? recording_fail(recording, rc, "no memory for captured work") : 0;
+	return err < 0 ? recording_fail(recording, err, "no memory for captured work") : 0;
 }
 
 static int reserve_nodes(const struct replacing *replacing)
 {
 	const struct dagpatch_recording *scratch = replacing->scratch;
-	int rc = revisions_reserve_index(replacing->recording, scratch->loose_count);
+	int err = revisions_reserve_index(replacing->recording, scratch->loose_count);
 
-	for (uint32_t i = 1, at = 0; rc == 0 && i < scratch->node_count; i++) {
+	for (uint32_t i = 1, at = 0; err == 0 && i < scratch->node_count; i++) {
 		uint32_t count = 0;
 
 		for (; at < scratch->loose_count && scratch->loose[at].node <= i; at++)
 			count += scratch->loose[at].node == i;
-		rc = revision_reserve(replacing->recording, i + replacing->base,
-				      node_params(scratch, i).size, count);
+		err = revision_reserve(replacing->recording, i + replacing->base,
+				       node_params(scratch, i).size, count);
 	}
-	return rc;
+	return err;
 }
 
 /* Moves a work of SCRATCH to a free entry of the recording's works, for which there is room.
@@ -390,12 +390,12 @@ static uint32_t move_work(const struct replacing *replacing, uint32_t index)
 static int reserve_attributes(const struct replacing *replacing)
 {
 	const struct dagpatch_recording *scratch = replacing->scratch;
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < scratch->attribute_count; i++)
-		rc = attributes_reserve(replacing->recording,
-					scratch->attributes[i].node + replacing->base);
-	return rc;
+	for (uint32_t i = 0; err == 0 && i < scratch->attribute_count; i++)
+		err = attributes_reserve(replacing->recording,
+					 scratch->attributes[i].node + replacing->base);
+	return err;
 }
 
 static void add_nodes(const struct replacing *replacing)
@@ -424,43 +424,43 @@ static int set_child(struct dagpatch_recording *recording, uint32_t node,
 		     const struct dagpatch_child *child)
 {
 	struct replacing replacing = {.recording = recording, .base = node};
-	int rc = check_inside(recording, node, PATCH_CHILD, "dagpatch_set_child");
+	int err = check_inside(recording, node, PATCH_CHILD, "dagpatch_set_child");
 
-	if (rc == 0 && (recording->nodes[node].flags & (NODE_AGAIN | NODE_CAPTURED | NODE_INSIDE)))
-		rc = recording_fail(recording, -EINVAL,
-				    "dagpatch_set_child: node %u is captured work", node);
-	if (rc < 0)
-		return rc;
+	if (err == 0 && (recording->nodes[node].flags & (NODE_AGAIN | NODE_CAPTURED | NODE_INSIDE)))
+		err = recording_fail(recording, -EINVAL,
+				     "dagpatch_set_child: node %u is captured work", node);
+	if (err < 0)
+		return err;
 	replacing.scratch = take_scratch(recording);
 	if (!replacing.scratch)
 		return -ENOMEM;
-	rc = dagpatch_add_child(replacing.scratch, child, NULL, NULL);
-	if (rc < 0)
-		return pass_on(recording, replacing.scratch, rc, node);
+	err = dagpatch_add_child(replacing.scratch, child, NULL, NULL);
+	if (err < 0)
+		return pass_on(recording, replacing.scratch, err, node);
 	sort_scratch(replacing.scratch);
-	rc = check_fits(&replacing);
-	if (rc == 0)
-		rc = reserve_works(&replacing);
-	if (rc == 0)
-		rc = reserve_nodes(&replacing);
-	if (rc == 0)
-		rc = reserve_attributes(&replacing);
-	if (rc == 0 && replacing.scratch->conditional_count > 0)
+	err = check_fits(&replacing);
+	if (err == 0)
+		err = reserve_works(&replacing);
+	if (err == 0)
+		err = reserve_nodes(&replacing);
+	if (err == 0)
+		err = reserve_attributes(&replacing);
+	if (err == 0 && replacing.scratch->conditional_count > 0)
 		keep_handles(&replacing);
-	if (rc == 0)
+	if (err == 0)
 		add_nodes(&replacing);
 	leave_scratch(replacing.scratch);
-	return rc;
+	return err;
 }
 
 int dagpatch_set_child(struct dagpatch_recording *recording, uint32_t node,
 		       const struct dagpatch_child *child)
 {
-	int rc = recording_enter(recording);
+	int err = recording_enter(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = set_child(recording, node, child);
+	if (err < 0)
+		return err;
+	err = set_child(recording, node, child);
 	recording_leave(recording);
-	return rc;
+	return err;
 }

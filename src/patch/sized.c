@@ -32,17 +32,17 @@ int sized_read(void *ret, size_t known, const void *given)
 int recording_read(struct dagpatch_recording *recording, void *ret, size_t known, const void *given,
 		   const char *name)
 {
-	int rc = sized_read(ret, known, given);
+	int err = sized_read(ret, known, given);
 
-	if (rc == -E2BIG)
-		return recording_fail(recording, rc,
+	if (err == -E2BIG)
+		return recording_fail(recording, err,
 				      "struct dagpatch_%s has fields that this library, version "
 				      "%u, does not know",
 				      name, dagpatch_version());
-	if (rc < 0 && !given)
-		return recording_fail(recording, rc, "no struct dagpatch_%s", name);
-	if (rc < 0)
-		return recording_fail(recording, rc, "size is not sizeof(struct dagpatch_%s)",
+	if (err < 0 && !given)
+		return recording_fail(recording, err, "no struct dagpatch_%s", name);
+	if (err < 0)
+		return recording_fail(recording, err, "size is not sizeof(struct dagpatch_%s)",
 				      name);
 	return 0;
 }

@@ -116,23 +116,23 @@ static struct driver_graph *again_graph(const struct dagpatch_recording *recordi
 static int set_again(struct dagpatch_recording *recording, uint32_t node, bool takes_next)
 {
 	struct patch_child child = {again_graph(recording, node, takes_next)};
-	int rc;
+	int err;
 
 	if (recording->device->capabilities & PATCH_FLATTENS) {
 		uint32_t set;
 
-		rc = again_set_flat(recording, &recording->agains[recording->nodes[node].detail],
-				    takes_next, &set);
+		err = again_set_flat(recording, &recording->agains[recording->nodes[node].detail],
+				     takes_next, &set);
 		recording->updates += set;
-		return rc;
+		return err;
 	}
 	pthread_mutex_lock(&recording->device->shared_graphs);
-	rc = recording->device->driver->exec_set(
+	err = recording->device->driver->exec_set(
 		recording->device, current_exec(recording), recording->nodes[node].handle,
 		&(struct patch_params){
 			.kind = PATCH_CHILD, .size = sizeof(child), .image = &child});
 	pthread_mutex_unlock(&recording->device->shared_graphs);
-	return rc;
+	return err;
 }
 
 /* State of the loop that sets nodes, which decides what binding costs: the layout of the last node
@@ -186,19 +186,19 @@ static int set_nodes(struct dagpatch_recording *recording, uint32_t count, bool 
 {
 	struct setting setting = {recording, takes_next, DAGPATCH_NONE, NULL};
 	uint32_t i = 0;
-	int rc = 0;
+	int err = 0;
 
-	for (; rc == 0 && i < count; i++)
-		rc = set_one(&setting, recording->dirty[i]);
+	for (; err == 0 && i < count; i++)
+		err = set_one(&setting, recording->dirty[i]);
 	*ret_at = i ? i - 1 : 0;
-	return rc;
+	return err;
 }
 
 /* A node that was refused is unchanged. But a recaptured child is set node by node, so some of its
  * nodes may have changed. */
-static bool may_have_changed(const struct dagpatch_recording *recording, uint32_t node, int rc)
+static bool may_have_changed(const struct dagpatch_recording *recording, uint32_t node, int err)
 {
-	return rc != -ENOTSUP ||
+	return err != -ENOTSUP ||
 	       ((recording->nodes[node].flags & NODE_AGAIN) && !is_out_of_reach(recording, node));
 }
 
@@ -206,16 +206,16 @@ int strategy_set_params(struct dagpatch_recording *recording, uint32_t *ret_done
 {
 	char slots[PLACE_TEXT];
 	uint32_t at = 0;
-	int rc = set_nodes(recording, recording->dirty_count, true, &at);
+	int err = set_nodes(recording, recording->dirty_count, true, &at);
 
-	*ret_done = rc == 0 ? recording->dirty_count
-			    : at + may_have_changed(recording, recording->dirty[at], rc);
+	*ret_done = err == 0 ? recording->dirty_count
+			     : at + may_have_changed(recording, recording->dirty[at], err);
 	recording->updates += *ret_done;
-	if (rc < 0)
-		recording_fail_at(recording, rc, recording->dirty[at], DAGPATCH_NONE,
+	if (err < 0)
+		recording_fail_at(recording, err, recording->dirty[at], DAGPATCH_NONE,
 				  "setting parameters%s",
 				  changed_text(recording, recording->dirty[at], slots));
-	return rc;
+	return err;
 }
 
 void strategy_put_back(struct dagpatch_recording *recording, uint32_t done)
@@ -238,52 +238,52 @@ static int set_memset(struct dagpatch_recording *recording,
 		      struct driver_node *handle)
 {
 	struct patch_params params = node_params(content, node);
-	int rc = recording->device->driver->exec_set(recording->device, current_exec(recording),
-						     handle, &params);
+	int err = recording->device->driver->exec_set(recording->device, current_exec(recording),
+						      handle, &params);
 
 	recording->updates++;
-	return rc < 0 && rc != -ENOTSUP
-		       ? recording_fail_at(recording, rc,
+	return err < 0 && err != -ENOTSUP
+		       ? recording_fail_at(recording, err,
 					   content == recording ? node : DAGPATCH_NONE,
 					   DAGPATCH_NONE, "setting a memset's parameters again")
-		       : rc;
+		       : err;
 }
 
 static int set_memsets_again(struct dagpatch_recording *recording, const struct again *again)
 {
 	const struct dagpatch_recording *content = again->current->content;
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc == 0 && content && i < content->node_count; i++)
+	for (uint32_t i = 0; err == 0 && content && i < content->node_count; i++)
 		if (content->nodes[i].kind == PATCH_MEMSET)
-			rc = set_memset(recording, content, i, again->handles[i]);
-	return rc;
+			err = set_memset(recording, content, i, again->handles[i]);
+	return err;
 }
 
 static int set_all_memsets(struct dagpatch_recording *recording)
 {
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++) {
+	for (uint32_t i = 0; err == 0 && i < recording->node_count; i++) {
 		const struct node *node = &recording->nodes[i];
 
 		if (is_out_of_reach(recording, i))
 			continue;
 		if (node->kind == PATCH_MEMSET)
-			rc = set_memset(recording, recording, i, node->handle);
+			err = set_memset(recording, recording, i, node->handle);
 		else if ((node->flags & NODE_AGAIN) && !recording->foreign_exec)
-			rc = set_memsets_again(recording, &recording->agains[node->detail]);
+			err = set_memsets_again(recording, &recording->agains[node->detail]);
 	}
-	return rc;
+	return err;
 }
 
 /* If the driver cannot set a memset, each launch gets a new executable graph. */
 int strategy_set_memsets(struct dagpatch_recording *recording)
 {
-	int rc = set_all_memsets(recording);
+	int err = set_all_memsets(recording);
 
-	if (rc != -ENOTSUP)
-		return rc;
+	if (err != -ENOTSUP)
+		return err;
 	recording->is_spent = true;
 	patch_fault_take();
 	return 0;
@@ -295,32 +295,32 @@ int strategy_update_graph(struct dagpatch_recording *recording, uint32_t *ret_do
 {
 	const struct patch_driver *driver = recording->device->driver;
 	char slots[PLACE_TEXT];
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++) {
+	for (uint32_t i = 0; err == 0 && i < recording->node_count; i++) {
 		struct node *node = &recording->nodes[i];
 		struct patch_params params;
 
 		if (!(node->flags & (NODE_STALE | NODE_DIRTY)))
 			continue;
 		params = node_params(recording, i);
-		rc = driver->node_set(recording->device, node->handle, &params);
-		if (rc == 0 && !(node->flags & NODE_DIRTY))
+		err = driver->node_set(recording->device, node->handle, &params);
+		if (err == 0 && !(node->flags & NODE_DIRTY))
 			node->flags &= (uint8_t)~NODE_STALE;
 		else
 			node->flags |= NODE_STALE; /* until the update has succeeded */
-		if (rc < 0)
-			recording_fail_at(recording, rc, i, DAGPATCH_NONE,
+		if (err < 0)
+			recording_fail_at(recording, err, i, DAGPATCH_NONE,
 					  "setting parameters of the graph%s",
 					  changed_text(recording, i, slots));
 	}
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	*ret_done = recording->dirty_count;
 	recording->updates += recording->dirty_count;
-	rc = driver->exec_update(recording->device, recording->built.exec, recording->built.graph);
-	if (rc < 0)
-		return recording_fail(recording, rc, "updating the executable graph");
+	err = driver->exec_update(recording->device, recording->built.exec, recording->built.graph);
+	if (err < 0)
+		return recording_fail(recording, err, "updating the executable graph");
 	for (uint32_t i = 0; i < recording->dirty_count; i++)
 		recording->nodes[recording->dirty[i]].flags &= (uint8_t)~NODE_STALE;
 	return 0;

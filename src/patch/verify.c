@@ -44,13 +44,13 @@ static int compare_node(struct dagpatch_recording *recording, struct driver_grap
 			struct driver_node *handle, struct patch_image *image, uint32_t *at)
 {
 	uint32_t node = (*at)++;
-	int rc;
+	int err;
 
 	if (node >= recording->node_count)
 		return recording_fail(recording, -EILSEQ, "a fresh capture has more nodes");
-	rc = recording->device->driver->node_get(recording->device, graph, handle, image);
-	if (rc < 0)
-		return recording_fail_at(recording, rc, node, DAGPATCH_NONE, "reading it");
+	err = recording->device->driver->node_get(recording->device, graph, handle, image);
+	if (err < 0)
+		return recording_fail_at(recording, err, node, DAGPATCH_NONE, "reading it");
 	if (image->kind == PATCH_CHILD && recording->nodes[node].kind == PATCH_CHILD)
 		return compare_level(recording, ((const struct patch_child *)image->bytes)->graph,
 				     at);
@@ -66,15 +66,15 @@ static int compare_level(struct dagpatch_recording *recording, struct driver_gra
 {
 	struct patch_image image = {0};
 	struct node_list list;
-	int rc = capture_nodes(recording, graph, &list);
+	int err = capture_nodes(recording, graph, &list);
 
-	if (rc < 0)
-		return rc;
-	for (uint32_t i = 0; rc == 0 && i < list.count; i++)
-		rc = compare_node(recording, graph, list.nodes[i], &image, at);
+	if (err < 0)
+		return err;
+	for (uint32_t i = 0; err == 0 && i < list.count; i++)
+		err = compare_node(recording, graph, list.nodes[i], &image, at);
 	patch_image_release(&image);
 	free(list.nodes);
-	return rc;
+	return err;
 }
 
 static int compare_work(struct dagpatch_recording *recording, uint32_t node,
@@ -84,7 +84,7 @@ static int compare_work(struct dagpatch_recording *recording, uint32_t node,
 	void **addresses = malloc((placed->work->slot_count + 1) * sizeof(void *));
 	struct driver_graph *graph = NULL;
 	uint32_t at = node + 1;
-	int rc = 0;
+	int err = 0;
 
 	if (!addresses)
 		return recording_fail(recording, -ENOMEM, "no memory to verify");
@@ -92,16 +92,16 @@ static int compare_work(struct dagpatch_recording *recording, uint32_t node,
 		addresses[i] = (void *)(uintptr_t)(slot_address(recording, at_addresses,
 								placed->slots[i]) +
 						   placed->offsets[i]);
-	rc = capture_graph(recording, placed->work->record, placed->work->user, addresses, &graph);
+	err = capture_graph(recording, placed->work->record, placed->work->user, addresses, &graph);
 	free(addresses);
-	if (rc < 0)
-		return rc;
-	rc = compare_level(recording, graph, &at);
+	if (err < 0)
+		return err;
+	err = compare_level(recording, graph, &at);
 	recording->device->driver->graph_destroy(recording->device, graph);
-	if (rc == 0 && at != node_end(recording, node))
-		rc = recording_fail_at(recording, -EILSEQ, node, DAGPATCH_NONE,
-				       "a fresh capture has fewer nodes");
-	return rc;
+	if (err == 0 && at != node_end(recording, node))
+		err = recording_fail_at(recording, -EILSEQ, node, DAGPATCH_NONE,
+					"a fresh capture has fewer nodes");
+	return err;
 }
 
 /* ---- the executable graph ---- */
@@ -112,18 +112,18 @@ static int compare_handle(struct dagpatch_recording *recording, uint32_t node,
 			  struct patch_image *image)
 {
 	const struct patch_driver *driver = recording->device->driver;
-	int rc = driver->exec_get ? driver->exec_get(recording->device, current_exec(recording),
-						     handle, image)
-				  : -ENOTSUP;
+	int err = driver->exec_get ? driver->exec_get(recording->device, current_exec(recording),
+						      handle, image)
+				   : -ENOTSUP;
 
-	if (rc == -ENOTSUP) {
+	if (err == -ENOTSUP) {
 		patch_fault_take(); /* the kernel's parameters are unknown: not a failure */
 		return 0;
 	}
-	if (rc < 0)
-		return recording_fail_at(recording, rc, node, DAGPATCH_NONE, "reading it");
-	rc = compare_params(recording, node, params, image, "the executable graph");
-	return rc < 0 ? rc : 1;
+	if (err < 0)
+		return recording_fail_at(recording, err, node, DAGPATCH_NONE, "reading it");
+	err = compare_params(recording, node, params, image, "the executable graph");
+	return err < 0 ? err : 1;
 }
 
 /* Compares the nodes of recaptured work, where these were built into the top graph. */
@@ -165,15 +165,15 @@ static int compare_exec(struct dagpatch_recording *recording)
 {
 	struct patch_image image = {0};
 	uint64_t unread = 0;
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc >= 0 && i < recording->node_count; i++) {
-		rc = compare_one(recording, i, &image);
-		unread += rc == 0 && (recording->nodes[i].flags & (NODE_MOVES | NODE_AGAIN));
+	for (uint32_t i = 0; err >= 0 && i < recording->node_count; i++) {
+		err = compare_one(recording, i, &image);
+		unread += err == 0 && (recording->nodes[i].flags & (NODE_MOVES | NODE_AGAIN));
 	}
 	patch_image_release(&image);
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	recording->stats.unread_nodes = unread;
 	return unread > 0 ? DAGPATCH_CANNOT_TELL : 0;
 }
@@ -190,32 +190,32 @@ static bool can_capture(const struct dagpatch_recording *recording, uint32_t nod
 
 int verify_graph(struct dagpatch_recording *recording, const uint64_t *addresses)
 {
-	int rc = 0;
+	int err = 0;
 
 	/* Images of nodes in the table are written only when they are needed. */
 	images_write(recording, addresses);
-	for (uint32_t i = 0; rc == 0 && i < recording->node_count; i++)
+	for (uint32_t i = 0; err == 0 && i < recording->node_count; i++)
 		if (can_capture(recording, i))
-			rc = compare_work(recording, i, addresses);
-	return rc < 0 ? rc : compare_exec(recording);
+			err = compare_work(recording, i, addresses);
+	return err < 0 ? err : compare_exec(recording);
 }
 
 static int verify(struct dagpatch_recording *recording)
 {
-	int rc = recording_expect(recording, DAGPATCH_READY, "dagpatch_verify");
+	int err = recording_expect(recording, DAGPATCH_READY, "dagpatch_verify");
 
-	if (rc == 0 && ((recording->flags & DAGPATCH_NESTED) || !current_exec(recording)))
-		rc = recording_fail(recording, -EINVAL, "there is no graph yet to verify");
-	return rc < 0 ? rc : verify_graph(recording, recording->applied);
+	if (err == 0 && ((recording->flags & DAGPATCH_NESTED) || !current_exec(recording)))
+		err = recording_fail(recording, -EINVAL, "there is no graph yet to verify");
+	return err < 0 ? err : verify_graph(recording, recording->applied);
 }
 
 int dagpatch_verify(struct dagpatch_recording *recording)
 {
-	int rc = recording_enter(recording);
+	int err = recording_enter(recording);
 
-	if (rc < 0)
-		return rc;
-	rc = verify(recording);
+	if (err < 0)
+		return err;
+	err = verify(recording);
 	recording_leave(recording);
-	return rc;
+	return err;
 }

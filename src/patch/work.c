@@ -10,10 +10,10 @@ int slots_check(struct dagpatch_recording *recording, const uint32_t *slots, uin
 		const char *what)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		int rc = slot_check(recording, slots[i], 0, 0, what);
+		int err = slot_check(recording, slots[i], 0, 0, what);
 
-		if (rc < 0)
-			return rc;
+		if (err < 0)
+			return err;
 		for (uint32_t j = 0; j < i; j++)
 			if (slots[j] == slots[i])
 				return recording_fail(recording, -EINVAL, "slot %u twice in %s",
@@ -42,30 +42,30 @@ int slots_copy(const uint32_t *slots, uint32_t count, uint32_t **ret_slots, uint
 int slots_append_accesses(struct dagpatch_recording *recording, uint32_t node,
 			  const uint32_t *slots, uint32_t count)
 {
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		rc = access_append(recording,
-				   &(struct access){node, slots[i], 0,
-						    recording->slots[slots[i]].bytes, true});
-	return rc;
+	for (uint32_t i = 0; err == 0 && i < count; i++)
+		err = access_append(recording,
+				    &(struct access){node, slots[i], 0,
+						     recording->slots[slots[i]].bytes, true});
+	return err;
 }
 
 int work_place(struct dagpatch_recording *recording, uint32_t node, const struct work *work,
 	       const uint32_t *slots)
 {
 	struct placed_work placed = {.work = malloc(sizeof(struct work))};
-	int rc = placed.work ? recording_grow(&recording->works, &recording->work_capacity,
-					      (uint64_t)recording->work_count + 1,
-					      sizeof(*recording->works))
-			     : -ENOMEM;
+	int err = placed.work ? recording_grow(&recording->works, &recording->work_capacity,
+					       (uint64_t)recording->work_count + 1,
+					       sizeof(*recording->works))
+			      : -ENOMEM;
 
-	if (rc == 0)
-		rc = slots_copy(slots, work->slot_count, &placed.slots, &placed.offsets);
-	if (rc < 0) {
+	if (err == 0)
+		err = slots_copy(slots, work->slot_count, &placed.slots, &placed.offsets);
+	if (err < 0) {
 		free(placed.work);
 		recording->device->driver->graph_destroy(recording->device, work->graph);
-		return recording_fail(recording, rc, "no memory for a capture");
+		return recording_fail(recording, err, "no memory for a capture");
 	}
 	*placed.work = *work;
 	placed.work->references = 1;

@@ -131,10 +131,10 @@ int live_cut_take(int fd, struct live_cut **ret_cut)
 		return -errno;
 	cut = is_open(head) ? calloc(1, sizeof(*cut)) : NULL;
 	if (!cut) {
-		int result = is_open(head) ? -ENOMEM : 0;
+		int err = is_open(head) ? -ENOMEM : 0;
 
 		munmap(head, HEAD_BYTES);
-		return result;
+		return err;
 	}
 	cut->now = head;
 	cut->writers_now = (const void *)((const char *)head + SPOOL_HEADER_BYTES);

@@ -49,13 +49,13 @@ int loss_word_send(const struct loss_address *address, struct loss_word *word)
 	struct sockaddr_un to;
 	socklen_t bytes = loss_address_socket(address->name, &to);
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int result = 0;
+	int err = 0;
 
 	if (fd < 0)
 		return -errno;
 	memcpy(word->secret, address->secret, sizeof(word->secret));
 	if (sendto(fd, word, sizeof(*word), MSG_NOSIGNAL, (struct sockaddr *)&to, bytes) < 0)
-		result = -errno;
+		err = -errno;
 	close(fd);
-	return result;
+	return err;
 }

@@ -20,12 +20,12 @@
 
 int spooler_service(struct spooler *s)
 {
-	int result;
+	int err;
 
 	pthread_mutex_lock(&s->service_lock);
-	result = spooler_is_closing(s) ? 0 : supply_service(s);
+	err = spooler_is_closing(s) ? 0 : supply_service(s);
 	pthread_mutex_unlock(&s->service_lock);
-	return result;
+	return err;
 }
 
 void spooler_wind_down(struct spooler *s)

@@ -266,28 +266,28 @@ int config_parse(const char *string, struct softgpu_config *ret_config, char *me
 {
 	const struct complaint complaint = {message, message_size};
 	const char *whole = string;
-	int error = 0;
+	int err = 0;
 
 	set_defaults(ret_config);
-	while (!error && *string) {
+	while (!err && *string) {
 		size_t length = strcspn(string, ",");
 		char word[MAX_WORD_BYTES];
 
 		if (length >= sizeof(word)) {
-			error = complain(&complaint, "word too long", "");
+			err = complain(&complaint, "word too long", "");
 			break;
 		}
 		memcpy(word, string, length);
 		word[length] = '\0';
 		if (length)
-			error = parse_word(word, ret_config, &complaint);
+			err = parse_word(word, ret_config, &complaint);
 		string += length + (string[length] == ',');
 	}
-	if (!error && ret_config->gpus * ret_config->partitions > SOFTGPU_MAX_GPUS)
-		error = complain(&complaint, "too many GPUs with their partitions", whole);
-	if (error)
+	if (!err && ret_config->gpus * ret_config->partitions > SOFTGPU_MAX_GPUS)
+		err = complain(&complaint, "too many GPUs with their partitions", whole);
+	if (err)
 		set_defaults(ret_config);
-	return error;
+	return err;
 }
 
 static struct softgpu_config parsed;

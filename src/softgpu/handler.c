@@ -262,18 +262,18 @@ static void settle_at_exit(void)
  * errno. */
 static int need_thread(void)
 {
-	int error;
+	int err;
 
 	if (runtime.has_thread)
 		return 0;
 	runtime.party.runs_callbacks = true;
 	if (schedule_is_on())
 		schedule_join(&runtime.party);
-	error = process_start_thread(&runtime.thread, "softgpu-events", handler_thread, NULL);
-	if (error && schedule_is_on())
+	err = process_start_thread(&runtime.thread, "softgpu-events", handler_thread, NULL);
+	if (err && schedule_is_on())
 		schedule_leave(&runtime.party);
-	if (error)
-		return error;
+	if (err)
+		return err;
 	pthread_detach(runtime.thread);
 	runtime.has_thread = true;
 	atexit(settle_at_exit);
@@ -296,7 +296,7 @@ static hsa_status_t arm(hsa_signal_t signal, const struct handler *wanted)
 {
 	struct handler *handler = malloc(sizeof(*handler));
 	struct softgpu_signal *block = signal_block(signal);
-	int error;
+	int err;
 
 	if (!handler || !signal_retain(signal)) {
 		free(handler);
@@ -305,14 +305,14 @@ static hsa_status_t arm(hsa_signal_t signal, const struct handler *wanted)
 	*handler = *wanted;
 	pthread_mutex_lock(&runtime.lock);
 	handler->era = runtime.era;
-	error = need_thread();
-	if (!error) {
+	err = need_thread();
+	if (!err) {
 		link_handler(block, handler);
 		/* The condition may already hold. */
 		queue_signal(block);
 	}
 	pthread_mutex_unlock(&runtime.lock);
-	if (error) {
+	if (err) {
 		signal_release(signal);
 		free(handler);
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
@@ -343,7 +343,7 @@ hsa_status_t softgpu_hsa_amd_signal_async_handler(hsa_signal_t signal, hsa_signa
 hsa_status_t softgpu_hsa_amd_async_function(void (*callback)(void *arg), void *arg)
 {
 	struct function *function;
-	int error;
+	int err;
 
 	if (!system_is_up())
 		return HSA_STATUS_ERROR_NOT_INITIALIZED;
@@ -355,8 +355,8 @@ hsa_status_t softgpu_hsa_amd_async_function(void (*callback)(void *arg), void *a
 	*function = (struct function){callback, arg, NULL};
 	guard_lock();
 	pthread_mutex_lock(&runtime.lock);
-	error = need_thread();
-	if (!error) {
+	err = need_thread();
+	if (!err) {
 		if (runtime.function_head)
 			runtime.function_tail->next = function;
 		else
@@ -365,7 +365,7 @@ hsa_status_t softgpu_hsa_amd_async_function(void (*callback)(void *arg), void *a
 		count_queued();
 	}
 	pthread_mutex_unlock(&runtime.lock);
-	if (error)
+	if (err)
 		free(function);
-	return error ? HSA_STATUS_ERROR_OUT_OF_RESOURCES : HSA_STATUS_SUCCESS;
+	return err ? HSA_STATUS_ERROR_OUT_OF_RESOURCES : HSA_STATUS_SUCCESS;
 }

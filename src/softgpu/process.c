@@ -74,16 +74,16 @@ int process_start_thread(pthread_t *ret_thread, const char *name, void *(*body)(
 			 void *argument)
 {
 	sigset_t all, before;
-	int error;
+	int err;
 
 	if (process_is_forked_child())
 		return -EAGAIN;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(ret_thread, NULL, body, argument);
+	err = pthread_create(ret_thread, NULL, body, argument);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (error)
-		return -error;
+	if (err)
+		return -err;
 	pthread_setname_np(*ret_thread, name);
 	return 0;
 }

@@ -588,7 +588,7 @@ static void *processor_thread(void *argument)
 int processor_start(struct softgpu_queue *queue)
 {
 	struct processor *processor = calloc(1, sizeof(*processor));
-	int error;
+	int err;
 
 	if (!processor)
 		return -ENOMEM;
@@ -596,13 +596,13 @@ int processor_start(struct softgpu_queue *queue)
 	processor->flight_limit = config_get()->overlap;
 	if (schedule_is_on())
 		schedule_join(&processor->party);
-	error = process_start_thread(&queue->thread, "softgpu-queue", processor_thread, processor);
-	if (error && schedule_is_on())
+	err = process_start_thread(&queue->thread, "softgpu-queue", processor_thread, processor);
+	if (err && schedule_is_on())
 		schedule_leave(&processor->party);
-	if (error)
+	if (err)
 		free(processor);
-	queue->has_thread = !error;
-	return error;
+	queue->has_thread = !err;
+	return err;
 }
 
 void processor_stop(struct softgpu_queue *queue)

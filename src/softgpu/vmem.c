@@ -191,7 +191,7 @@ static void memory_free(struct memory *memory)
 static hsa_status_t make_memory(const struct memory *like, int file, uint64_t *ret_handle)
 {
 	struct memory *memory = malloc(sizeof(*memory));
-	int error;
+	int err;
 
 	if (!memory || !memory_charge(&like->pool, like->bytes)) {
 		free(memory);
@@ -203,10 +203,10 @@ static hsa_status_t make_memory(const struct memory *like, int file, uint64_t *r
 	memory->references = 1;
 	memory->holders = 1;
 	lock_ranges();
-	error = handle_add(&memories, HANDLE_MEMORY, memory, &memory->handle);
+	err = handle_add(&memories, HANDLE_MEMORY, memory, &memory->handle);
 	*ret_handle = memory->handle;
 	pthread_mutex_unlock(&lock);
-	if (!error)
+	if (!err)
 		return HSA_STATUS_SUCCESS;
 	memory_free(memory);
 	return HSA_STATUS_ERROR_OUT_OF_RESOURCES;

@@ -96,30 +96,30 @@ static int make_file(const char *pattern)
  * raises SIGBUS when the file system is full. Returns 0 or a negative errno. */
 static int grow(void)
 {
-	int error;
+	int err;
 
 	if (work_log.size == MAP_BYTES)
 		return -EFBIG;
 	do {
-		error = posix_fallocate(work_log.file, (off_t)work_log.size, STEP_BYTES);
-	} while (error == EINTR);
-	if (!error)
+		err = posix_fallocate(work_log.file, (off_t)work_log.size, STEP_BYTES);
+	} while (err == EINTR);
+	if (!err)
 		work_log.size += STEP_BYTES;
-	return -error;
+	return -err;
 }
 
 static int map_file(void)
 {
 	void *map = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 			 work_log.file, 0);
-	int error;
+	int err;
 
 	if (map == MAP_FAILED)
 		return -errno;
-	error = grow();
-	if (error) {
+	err = grow();
+	if (err) {
 		munmap(map, MAP_BYTES);
-		return error;
+		return err;
 	}
 	madvise(map, MAP_BYTES, MADV_DONTDUMP);
 	work_log.map = map;
@@ -128,18 +128,18 @@ static int map_file(void)
 
 int work_log_open(void)
 {
-	int error;
+	int err;
 
 	if (!work_log_wanted() || work_log.map)
 		return 0;
 	work_log.file = make_file(config_get()->work_log);
 	if (work_log.file < 0)
 		return work_log.file;
-	error = map_file();
-	if (error) {
+	err = map_file();
+	if (err) {
 		close(work_log.file);
 		work_log.file = -1;
-		return error;
+		return err;
 	}
 	work_log.used = (uint64_t)snprintf(work_log.map, STEP_BYTES, "%s#process\tpid=%d\n", header,
 					   (int)getpid());

@@ -109,7 +109,7 @@ static int read_sections(const struct input *in, const struct bundle_header *hea
 			 struct bundle *bundle)
 {
 	uint64_t offset = sizeof(*header);
-	int error;
+	int err;
 
 	bundle->sections = calloc(header->section_count, sizeof(*bundle->sections));
 	if (!bundle->sections)
@@ -118,9 +118,9 @@ static int read_sections(const struct input *in, const struct bundle_header *hea
 		struct bundle_entry entry;
 
 		memcpy(&entry, in->bytes + header->index_offset + i * sizeof(entry), sizeof(entry));
-		error = check_section(in, &entry, offset, header->index_offset);
-		if (error < 0)
-			return error;
+		err = check_section(in, &entry, offset, header->index_offset);
+		if (err < 0)
+			return err;
 		bundle->sections[i] = (struct bundle_section){
 			.type = entry.type,
 			.pid = entry.pid,
@@ -270,15 +270,15 @@ int bundle_open(const char *path, struct bundle *ret_bundle, struct dagtap_error
 {
 	size_t bytes = 0;
 	void *map = NULL;
-	int result = map_file(path, &map, &bytes, error);
+	int err = map_file(path, &map, &bytes, error);
 
-	if (result < 0)
-		return result;
-	result = bundle_open_memory(path, map, bytes, ret_bundle, error);
-	if (result < 0) {
+	if (err < 0)
+		return err;
+	err = bundle_open_memory(path, map, bytes, ret_bundle, error);
+	if (err < 0) {
 		if (map)
 			munmap(map, bytes);
-		return result;
+		return err;
 	}
 	ret_bundle->map = map;
 	ret_bundle->map_bytes = bytes;

@@ -35,19 +35,19 @@ int bundle_create(const char *path, bool force, struct bundle_writer **ret_write
 		  struct dagtap_error *error)
 {
 	struct bundle_writer *writer = calloc(1, sizeof(*writer));
-	int result;
+	int err;
 
 	if (!writer)
 		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
 	writer->offset = sizeof(struct bundle_header);
 	writer->sum = XXH3_createState();
-	result = writer->sum ? replace_begin(&writer->file, path, force, BUNDLE_MODE, &writer->fd,
-					     error)
-			     : dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
-	if (result < 0) {
+	err = writer->sum
+		      ? replace_begin(&writer->file, path, force, BUNDLE_MODE, &writer->fd, error)
+		      : dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
+	if (err < 0) {
 		XXH3_freeState(writer->sum);
 		free(writer);
-		return result;
+		return err;
 	}
 	*ret_writer = writer;
 	return 0;
@@ -110,10 +110,10 @@ int bundle_begin_section(struct bundle_writer *writer, enum bundle_type type, ui
 static int append(struct bundle_writer *writer, const void *bytes, uint64_t size,
 		  struct dagtap_error *error)
 {
-	int result = write_at(writer->fd, bytes, size, writer->offset);
+	int err = write_at(writer->fd, bytes, size, writer->offset);
 
-	if (result < 0)
-		return fail(writer, result, error);
+	if (err < 0)
+		return fail(writer, err, error);
 	XXH3_64bits_update(writer->sum, bytes, size);
 	writer->offset += size;
 	return 0;
@@ -130,10 +130,10 @@ int bundle_end_section(struct bundle_writer *writer, struct dagtap_error *error)
 {
 	static const uint8_t zeros[BUNDLE_ALIGN];
 	struct bundle_entry *entry = &writer->entries[writer->entry_count - 1];
-	int result = append(writer, zeros, -entry->bytes % BUNDLE_ALIGN, error);
+	int err = append(writer, zeros, -entry->bytes % BUNDLE_ALIGN, error);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	entry->stored_bytes = writer->offset - entry->offset;
 	if (entry->type != BUNDLE_PACKED)
 		entry->checksum = XXH3_64bits_digest(writer->sum);
@@ -143,11 +143,11 @@ int bundle_end_section(struct bundle_writer *writer, struct dagtap_error *error)
 static int put_section(struct bundle_writer *writer, enum bundle_type type, uint32_t pid,
 		       const void *bytes, uint64_t size, struct dagtap_error *error)
 {
-	int result = bundle_begin_section(writer, type, pid, error);
+	int err = bundle_begin_section(writer, type, pid, error);
 
-	if (result == 0)
-		result = bundle_append(writer, bytes, size, error);
-	return result == 0 ? bundle_end_section(writer, error) : result;
+	if (err == 0)
+		err = bundle_append(writer, bytes, size, error);
+	return err == 0 ? bundle_end_section(writer, error) : err;
 }
 
 static void put_escaped(FILE *out, const char *key, const char *value)
@@ -170,7 +170,7 @@ int bundle_put_meta(struct bundle_writer *writer, const struct bundle_meta *meta
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *out = open_memstream(&text, &bytes);
-	int result;
+	int err;
 
 	if (!out)
 		return fail(writer, -ENOMEM, error);
@@ -184,9 +184,9 @@ int bundle_put_meta(struct bundle_writer *writer, const struct bundle_meta *meta
 		free(text);
 		return fail(writer, -ENOMEM, error);
 	}
-	result = put_section(writer, BUNDLE_META, 0, text, bytes, error);
+	err = put_section(writer, BUNDLE_META, 0, text, bytes, error);
 	free(text);
-	return result;
+	return err;
 }
 
 int bundle_put_spool(struct bundle_writer *writer, uint32_t pid, const void *bytes, uint64_t size,
@@ -206,27 +206,27 @@ static int write_index(struct bundle_writer *writer)
 		.index_checksum = XXH3_64bits(writer->entries, index_bytes),
 		.created_ns = clock_read_ns(CLOCK_REALTIME),
 	};
-	int result;
+	int err;
 
 	memcpy(header.magic, BUNDLE_MAGIC, sizeof(header.magic));
 	header.header_checksum =
 		XXH3_64bits(&header, offsetof(struct bundle_header, header_checksum));
-	result = write_at(writer->fd, writer->entries, index_bytes, writer->offset);
-	if (result < 0)
-		return result;
+	err = write_at(writer->fd, writer->entries, index_bytes, writer->offset);
+	if (err < 0)
+		return err;
 	return write_at(writer->fd, &header, sizeof(header), 0);
 }
 
 int bundle_finish(struct bundle_writer *writer, struct dagtap_error *error)
 {
-	int result = write_index(writer);
+	int err = write_index(writer);
 
-	if (result < 0) {
-		fail(writer, result, error);
+	if (err < 0) {
+		fail(writer, err, error);
 		bundle_abandon(writer);
-		return result;
+		return err;
 	}
-	result = replace_commit(&writer->file, error);
+	err = replace_commit(&writer->file, error);
 	bundle_writer_release(writer);
-	return result;
+	return err;
 }

@@ -54,15 +54,17 @@ static uint32_t find_api(const struct process_load *load, uint32_t function)
 		else
 			high = middle;
 	}
-	return low < load->trace->apis_count && load->trace->apis[low].function == function ? low
-										    : TRACE_NONE;
+	return low < load->trace->apis_count && load->trace->apis[low].function == function
+		       ? low
+		       : TRACE_NONE;
 }
 
 static int init_fill(struct call_fill *fill, struct process_load *load)
 {
 	const struct trace *trace = load->trace;
-	uint32_t last =
-		trace->apis_count > load->first.apis ? trace->apis[trace->apis_count - 1].function : 0;
+	uint32_t last = trace->apis_count > load->first.apis
+				? trace->apis[trace->apis_count - 1].function
+				: 0;
 
 	*fill = (struct call_fill){
 		.load = load,
@@ -81,7 +83,8 @@ static int init_fill(struct call_fill *fill, struct process_load *load)
 /* CUDA's functions that dagtap has no number for have function 0. */
 static bool is_cuda_function(uint32_t function)
 {
-	return !function || (function >= RECORD_CUDA_FUNCTION_FIRST && function < RECORD_CUDA_FUNCTION_END);
+	return !function ||
+	       (function >= RECORD_CUDA_FUNCTION_FIRST && function < RECORD_CUDA_FUNCTION_END);
 }
 
 /* A call whose function has no name (its META record was dropped) still needs a row of apis: one per
@@ -100,7 +103,8 @@ static int use_unknown_api(struct call_fill *fill, uint32_t function, struct cal
 			.process = load->process,
 			.function = UNKNOWN_FUNCTION,
 			.name = strtab_intern_z(load->strings, "(unknown call)"),
-			.domain = is_cuda_function(function) ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
+			.domain =
+				is_cuda_function(function) ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
 		};
 		*unknown = load->trace->apis_count - 1;
 		/* This stage still reads the names of other APIs, and interning may have moved the
@@ -146,7 +150,8 @@ static int look_up_api(struct call_fill *fill, uint32_t function, struct call_ap
 
 static int use_api(struct call_fill *fill, uint32_t function)
 {
-	struct call_api *api = function < fill->function_count ? &fill->apis[function] : &fill->other;
+	struct call_api *api =
+		function < fill->function_count ? &fill->apis[function] : &fill->other;
 
 	fill->api = api;
 	return api->api == TRACE_NONE || api == &fill->other ? look_up_api(fill, function, api) : 0;
@@ -295,13 +300,13 @@ static int read_calls(struct call_fill *fill)
 	struct process_load *load = fill->load;
 	const struct record_header *header;
 	struct origin_walk walk;
-	int result = 0;
+	int err = 0;
 
 	origin_walk_init(&walk, load->origin,
 			 ORIGIN_TYPE(RECORD_API) | ORIGIN_TYPE(RECORD_DISPATCH) |
 				 ORIGIN_TYPE(RECORD_COPY) | ORIGIN_TYPE(RECORD_CUDA_KERNEL) |
 				 ORIGIN_TYPE(RECORD_CUDA_COPY));
-	while (result == 0 && (header = origin_walk_next(&walk))) {
+	while (err == 0 && (header = origin_walk_next(&walk))) {
 		const void *at = header;
 		const struct record_dispatch *dispatch = at;
 		const struct record_copy *copy = at;
@@ -310,7 +315,7 @@ static int read_calls(struct call_fill *fill)
 
 		fill->count += header->type == RECORD_API;
 		if (header->type == RECORD_API)
-			result = add_call(fill, at, walk.tid);
+			err = add_call(fill, at, walk.tid);
 		else if (header->type == RECORD_DISPATCH)
 			count_activity(fill, dispatch->cid);
 		else if (header->type == RECORD_COPY)
@@ -320,9 +325,9 @@ static int read_calls(struct call_fill *fill)
 		else if (header->type == RECORD_CUDA_COPY)
 			count_activity(fill, cuda_outer_cid(&load->cuda, cuda_copy->cid));
 	}
-	if (result == 0 && fill->count != load->type_counts[RECORD_API])
+	if (err == 0 && fill->count != load->type_counts[RECORD_API])
 		return -ESTALE;
-	return result < 0 ? result : load->origin->error;
+	return err < 0 ? err : load->origin->error;
 }
 
 int calls_load(struct process_load *load)

@@ -43,23 +43,23 @@ int clocks_load(struct process_load *load)
 	uint32_t agent_count = load->trace->agents_count - load->first.agents;
 	struct clock_anchor *anchors =
 		calloc(load->lists[RECORD_ANCHOR].count + 1, sizeof(*anchors));
-	int result = anchors ? 0 : -ENOMEM;
+	int err = anchors ? 0 : -ENOMEM;
 
 	load->clocks = calloc(agent_count + 1, sizeof(*load->clocks));
 	if (!load->clocks)
-		result = -ENOMEM;
-	for (uint32_t i = 0; i < agent_count && result == 0; i++) {
+		err = -ENOMEM;
+	for (uint32_t i = 0; i < agent_count && err == 0; i++) {
 		struct trace_agent *agent = &load->trace->agents[load->first.agents + i];
 		struct clock_fit *fit = &load->clocks[i];
 		uint32_t count = collect(load, agent->index, anchors);
 
-		result = clock_fit_init(fit, anchors, count, tick_hz(load, agent->index));
+		err = clock_fit_init(fit, anchors, count, tick_hz(load, agent->index));
 		load->clock_count = i + 1;
-		if (result == -ENODATA)
-			result = 0;
+		if (err == -ENODATA)
+			err = 0;
 		agent->anchor_count = fit->count;
 		agent->fit_error_ns = fit->residual_ns;
 	}
 	free(anchors);
-	return result;
+	return err;
 }

@@ -208,24 +208,24 @@ static int add_graph(const struct making *making, uint32_t graph, int depth)
 	const struct expect_graph *expect = &making->expects[graph - making->first_graph];
 	uint32_t nodes = making->trace->graphs[graph].node_count;
 	struct walk walk;
-	int result;
+	int err;
 
 	if (depth > CHILD_DEPTH_MAX || expect->unknown) {
 		making->target->unknown = true;
 		return 0;
 	}
-	result = walk_init(&walk, nodes, expect->edge_count);
-	if (result < 0)
-		return result;
+	err = walk_init(&walk, nodes, expect->edge_count);
+	if (err < 0)
+		return err;
 	group_edges(&walk, expect, nodes);
 	if (find_levels(&walk, nodes))
 		find_order(&walk, nodes);
 	else
 		making->target->unknown = true;
-	for (uint32_t i = 0; i < nodes && result == 0 && !making->target->unknown; i++)
-		result = add_node(making, graph, walk.order[i], depth);
+	for (uint32_t i = 0; i < nodes && err == 0 && !making->target->unknown; i++)
+		err = add_node(making, graph, walk.order[i], depth);
 	walk_release(&walk);
-	return result;
+	return err;
 }
 
 int expect_make(const struct trace *trace, struct expect_graph *expects, uint32_t first_graph,

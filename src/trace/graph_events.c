@@ -90,7 +90,7 @@ static int add_recorders(struct finding *finding, uint32_t graph, int depth)
 {
 	const struct process_load *load = finding->load;
 	const struct trace_graph *row = &load->trace->graphs[graph];
-	int result = 0;
+	int err = 0;
 
 	if (!finding->is_worth[graph - load->first.graphs])
 		return 0;
@@ -99,19 +99,18 @@ static int add_recorders(struct finding *finding, uint32_t graph, int depth)
 		finding->is_partial = true;
 		return 0;
 	}
-	for (uint32_t i = row->node_first; i < row->node_first + row->node_count && result == 0;
-	     i++) {
+	for (uint32_t i = row->node_first; i < row->node_first + row->node_count && err == 0; i++) {
 		const struct trace_node *node = &load->trace->nodes[i];
 
 		if (node->type == RECORD_NODE_EVENT_RECORD)
-			result = add_recorder(finding, i);
+			err = add_recorder(finding, i);
 		else if (node->child != TRACE_NONE &&
 			 is_child_of(load->trace, node->child, graph, node->index))
-			result = add_recorders(finding, node->child, depth + 1);
+			err = add_recorders(finding, node->child, depth + 1);
 		else
 			finding->is_partial |= node->type == RECORD_NODE_CHILD;
 	}
-	return result;
+	return err;
 }
 
 static int enter_exec(struct finding *finding, uint32_t exec)
@@ -155,18 +154,18 @@ static int add_event(struct finding *finding, const struct trace_launch *launch,
 
 static int take_launch(struct finding *finding, const struct trace_launch *launch)
 {
-	int result = 0;
+	int err = 0;
 
 	if (launch->call == TRACE_NONE || finding->load->trace->calls[launch->call].result)
 		return 0;
-	for (uint32_t i = 0; i < finding->recorder_count && result == 0; i++) {
+	for (uint32_t i = 0; i < finding->recorder_count && err == 0; i++) {
 		const struct recorder *recorder = &finding->recorders[i];
 
-		result = add_event(finding, launch, recorder->node, recorder->event);
+		err = add_event(finding, launch, recorder->node, recorder->event);
 	}
-	if (result == 0 && finding->is_partial)
-		result = add_event(finding, launch, TRACE_NONE, 0);
-	return result;
+	if (err == 0 && finding->is_partial)
+		err = add_event(finding, launch, TRACE_NONE, 0);
+	return err;
 }
 
 /* Takes the launches from FIRST to before STOP: those of one exec, in the order of their

@@ -370,17 +370,17 @@ static int load_launches(struct process_load *load)
 
 int graphs_load(struct process_load *load)
 {
-	int result = sort_all(load);
+	int err = sort_all(load);
 
-	if (result == 0)
-		result = load_graphs(load);
-	if (result == 0)
-		result = load_nodes(load);
-	if (result == 0)
-		result = load_edges(load);
-	if (result == 0)
+	if (err == 0)
+		err = load_graphs(load);
+	if (err == 0)
+		err = load_nodes(load);
+	if (err == 0)
+		err = load_edges(load);
+	if (err == 0)
 		complete_graphs(load);
-	if (result == 0)
-		result = load_execs(load);
-	return result == 0 ? load_launches(load) : result;
+	if (err == 0)
+		err = load_execs(load);
+	return err == 0 ? load_launches(load) : err;
 }

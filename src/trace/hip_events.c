@@ -141,9 +141,9 @@ int hip_event_note(struct hip_event_notes *notes, const struct hip_event_api *ap
 static int note_replays(struct process_load *load)
 {
 	struct graph_events events;
-	int result = graph_events_find(load, &events);
+	int err = graph_events_find(load, &events);
 
-	for (uint32_t i = 0; i < events.count && result == 0; i++) {
+	for (uint32_t i = 0; i < events.count && err == 0; i++) {
 		const struct graph_event *row = &events.rows[i];
 		struct hip_event_note *note =
 			add_note(&load->hip_events,
@@ -153,10 +153,10 @@ static int note_replays(struct process_load *load)
 		if (note)
 			note->node = row->node;
 		else
-			result = -ENOMEM;
+			err = -ENOMEM;
 	}
 	graph_events_release(&events);
-	return result;
+	return err;
 }
 
 /* ---- the walk, in the order in which the calls took effect ---- */
@@ -352,17 +352,17 @@ static int take_note(struct event_walk *walk, uint32_t at)
 /* Finds the streams that were captured when the recording began. */
 static int foresee_captures(struct event_walk *walk, const struct sort_row *order)
 {
-	int result = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; i < walk->load->hip_events.count && result == 0; i++) {
+	for (uint32_t i = 0; i < walk->load->hip_events.count && err == 0; i++) {
 		const struct hip_event_note *note = &walk->load->hip_events.rows[order[i].index];
 		bool is_end = note->role == HIP_EVENT_CAPTURE_END &&
 			      call_of(walk->load, note)->result == 0;
 
 		if (is_end || note->role == HIP_EVENT_CAPTURE_BEGIN)
-			result = captures_foresee(&walk->captures, stream_of(walk, note), is_end);
+			err = captures_foresee(&walk->captures, stream_of(walk, note), is_end);
 	}
-	return result;
+	return err;
 }
 
 static int init_walk(struct event_walk *walk, struct process_load *load)
@@ -612,19 +612,19 @@ int hip_events_load(struct process_load *load)
 {
 	struct hip_event_notes *notes = &load->hip_events;
 	struct sort_row *order;
-	int result;
+	int err;
 
 	if (load->without_waits)
 		return 0;
-	result = cuda_is_there(&load->cuda) ? 0 : note_replays(load);
-	if (result < 0 || !notes->count)
-		return result;
+	err = cuda_is_there(&load->cuda) ? 0 : note_replays(load);
+	if (err < 0 || !notes->count)
+		return err;
 	order = table_alloc(notes->count, sizeof(*order));
-	result = order ? sort_notes(notes, order) : -ENOMEM;
-	if (result == 0)
-		result = load_rows(load, order);
+	err = order ? sort_notes(notes, order) : -ENOMEM;
+	if (err == 0)
+		err = load_rows(load, order);
 	free(order);
 	free(notes->rows);
 	*notes = (struct hip_event_notes){0};
-	return result;
+	return err;
 }

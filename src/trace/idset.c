@@ -39,18 +39,18 @@ static int sort_pages(struct idset *set)
 {
 	struct sort_row *order = table_alloc(set->page_count, sizeof(*order));
 	struct idset_page *sorted = table_alloc(set->page_count, sizeof(*sorted));
-	int result = order && sorted ? 0 : -ENOMEM;
+	int err = order && sorted ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; result == 0 && i < set->page_count; i++)
+	for (uint32_t i = 0; err == 0 && i < set->page_count; i++)
 		order[i] = (struct sort_row){.key = set->pages[i].number, .index = i};
-	if (result == 0)
-		result = sort_rows(order, set->page_count);
-	for (uint32_t i = 0; result == 0 && i < set->page_count; i++)
+	if (err == 0)
+		err = sort_rows(order, set->page_count);
+	for (uint32_t i = 0; err == 0 && i < set->page_count; i++)
 		sorted[i] = set->pages[order[i].index];
 	free(order);
-	if (result < 0) {
+	if (err < 0) {
 		free(sorted);
-		return result;
+		return err;
 	}
 	free(set->pages);
 	set->pages = sorted;

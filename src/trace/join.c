@@ -208,10 +208,10 @@ static int join_calls(struct process_load *load, struct stream_walk *streams)
 int join_load(struct process_load *load)
 {
 	struct stream_walk streams;
-	int result = stream_walk_init(&streams, load);
+	int err = stream_walk_init(&streams, load);
 
-	if (result == 0)
-		result = join_calls(load, &streams);
+	if (err == 0)
+		err = join_calls(load, &streams);
 	stream_walk_release(&streams);
 	free(load->stream_handles);
 	load->stream_handles = NULL;
@@ -221,5 +221,5 @@ int join_load(struct process_load *load)
 	load->programmatic = NULL;
 	free(load->activity_counts);
 	load->activity_counts = NULL;
-	return result;
+	return err;
 }

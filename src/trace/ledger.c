@@ -707,16 +707,16 @@ int ledger_load(struct process_load *load)
 		.load = load,
 		.truncated = load->trace->processes[load->process].state == TRACE_TRUNCATED,
 	};
-	int result = count_gates(&ledger);
+	int err = count_gates(&ledger);
 
 	ledger.ended_early =
 		ledger.truncated || ledger_witness_or_0(&ledger, "session", "parts_not_stopped");
 	ledger.witnesses_are_late = ledger.ended_early || ledger_losses(&ledger, RECORD_CLASS_META);
-	if (result == 0)
-		result = count_barriers(&ledger);
-	if (result == 0)
-		result = ledger_find_tails(&ledger);
-	if (result == 0) {
+	if (err == 0)
+		err = count_barriers(&ledger);
+	if (err == 0)
+		err = ledger_find_tails(&ledger);
+	if (err == 0) {
 		expect_calls_settle(load);
 		count_rows(&ledger);
 		ledger.without_call_left = ledger.totals.without_call;
@@ -726,7 +726,7 @@ int ledger_load(struct process_load *load)
 	}
 	free(ledger.barriers_of_call);
 	free(ledger.stream_tails);
-	return ledger.failed ? -ENOMEM : result;
+	return ledger.failed ? -ENOMEM : err;
 }
 
 static bool is_of_device(const struct trace *trace, const struct trace_source *source)

@@ -115,18 +115,18 @@ static int add_packed(struct recording *recording, const struct bundle_section *
 
 static int add_bundle(struct recording *recording)
 {
-	int result = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; i < recording->bundle.section_count && result == 0; i++) {
+	for (uint32_t i = 0; i < recording->bundle.section_count && err == 0; i++) {
 		const struct bundle_section *section = &recording->bundle.sections[i];
 
 		if (section->type == BUNDLE_SPOOL)
-			result = add_spool_bytes(recording, recording->name, section->bytes,
-						 section->size);
+			err = add_spool_bytes(recording, recording->name, section->bytes,
+					      section->size);
 		else if (section->type == BUNDLE_PACKED)
-			result = add_packed(recording, section);
+			err = add_packed(recording, section);
 	}
-	return result;
+	return err;
 }
 
 static bool ends_with(const char *name, const char *suffix)
@@ -151,22 +151,22 @@ static int add_lost(struct recording *recording)
 {
 	struct dirent **entries;
 	int count = scandir(recording->name, &entries, is_lost_name, alphasort);
-	int result = 0;
+	int err = 0;
 
 	for (int i = 0; i < count; i++) {
 		struct dagtap_error refusal;
 		int pid, code;
 
-		if (result == 0 && sscanf(entries[i]->d_name, "%d.%d", &pid, &code) == 2) {
+		if (err == 0 && sscanf(entries[i]->d_name, "%d.%d", &pid, &code) == 2) {
 			dagtap_error_set(&refusal, -EINVAL, "process %d was not recorded: %s", pid,
 					 strerror(code));
-			result = keep_refusal(recording, &refusal);
+			err = keep_refusal(recording, &refusal);
 		}
 		free(entries[i]);
 	}
 	if (count >= 0)
 		free(entries);
-	return result;
+	return err;
 }
 
 static int add_folder(struct recording *recording, struct dagtap_error *error)
@@ -278,16 +278,16 @@ static int tell_loss(struct trace *trace, struct strtab *strings, const char *li
 /* Adds a message for each line of LOSSES: processes that were not recorded. */
 static int tell_losses(struct trace *trace, struct strtab *strings, const char *losses)
 {
-	int result = 0;
+	int err = 0;
 
-	while (losses && *losses && result == 0) {
+	while (losses && *losses && err == 0) {
 		size_t bytes = strcspn(losses, "\n");
 
 		if (bytes)
-			result = tell_loss(trace, strings, losses, bytes);
+			err = tell_loss(trace, strings, losses, bytes);
 		losses += bytes + (losses[bytes] == '\n');
 	}
-	return result;
+	return err;
 }
 
 static int tell_refusals(struct trace *trace, struct strtab *strings,
@@ -315,30 +315,30 @@ static int fill_trace(struct trace *trace, const struct recording *recording,
 		.options = options,
 		.total = (uint64_t)recording->origin_count * ingest_stage_count(),
 	};
-	int result = 0;
+	int err = 0;
 
 	if (recording->origin_count > 1)
 		qsort(recording->origins, recording->origin_count, sizeof(*recording->origins),
 		      compare_origins);
-	for (uint32_t i = 0; i < recording->origin_count && result == 0; i++)
-		result = ingest_process(trace, strings, &recording->origins[i], &progress);
+	for (uint32_t i = 0; i < recording->origin_count && err == 0; i++)
+		err = ingest_process(trace, strings, &recording->origins[i], &progress);
 	trace->truncated |= recording->has_cut;
-	if (result == 0)
-		result = tell_refusals(trace, strings, recording);
-	if (result == 0)
-		result = tell_losses(trace, strings, recording->bundle.meta.losses);
+	if (err == 0)
+		err = tell_refusals(trace, strings, recording);
+	if (err == 0)
+		err = tell_losses(trace, strings, recording->bundle.meta.losses);
 	if (recording->bundle.meta.command)
 		trace->command = strtab_intern_z(strings, recording->bundle.meta.command);
 	if (recording->bundle.sections)
 		trace->exit_status = recording->bundle.meta.exit_status;
-	return result == 0 ? trace_seal(trace) : result;
+	return err == 0 ? trace_seal(trace) : err;
 }
 
-static const char *why(int result)
+static const char *why(int err)
 {
-	if (result == -E2BIG)
+	if (err == -E2BIG)
 		return "more rows than fit";
-	return result == -ESTALE ? "it changed while it was read" : "out of memory";
+	return err == -ESTALE ? "it changed while it was read" : "out of memory";
 }
 
 static int finish(struct recording *recording, int result, const struct trace_options *options,
@@ -373,9 +373,9 @@ int trace_open(const char *path, const struct trace_options *options, struct tra
 {
 	struct recording recording = {.name = path};
 	struct dagtap_error unused;
-	int result = open_path(&recording, error ? error : &unused);
+	int err = open_path(&recording, error ? error : &unused);
 
-	return finish(&recording, result, options, ret_trace, error ? error : &unused);
+	return finish(&recording, err, options, ret_trace, error ? error : &unused);
 }
 
 int trace_open_memory(const char *name, const void *bytes, size_t size, struct trace **ret_trace,
@@ -383,18 +383,18 @@ int trace_open_memory(const char *name, const void *bytes, size_t size, struct t
 {
 	struct recording recording = {.name = name};
 	struct dagtap_error unused;
-	int result;
+	int err;
 
 	if (!error)
 		error = &unused;
 	if (is_spool_magic(bytes, size)) {
-		result = add_spool_bytes(&recording, name, bytes, size);
+		err = add_spool_bytes(&recording, name, bytes, size);
 	} else if (bundle_is_magic(bytes, size)) {
-		result = bundle_open_memory(name, bytes, size, &recording.bundle, error);
-		if (result == 0)
-			result = add_bundle(&recording);
+		err = bundle_open_memory(name, bytes, size, &recording.bundle, error);
+		if (err == 0)
+			err = add_bundle(&recording);
 	} else {
-		result = not_a_recording(name, size, error);
+		err = not_a_recording(name, size, error);
 	}
-	return finish(&recording, result, NULL, ret_trace, error);
+	return finish(&recording, err, NULL, ret_trace, error);
 }

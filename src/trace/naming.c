@@ -109,18 +109,18 @@ static int index_items(const struct exec_state *state,
 {
 	uint32_t count = state->expect->item_count;
 	struct sort_row *rows = malloc(((size_t)count + 1) * sizeof(*rows));
-	int result;
+	int err;
 
 	if (!rows)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		rows[i] = (struct sort_row){.key = key(state, i), .index = i};
-	result = sort_rows(rows, count);
-	if (result < 0)
+	err = sort_rows(rows, count);
+	if (err < 0)
 		free(rows);
 	else
 		*ret_rows = rows;
-	return result;
+	return err;
 }
 
 /* The one item with this key, or TRACE_NONE if there are none or several. */
@@ -571,7 +571,7 @@ int naming_load(struct process_load *load)
 {
 	struct raw_list *updates = &load->lists[RECORD_GRAPH_EXEC_UPDATE];
 	struct naming naming = {.load = load, .state = {.exec = TRACE_NONE}};
-	int result;
+	int err;
 
 	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
 		naming.has_losses |= load->counts.dropped[RECORD_CLASS_DISPATCH][cause] ||
@@ -579,21 +579,21 @@ int naming_load(struct process_load *load)
 	naming.has_losses |= load->damage != 0;
 	naming.orphan_first = first_orphan(load);
 	naming.is_cuda = cuda_is_there(&load->cuda);
-	result = raw_sort(updates, update_cid);
-	if (result == 0)
-		result = raw_sort(updates, update_exec);
-	if (result == 0)
-		result = make_expectations(load);
-	if (result == 0)
-		result = updates_count(load);
-	if (result == 0)
-		result = switch_walk_init(&naming.switches, load);
-	for (uint32_t i = load->first.launches; i < load->trace->launches_count && result == 0; i++)
-		result = name_launch(&naming, i);
+	err = raw_sort(updates, update_cid);
+	if (err == 0)
+		err = raw_sort(updates, update_exec);
+	if (err == 0)
+		err = make_expectations(load);
+	if (err == 0)
+		err = updates_count(load);
+	if (err == 0)
+		err = switch_walk_init(&naming.switches, load);
+	for (uint32_t i = load->first.launches; i < load->trace->launches_count && err == 0; i++)
+		err = name_launch(&naming, i);
 	cuda_finish_rows(load);
 	exec_state_release(&naming.state);
 	switch_walk_release(&naming.switches);
 	free(naming.assigned);
 	work_table_release(&load->works);
-	return result;
+	return err;
 }

@@ -147,20 +147,20 @@ int raw_sort(struct raw_list *list, uint64_t (*key)(const struct raw *row))
 {
 	struct sort_row *order;
 	struct raw *sorted;
-	int result;
+	int err;
 
 	if (is_sorted(list, key))
 		return 0;
 	order = table_alloc(list->count, sizeof(*order));
 	sorted = table_alloc(list->count, sizeof(*sorted));
-	result = order && sorted ? 0 : -ENOMEM;
+	err = order && sorted ? 0 : -ENOMEM;
 
-	if (result == 0) {
+	if (err == 0) {
 		for (uint32_t i = 0; i < list->count; i++)
 			order[i] = (struct sort_row){.key = key(&list->rows[i]), .index = i};
-		result = sort_rows(order, list->count);
+		err = sort_rows(order, list->count);
 	}
-	if (result == 0) {
+	if (err == 0) {
 		for (uint32_t i = 0; i < list->count; i++)
 			sorted[i] = list->rows[order[i].index];
 		free(list->rows);
@@ -169,7 +169,7 @@ int raw_sort(struct raw_list *list, uint64_t (*key)(const struct raw *row))
 	}
 	free(order);
 	free(sorted);
-	return result;
+	return err;
 }
 
 int64_t raw_find(const struct raw_list *list, uint64_t key,

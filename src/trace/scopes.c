@@ -153,24 +153,24 @@ static int load_attributes(struct process_load *load, struct trace_scope *rows, 
 	/* Names that are interned below get numbers after those of all texts. */
 	struct parsed_text *parsed = calloc(load->strings->count + 1, sizeof(*parsed));
 	const struct raw_list *list = &load->lists[RECORD_SCOPE];
-	int result = parsed ? 0 : -ENOMEM;
+	int err = parsed ? 0 : -ENOMEM;
 	uint32_t at = 0;
 
-	for (uint32_t i = 0; i < count && result == 0; i++) {
+	for (uint32_t i = 0; i < count && err == 0; i++) {
 		struct parsed_text *text = &parsed[rows[i].text];
 
 		while (scope_id(&list->rows[at]) != rows[i].id)
 			at++;
 		if (!text->is_parsed)
-			result = parse_text(load, rows[i].text, text);
+			err = parse_text(load, rows[i].text, text);
 		rows[i].name = text->name;
 		rows[i].attribute_first = text->first;
 		rows[i].attribute_count = text->count;
-		if (result == 0)
-			result = own_attributes(load, list->rows[at].record, &rows[i]);
+		if (err == 0)
+			err = own_attributes(load, list->rows[at].record, &rows[i]);
 	}
 	free(parsed);
-	return result;
+	return err;
 }
 
 /* True for a repeated record: in a ring recording, kept scopes are written more than once. */
@@ -186,7 +186,7 @@ int scopes_load(struct process_load *load)
 	struct raw_list *list = &load->lists[RECORD_SCOPE];
 	struct trace_scope *rows;
 	uint32_t used = 0;
-	int result;
+	int err;
 
 	if (sort_by_id(list, scope_id) < 0 ||
 	    sort_by_id(&load->lists[RECORD_SCOPE_END], scope_end_id) < 0)
@@ -210,8 +210,8 @@ int scopes_load(struct process_load *load)
 		rows[at++].parent = load_find_scope(load, record->parent);
 	}
 	close_scopes(load, rows, used);
-	result = load_attributes(load, rows, used);
+	err = load_attributes(load, rows, used);
 	raw_release(list);
 	raw_release(&load->lists[RECORD_SCOPE_END]);
-	return result;
+	return err;
 }

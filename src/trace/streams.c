@@ -222,14 +222,14 @@ static int use_stream(struct stream_walk *walk, enum stream_role role, uint64_t 
 static int add_cuda_streams(struct process_load *load)
 {
 	uint32_t stream;
-	int result = 0;
+	int err = 0;
 
 	load->cuda.stream_first = load->trace->streams_count;
-	for (uint32_t i = 0; i < load->cuda.streams.count && result == 0; i++)
-		result = add_stream(load, 0, TRACE_STREAM_UNKNOWN, &stream);
-	if (result == 0)
+	for (uint32_t i = 0; i < load->cuda.streams.count && err == 0; i++)
+		err = add_stream(load, 0, TRACE_STREAM_UNKNOWN, &stream);
+	if (err == 0)
 		cuda_tell_streams(load);
-	return result;
+	return err;
 }
 
 /* Adds the streams that exist from the beginning: HIP's null stream, and CUDA's streams, whose
@@ -239,9 +239,9 @@ int streams_load(struct process_load *load)
 	bool is_cuda_alone = cuda_is_there(&load->cuda) &&
 			     load->type_counts[RECORD_API] == load->cuda.call_records;
 	uint32_t null_stream;
-	int result = is_cuda_alone ? 0 : add_stream(load, 0, TRACE_STREAM_NULL, &null_stream);
+	int err = is_cuda_alone ? 0 : add_stream(load, 0, TRACE_STREAM_NULL, &null_stream);
 
-	return result == 0 ? add_cuda_streams(load) : result;
+	return err == 0 ? add_cuda_streams(load) : err;
 }
 
 int stream_walk_init(struct stream_walk *walk, struct process_load *load)

@@ -332,30 +332,30 @@ static int read_submissions(struct submitting *submitting)
 	struct origin *origin = load->origin;
 	const struct record_header *header;
 	struct origin_walk walk;
-	int result = 0;
+	int err = 0;
 
 	origin_walk_init(&walk, origin,
 			 ORIGIN_TYPE(RECORD_DISPATCH) | ORIGIN_TYPE(RECORD_COPY) |
 				 ORIGIN_TYPE(RECORD_BARRIER) | ORIGIN_TYPE(RECORD_CUDA_KERNEL) |
 				 ORIGIN_TYPE(RECORD_CUDA_COPY));
-	while (result == 0 && (header = origin_walk_next(&walk))) {
+	while (err == 0 && (header = origin_walk_next(&walk))) {
 		const void *at = header;
 
 		if (header->type == RECORD_DISPATCH)
-			result = add_dispatch(submitting, at);
+			err = add_dispatch(submitting, at);
 		else if (header->type == RECORD_COPY)
-			result = add_copy(submitting, at);
+			err = add_copy(submitting, at);
 		else if (header->type == RECORD_CUDA_KERNEL)
-			result = add_cuda_kernel(submitting, at);
+			err = add_cuda_kernel(submitting, at);
 		else if (header->type == RECORD_CUDA_COPY)
-			result = add_cuda_copy(submitting, at);
+			err = add_cuda_copy(submitting, at);
 		else if (header->type == RECORD_BARRIER)
-			result = barriers_add(&submitting->barriers, at);
+			err = barriers_add(&submitting->barriers, at);
 	}
-	if (result == 0 && (submitting->count != trace->activities_count - load->first.activities ||
-			    !barriers_are_complete(&submitting->barriers)))
-		result = -ESTALE;
-	return origin->error < 0 ? origin->error : result;
+	if (err == 0 && (submitting->count != trace->activities_count - load->first.activities ||
+			 !barriers_are_complete(&submitting->barriers)))
+		err = -ESTALE;
+	return origin->error < 0 ? origin->error : err;
 }
 
 /* Sorts only if needed: rows mostly come in their order. */

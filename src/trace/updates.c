@@ -328,21 +328,21 @@ static void count_note(struct process_load *load, const struct update_index *ind
 int updates_count(struct process_load *load)
 {
 	struct update_index index = {0};
-	int result = 0;
+	int err = 0;
 
 	count_rows(load);
 	if (load->updates.count)
-		result = make_index(load, &index);
-	for (uint32_t i = 0; i < load->updates.count && result == 0; i++) {
+		err = make_index(load, &index);
+	for (uint32_t i = 0; i < load->updates.count && err == 0; i++) {
 		const struct update_note *note = &load->updates.rows[i];
 
 		if (note->is_switch)
-			result = add_switch(load, &index, note);
+			err = add_switch(load, &index, note);
 		else
 			count_note(load, &index, note);
 	}
 	switches_sort(&load->switches);
 	free(index.execs);
 	free(index.nodes);
-	return result;
+	return err;
 }

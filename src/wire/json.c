@@ -14,10 +14,10 @@ void json_init(struct json *json, FILE *out)
 	*json = (struct json){.out = out};
 }
 
-static void fail(struct json *json, int error)
+static void fail(struct json *json, int err)
 {
 	if (!json->error)
-		json->error = error;
+		json->error = err;
 }
 
 static void put(struct json *json, const char *bytes, size_t count)

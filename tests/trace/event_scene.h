@@ -9,7 +9,7 @@
 #include "scene.h"
 
 /* X(function, text of its API_NAME record) */
-#define EVENT_FUNCTIONS(X)                                                                               \
+#define EVENT_FUNCTIONS(X)                                                                         \
 	X(CREATE, "hipEventCreate event:o")                                                        \
 	X(CREATE_FLAGS, "hipEventCreateWithFlags event:o flags:u")                                 \
 	X(DESTROY, "hipEventDestroy event:h")                                                      \
@@ -62,7 +62,8 @@ void event_scene_init(struct scene *scene);
 uint64_t event_scene_call(struct scene *scene, const struct event_call *call);
 
 #define EVENT_CALL(scene, ...) event_scene_call((scene), &(const struct event_call){__VA_ARGS__})
-#define CALL(scene, name, ...) EVENT_CALL(scene, .function = EVENT_FUNCTION_##name, .args = {__VA_ARGS__})
+#define CALL(scene, name, ...)                                                                     \
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_##name, .args = {__VA_ARGS__})
 
 /*
  * Closes the scene and loads it. Asserts that events, records, waits and streams are the same when

@@ -157,7 +157,8 @@ static void put_apis(struct scene *scene)
 			.text_bytes = strlen(texts[function]),
 		};
 
-		put_text(scene, RECORD_API_NAME, function, &record, sizeof(record), texts[function]);
+		put_text(scene, RECORD_API_NAME, function, &record, sizeof(record),
+			 texts[function]);
 	}
 }
 
@@ -250,11 +251,12 @@ static void put_call(struct scene *scene, unsigned writer, struct record_api *ap
 		  sizeof(*api) + arg_count * sizeof(*args));
 }
 
-void scene_put_call(struct scene *scene, unsigned writer, uint64_t cid, enum scene_function function,
-		    uint32_t activities, const uint64_t *args, size_t arg_count)
+void scene_put_call(struct scene *scene, unsigned writer, uint64_t cid,
+		    enum scene_function function, uint32_t activities, const uint64_t *args,
+		    size_t arg_count)
 {
-	put_call(scene, writer, &(struct record_api){.cid = cid, .activities = activities}, function,
-		 args, arg_count);
+	put_call(scene, writer, &(struct record_api){.cid = cid, .activities = activities},
+		 function, args, arg_count);
 }
 
 uint64_t scene_failed_call(struct scene *scene, enum scene_function function)

@@ -70,8 +70,9 @@ void scene_drop(struct scene *scene, enum record_class class, enum record_drop c
 uint64_t scene_call(struct scene *scene, enum scene_function function, uint32_t activities,
 		    const uint64_t *args, size_t arg_count);
 uint64_t scene_reserve_cid(struct scene *scene);
-void scene_put_call(struct scene *scene, unsigned writer, uint64_t cid, enum scene_function function,
-		    uint32_t activities, const uint64_t *args, size_t arg_count);
+void scene_put_call(struct scene *scene, unsigned writer, uint64_t cid,
+		    enum scene_function function, uint32_t activities, const uint64_t *args,
+		    size_t arg_count);
 
 /* Records a call on stream 0 that failed; returns its cid. */
 uint64_t scene_failed_call(struct scene *scene, enum scene_function function);

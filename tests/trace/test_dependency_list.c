@@ -94,8 +94,8 @@ static void grid_in_blocks_for_ext_module_launch(void **state)
 	struct trace *trace;
 
 	event_scene_init(&scene);
-	dispatch.cid = EVENT_CALL(&scene, .function = EVENT_FUNCTION_EXT_MODULE_LAUNCH, .activities = 1,
-				  .args = {65536, 256, 0, 0});
+	dispatch.cid = EVENT_CALL(&scene, .function = EVENT_FUNCTION_EXT_MODULE_LAUNCH,
+				  .activities = 1, .args = {65536, 256, 0, 0});
 	scene_put(&scene, 0, RECORD_DISPATCH, 1, &dispatch, sizeof(dispatch));
 	scene_done(&scene, 0, 100, 200);
 	dispatch.cid = scene_call(&scene, SCENE_LAUNCH_KERNEL, 1, (uint64_t[]){0x101, 0}, 2);

@@ -98,8 +98,10 @@ static void calls_that_fail_do_nothing(void **state)
 	event_scene_init(&scene);
 	CALL(&scene, CREATE, EVENT);
 	record = CALL(&scene, RECORD, EVENT, STREAM);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, OTHER_STREAM}, .result = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {STREAM, EVENT}, .result = 1);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, OTHER_STREAM},
+		   .result = 1);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {STREAM, EVENT},
+		   .result = 1);
 	EVENT_CALL(&scene, .function = EVENT_FUNCTION_DESTROY, .args = {EVENT}, .result = 1);
 	EVENT_CALL(&scene, .function = EVENT_FUNCTION_CREATE, .args = {EVENT}, .result = 1);
 	EVENT_CALL(&scene, .function = EVENT_FUNCTION_CAPTURE_BEGIN, .args = {STREAM}, .result = 1);
@@ -123,10 +125,10 @@ static void stream_wait_event_future_correlation(void **state)
 	event_scene_init(&scene);
 	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 200,
 		   .begin = 200000, .end = 200100);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, OTHER_STREAM}, .cid = 100,
-		   .begin = 100000, .end = 100100);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {STREAM, EVENT}, .cid = 101,
-		   .begin = 101000, .end = 101100);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, OTHER_STREAM},
+		   .cid = 100, .begin = 100000, .end = 100100);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {STREAM, EVENT},
+		   .cid = 101, .begin = 101000, .end = 101100);
 	EVENT_CALL(&scene, .function = EVENT_FUNCTION_EVENT_WAIT, .args = {EVENT}, .cid = 201,
 		   .begin = 201000, .end = 201100);
 	trace = event_scene_load(&scene);
@@ -340,9 +342,10 @@ static void handle_passes_from_thread_to_thread(void **state)
 	event_scene_init(&scene);
 	CALL(&scene, CREATE, EVENT);
 	CALL(&scene, RECORD, EVENT, STREAM);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_CREATE, .args = {EVENT}, .begin = 10000, .end = 13000,
-		   .writer = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_DESTROY, .args = {EVENT}, .begin = 11000, .end = 12000);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_CREATE, .args = {EVENT}, .begin = 10000,
+		   .end = 13000, .writer = 1);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_DESTROY, .args = {EVENT}, .begin = 11000,
+		   .end = 12000);
 	second = EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM},
 			    .begin = 14000, .end = 14100, .writer = 1);
 	EVENT_CALL(&scene, .function = EVENT_FUNCTION_EVENT_WAIT, .args = {EVENT}, .begin = 15000,
@@ -367,23 +370,23 @@ static void two_threads_record_and_wait(void **state)
 	/* The record returns before the other thread waits. */
 	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 10,
 		   .begin = 10000, .end = 10100, .writer = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT}, .cid = 11,
-		   .begin = 10200, .end = 10300);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT},
+		   .cid = 11, .begin = 10200, .end = 10300);
 	/* The record is in progress: the wait is for this record or the previous one. */
 	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 12,
 		   .begin = 20000, .end = 20500, .writer = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT}, .cid = 13,
-		   .begin = 20100, .end = 20300);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT},
+		   .cid = 13, .begin = 20100, .end = 20300);
 	/* The record begins while the wait is called. */
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT}, .cid = 14,
-		   .begin = 30000, .end = 30500);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT},
+		   .cid = 14, .begin = 30000, .end = 30500);
 	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 15,
 		   .begin = 30100, .end = 30200, .writer = 1);
 	/*
 	 * The host waits for the record that exists when the wait begins, however long that takes.
 	 */
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_EVENT_WAIT, .args = {EVENT}, .cid = 16, .begin = 40000,
-		   .end = 40900);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_EVENT_WAIT, .args = {EVENT}, .cid = 16,
+		   .begin = 40000, .end = 40900);
 	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 17,
 		   .begin = 40100, .end = 40200, .writer = 1);
 	trace = event_scene_load(&scene);
@@ -411,8 +414,8 @@ static void time_goes_before_number(void **state)
 		   .begin = 10000, .end = 10100, .writer = 1);
 	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 11,
 		   .begin = 30000, .end = 30100, .writer = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT}, .cid = 12,
-		   .begin = 20000, .end = 20100);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT},
+		   .cid = 12, .begin = 20000, .end = 20100);
 	trace = event_scene_load(&scene);
 	assert_int_equal(event_scene_producer(trace, 0), 10);
 	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_ORDER);
@@ -466,8 +469,10 @@ static void damage_harms_nothing(void **state)
 		  sizeof(without_arguments));
 	/* One id for several calls: the call that began first counts. */
 	for (int i = 0; i < 2; i++) {
-		EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 5);
-		EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {STREAM, EVENT}, .cid = 5);
+		EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM},
+			   .cid = 5);
+		EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {STREAM, EVENT},
+			   .cid = 5);
 		EVENT_CALL(&scene, .function = EVENT_FUNCTION_MADE, .args = {STREAM}, .cid = 5);
 	}
 	CALL(&scene, RECORD, 0, STREAM);
@@ -500,7 +505,8 @@ static void any_calls_harm_nothing(void **state)
 			uint64_t begin = 10000 + next_random(&seed) % 5000;
 
 			EVENT_CALL(&scene,
-				   .function = EVENT_FUNCTION_BEFORE_FIRST + 1 + next_random(&seed) % OPS,
+				   .function = EVENT_FUNCTION_BEFORE_FIRST + 1 +
+					       next_random(&seed) % OPS,
 				   .args = {next_random(&seed) % 6, next_random(&seed) % 6,
 					    next_random(&seed) % 6, next_random(&seed) % 6},
 				   .cid = 1 + next_random(&seed) % CALLS, .begin = begin,
@@ -527,9 +533,9 @@ static void any_calls_harm_nothing(void **state)
 static void a_long_run_of_one_thread(void **state)
 {
 	enum { HANDLES = 5, CALLS = 1200 };
-	static const enum event_function functions[] = {EVENT_FUNCTION_CREATE,     EVENT_FUNCTION_DESTROY,
-						EVENT_FUNCTION_RECORD,     EVENT_FUNCTION_RECORD,
-						EVENT_FUNCTION_EVENT_WAIT, EVENT_FUNCTION_EVENT_WAIT};
+	static const enum event_function functions[] = {
+		EVENT_FUNCTION_CREATE, EVENT_FUNCTION_DESTROY,	  EVENT_FUNCTION_RECORD,
+		EVENT_FUNCTION_RECORD, EVENT_FUNCTION_EVENT_WAIT, EVENT_FUNCTION_EVENT_WAIT};
 	uint64_t last[HANDLES] = {0}, wanted[CALLS];
 	uint32_t seed = (uint32_t)test_seed(), waits = 0;
 	struct scene scene;
@@ -540,8 +546,8 @@ static void a_long_run_of_one_thread(void **state)
 		uint32_t handle = next_random(&seed) % HANDLES;
 		enum event_function function = functions[next_random(&seed) % 6];
 		bool fails = next_random(&seed) % 5 == 0;
-		uint64_t cid = EVENT_CALL(&scene, .function = function, .args = {0x1000 + handle, STREAM},
-					  .result = fails);
+		uint64_t cid = EVENT_CALL(&scene, .function = function,
+					  .args = {0x1000 + handle, STREAM}, .result = fails);
 
 		if (fails)
 			continue;

@@ -63,7 +63,8 @@ static void default_stream_of_a_thread(void **state)
 
 	event_scene_init(&scene);
 	CALL(&scene, RECORD_SPT, EVENT, 0);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT_SPT, .args = {0, EVENT, 0}, .writer = 1);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT_SPT, .args = {0, EVENT, 0},
+		   .writer = 1);
 	CALL(&scene, STREAM_SYNC_SPT, 0);
 	CALL(&scene, COPY_SPT, 0x1000, 0x2000, 64, 1);
 	trace = event_scene_load(&scene);
@@ -111,11 +112,12 @@ static void stream_passes_from_thread_to_thread(void **state)
 
 	event_scene_init(&scene);
 	CALL(&scene, MADE, STREAM);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_MADE_FLAGS, .args = {STREAM, 1}, .begin = 10000,
-		   .end = 19000, .writer = 1);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_MADE_FLAGS, .args = {STREAM, 1},
+		   .begin = 10000, .end = 19000, .writer = 1);
 	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_SYNC, .args = {STREAM}, .begin = 11000,
 		   .end = 12000);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_GONE, .args = {STREAM}, .begin = 12500, .end = 13000);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_GONE, .args = {STREAM}, .begin = 12500,
+		   .end = 13000);
 	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_SYNC, .args = {STREAM}, .begin = 20000,
 		   .end = 21000, .writer = 1);
 	trace = event_scene_load(&scene);
@@ -207,9 +209,11 @@ static void captures_that_do_not_end_well(void **state)
 
 	event_scene_init(&scene);
 	CALL(&scene, CAPTURE_BEGIN, STREAM, 0);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_CAPTURE_END, .args = {STREAM}, .result = UNMATCHED);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_CAPTURE_END, .args = {STREAM},
+		   .result = UNMATCHED);
 	CALL(&scene, RECORD, EVENT, STREAM);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_CAPTURE_END, .args = {STREAM}, .result = UNJOINED);
+	EVENT_CALL(&scene, .function = EVENT_FUNCTION_CAPTURE_END, .args = {STREAM},
+		   .result = UNJOINED);
 	CALL(&scene, RECORD, EVENT, STREAM);
 	CALL(&scene, CAPTURE_BEGIN, STREAM, 0);
 	CALL(&scene, RECORD, EVENT, STREAM);

@@ -40,7 +40,8 @@ _Atomic uint64_t cuda_cid_near = CUDA_CID_NEAR_FIRST;
 _Atomic uint64_t cuda_cid_first = UINT64_MAX;
 
 static __thread struct call_state call_state __attribute__((tls_model("initial-exec")));
-static _Atomic uint64_t named[OP_COUNT / 64]; /* a bit for each function: its API_NAME is in the trace */
+static _Atomic uint64_t
+	named[OP_COUNT / 64]; /* a bit for each function: its API_NAME is in the trace */
 
 struct call_counts cuda_calls_count(void)
 {
@@ -73,8 +74,9 @@ static uint32_t function_of(enum cupti_domain domain, uint32_t cbid)
 		return cbid < RECORD_CUDA_FUNCTION_END - RECORD_CUDA_FUNCTION_RUNTIME
 			       ? RECORD_CUDA_FUNCTION_RUNTIME + cbid
 			       : 0;
-	return cbid < RECORD_CUDA_FUNCTION_RUNTIME - RECORD_CUDA_FUNCTION_DRIVER ? RECORD_CUDA_FUNCTION_DRIVER + cbid
-								     : 0;
+	return cbid < RECORD_CUDA_FUNCTION_RUNTIME - RECORD_CUDA_FUNCTION_DRIVER
+		       ? RECORD_CUDA_FUNCTION_DRIVER + cbid
+		       : 0;
 }
 
 /* Writes the API_NAME record of FUNCTION, once in a session. */
@@ -85,7 +87,8 @@ static void name_op(uint32_t function, const char *name)
 	struct record_api_name record = {.domain = RECORD_DOMAIN_CUDA};
 	char text[NAME_BYTES];
 
-	if (!function || !name || (atomic_load_explicit(&named[at / 64], memory_order_relaxed) & bit) ||
+	if (!function || !name ||
+	    (atomic_load_explicit(&named[at / 64], memory_order_relaxed) & bit) ||
 	    (atomic_fetch_or_explicit(&named[at / 64], bit, memory_order_relaxed) & bit))
 		return;
 	snprintf(text, sizeof(text), "%s%s", name, cuda_args_text(function));

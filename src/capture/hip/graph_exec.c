@@ -179,12 +179,14 @@ static struct graph_template *find_graph(struct graph_template *graph, uint64_t 
 
 static void describe_event(uint32_t function, uint64_t event, struct record_graph_node *record)
 {
-	record->type = function == HIP_hipGraphExecEventRecordNodeSetEvent ? RECORD_NODE_EVENT_RECORD
-								     : RECORD_NODE_EVENT_WAIT;
+	record->type = function == HIP_hipGraphExecEventRecordNodeSetEvent
+			       ? RECORD_NODE_EVENT_RECORD
+			       : RECORD_NODE_EVENT_WAIT;
 	record->event = event;
 }
 
-static void describe_set_call(uint32_t function, const uint64_t *args, struct record_graph_node *record)
+static void describe_set_call(uint32_t function, const uint64_t *args,
+			      struct record_graph_node *record)
 {
 	struct graph_copy copy;
 
@@ -249,7 +251,7 @@ static void replace_all(struct exec_update *update, const struct graph_template 
 	free(orders);
 }
 
-void graph_exec_updated(struct hip_call *call, int result, const uint64_t *args)
+void graph_exec_updated(struct hip_call *call, int err, const uint64_t *args)
 {
 	struct exec_update update;
 	struct graph_template *new;
@@ -257,11 +259,11 @@ void graph_exec_updated(struct hip_call *call, int result, const uint64_t *args)
 
 	if (!begin_update(call, args[ARG_hipGraphExecUpdate_hGraphExec], &update))
 		return;
-	if (result == HIP_OK && !graph_template_read(args[ARG_hipGraphExecUpdate_hGraph], &new)) {
+	if (err == HIP_OK && !graph_template_read(args[ARG_hipGraphExecUpdate_hGraph], &new)) {
 		replace_all(&update, new);
 		graph_template_destroy(new);
 	}
-	if (result == HIP_OK)
+	if (err == HIP_OK)
 		return;
 	/* HIP stops at a node that it cannot update, and keeps the updates that it has made
 	 * before. */
@@ -311,9 +313,9 @@ void graph_exec_gone(struct hip_call *call, int result, const uint64_t *args)
 	give_exec(exec);
 }
 
-void graph_exec_node_switched(struct hip_call *call, int result, const uint64_t *args)
+void graph_exec_node_switched(struct hip_call *call, int err, const uint64_t *args)
 {
-	if (result == HIP_OK)
+	if (err == HIP_OK)
 		atomic_store_explicit(&has_switched, true, memory_order_relaxed);
 }
 

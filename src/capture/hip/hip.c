@@ -84,8 +84,8 @@ static void write_names(void)
 			.text_bytes = writer_text_bytes(bytes),
 		};
 
-		writer_put_text(session_writer(), RECORD_API_NAME, function, &record, sizeof(record),
-				hip_functions[function].text, bytes);
+		writer_put_text(session_writer(), RECORD_API_NAME, function, &record,
+				sizeof(record), hip_functions[function].text, bytes);
 	}
 }
 

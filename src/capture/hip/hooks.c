@@ -23,11 +23,11 @@ static void module_function_asked(struct hip_call *call, const uint64_t *args)
 	call->saved = (const void *)args[ARG_hipModuleGetFunction_kname];
 }
 
-static void module_function_given(struct hip_call *call, int result, const uint64_t *args)
+static void module_function_given(struct hip_call *call, int err, const uint64_t *args)
 {
 	uint64_t handle = args[ARG_hipModuleGetFunction_function];
 
-	if (result == HIP_OK && handle && call->saved) {
+	if (err == HIP_OK && handle && call->saved) {
 		function_learn(handle, call->saved);
 		function_use(handle);
 	}

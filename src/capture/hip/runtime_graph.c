@@ -19,14 +19,14 @@ static int ask(enum hip_function function, uint64_t node, void *answer)
 {
 	get_function get = hip_next(function);
 	struct frame frame;
-	int result;
+	int err;
 
 	if (!get)
 		return -ENOSYS;
 	hip_mute(&frame);
-	result = get((void *)node, answer);
+	err = get((void *)node, answer);
 	hip_unmute(&frame);
-	return result == HIP_OK ? 0 : -EINVAL;
+	return err == HIP_OK ? 0 : -EINVAL;
 }
 
 int runtime_graph_nodes(uint64_t graph, uint64_t **ret_nodes, size_t *ret_count)

@@ -36,9 +36,9 @@ static void *info_function(const struct hip_call *call)
 {
 	enum hip_function function = HIP_hipStreamGetCaptureInfo_v2;
 
-	return call->is_bare
-		       ? atomic_load_explicit(&hip_nexts[call->door][function], memory_order_relaxed)
-		       : hip_next(function);
+	return call->is_bare ? atomic_load_explicit(&hip_nexts[call->door][function],
+						    memory_order_relaxed)
+			     : hip_next(function);
 }
 
 /* Returns whether the call's stream is being captured, and its state. */
@@ -49,22 +49,23 @@ static bool read_info(const struct hip_call *call, struct capture_info *ret_info
 	void *stream = stream_of(call);
 	struct capture_info info = {0};
 	struct frame frame;
-	int result;
+	int err;
 
 	/* The legacy default stream cannot be captured. */
 	if (!get || (uintptr_t)stream <= HIP_STREAM_LEGACY)
 		return false;
 	hip_mute(&frame);
-	result = get(stream, &info.status, NULL, &info.graph, &info.nodes, &info.node_count);
+	err = get(stream, &info.status, NULL, &info.graph, &info.nodes, &info.node_count);
 	hip_unmute(&frame);
 	*ret_info = info;
-	return result == HIP_OK && info.status == HIP_CAPTURE_ACTIVE;
+	return err == HIP_OK && info.status == HIP_CAPTURE_ACTIVE;
 }
 
 /* Launches without a stream argument: an earlier call has set the stream, or a list has several. */
 static bool has_no_stream(uint32_t function)
 {
-	return function == HIP_hipLaunchByPtr || function == HIP_hipExtLaunchMultiKernelMultiDevice ||
+	return function == HIP_hipLaunchByPtr ||
+	       function == HIP_hipExtLaunchMultiKernelMultiDevice ||
 	       function == HIP_hipLaunchCooperativeKernelMultiDevice ||
 	       function == HIP_hipModuleLaunchCooperativeKernelMultiDevice;
 }
@@ -85,8 +86,9 @@ void stream_capture_before(struct hip_call *call)
 static bool makes_no_node(uint32_t function)
 {
 	return function == HIP_hipStreamWaitEvent || function == HIP_hipStreamWaitEvent_spt ||
-	       function == HIP_hipStreamUpdateCaptureDependencies || function == HIP_hipStreamEndCapture ||
-	       function == HIP_hipStreamEndCapture_spt || function == HIP_hipStreamDestroy;
+	       function == HIP_hipStreamUpdateCaptureDependencies ||
+	       function == HIP_hipStreamEndCapture || function == HIP_hipStreamEndCapture_spt ||
+	       function == HIP_hipStreamDestroy;
 }
 
 /* For calls with a stream argument. */
@@ -128,11 +130,11 @@ static uint64_t key_of(const struct hip_call *call, uint64_t stream)
 	return stream == HIP_STREAM_PER_THREAD ? (uint64_t)session_tid() << 32 | stream : stream;
 }
 
-void stream_capture_begun(struct hip_call *call, int result, const uint64_t *args)
+void stream_capture_begun(struct hip_call *call, int err, const uint64_t *args)
 {
 	uint64_t stream = key_of(call, args[ARG_hipStreamBeginCapture_stream]);
 
-	if (result == HIP_OK && stream && !handle_map_get(&streams, stream) &&
+	if (err == HIP_OK && stream && !handle_map_get(&streams, stream) &&
 	    !handle_map_put(&streams, stream, 1))
 		atomic_fetch_add_explicit(&stream_captures, 1, memory_order_relaxed);
 }
@@ -144,20 +146,20 @@ static void forget(uint64_t stream)
 		atomic_fetch_sub_explicit(&stream_captures, 1, memory_order_relaxed);
 }
 
-void stream_capture_ended(struct hip_call *call, int result, const uint64_t *args)
+void stream_capture_ended(struct hip_call *call, int err, const uint64_t *args)
 {
 	/* Asking the runtime after a failure would change what hipGetLastError is about to
 	 * return to the program. So the error code has to tell whether the capture goes on. */
-	if (result == HIP_CAPTURE_UNMATCHED || result == HIP_CAPTURE_WRONG_THREAD)
+	if (err == HIP_CAPTURE_UNMATCHED || err == HIP_CAPTURE_WRONG_THREAD)
 		return;
-	if (result == HIP_OK && !call->is_bare)
+	if (err == HIP_OK && !call->is_bare)
 		graph_node_graph_made(args[ARG_hipStreamEndCapture_pGraph]);
 	forget(key_of(call, args[ARG_hipStreamEndCapture_stream]));
 }
 
-void stream_capture_stream_gone(struct hip_call *call, int result, const uint64_t *args)
+void stream_capture_stream_gone(struct hip_call *call, int err, const uint64_t *args)
 {
-	if (result == HIP_OK)
+	if (err == HIP_OK)
 		forget(args[ARG_hipStreamDestroy_stream]);
 }
 

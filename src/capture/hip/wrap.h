@@ -60,9 +60,9 @@ struct hip_hook {
 /* In hooks.c; without an entry both hooks are NULL. */
 extern const struct hip_hook hip_hooks[HIP_FUNCTION_COUNT];
 
-#define HIP_BEFORE(call, function, ...)                                                                  \
+#define HIP_BEFORE(call, function, ...)                                                            \
 	do {                                                                                       \
-		if (hip_hooks[function].before && !(call).is_bare)                                       \
+		if (hip_hooks[function].before && !(call).is_bare)                                 \
 			hip_run_before(&(call), (const uint64_t[]){__VA_ARGS__});                  \
 	} while (0)
 
@@ -90,10 +90,11 @@ static inline void *hip_next_at(unsigned int door, enum hip_function function)
  * preferred, so that other tools' wrappers in the table are not called. */
 static inline void *hip_next(enum hip_function function)
 {
-	return hip_next_at(atomic_load_explicit(&hip_nexts[DOOR_TABLE][function], memory_order_relaxed)
-				   ? DOOR_TABLE
-				   : DOOR_SYMBOL,
-			   function);
+	return hip_next_at(
+		atomic_load_explicit(&hip_nexts[DOOR_TABLE][function], memory_order_relaxed)
+			? DOOR_TABLE
+			: DOOR_SYMBOL,
+		function);
 }
 
 /* Enters a call of FUNCTION at the entry point DOOR with the stream argument STREAM (NULL: none).

@@ -420,7 +420,7 @@ static void close_for_now(void)
 /* The runtime calls this inside the first hsa_init, and again when it starts anew. */
 int hsa_source_open(void *table)
 {
-	int result = 0;
+	int err = 0;
 
 	session_add_source(&hsa_source);
 	session_start();
@@ -429,12 +429,12 @@ int hsa_source_open(void *table)
 	pthread_mutex_lock(&runtime_lock);
 	if (!has_forked && !runtime_is_open) {
 		init_count = 1;
-		result = runtime_open(table) ? 0 : -ENOTSUP;
-		if (result == 0 && !is_started())
+		err = runtime_open(table) ? 0 : -ENOTSUP;
+		if (err == 0 && !is_started())
 			close_for_now();
 	}
 	pthread_mutex_unlock(&runtime_lock);
-	return result;
+	return err;
 }
 
 /* Returns true also when nothing is recorded: the runtime would report a refusal to the

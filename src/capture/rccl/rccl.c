@@ -70,8 +70,8 @@ static void write_names(uint32_t session)
 			.text_bytes = writer_text_bytes(bytes),
 		};
 
-		writer_put_text(session_writer(), RECORD_API_NAME, function, &record, sizeof(record),
-				text, bytes);
+		writer_put_text(session_writer(), RECORD_API_NAME, function, &record,
+				sizeof(record), text, bytes);
 	}
 }
 

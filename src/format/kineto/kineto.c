@@ -49,7 +49,7 @@ static int put_file(struct kineto *kineto, uint32_t rank)
 {
 	struct json json;
 	uint64_t base_ns = choose_base(kineto);
-	int error;
+	int err;
 
 	json_init(&json, kineto->out.file);
 	json_object_begin(&json);
@@ -61,8 +61,8 @@ static int put_file(struct kineto *kineto, uint32_t rank)
 		put_rows(kineto);
 	json_array_end(&json);
 	json_object_end(&json);
-	error = json_finish(&json);
-	return kineto->out.error ? kineto->out.error : error;
+	err = json_finish(&json);
+	return kineto->out.error ? kineto->out.error : err;
 }
 
 static int write_kineto(const struct trace *trace, FILE *out, const struct format_options *options,

@@ -41,7 +41,7 @@ static int number_slots(struct kineto *kineto)
 	uint32_t count = kineto->slots;
 	struct sort_row *order = malloc(((size_t)count + 1) * sizeof(*order));
 	uint32_t last = 0;
-	int error;
+	int err;
 
 	kineto->slot_numbers = calloc((size_t)count + 1, sizeof(*kineto->slot_numbers));
 	if (!order || !kineto->slot_numbers) {
@@ -50,11 +50,11 @@ static int number_slots(struct kineto *kineto)
 	}
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = (struct sort_row){number_wanted(kineto->trace, i), i};
-	error = sort_rows(order, count);
-	for (uint32_t i = 0; i < count && !error; i++)
+	err = sort_rows(order, count);
+	for (uint32_t i = 0; i < count && !err; i++)
 		if (order[i].key < UINT32_MAX && order[i].key > last)
 			last = kineto->slot_numbers[order[i].index] = (uint32_t)order[i].key;
-	for (uint32_t i = 0; i < count && !error; i++)
+	for (uint32_t i = 0; i < count && !err; i++)
 		if (kineto->slot_numbers[order[i].index] == 0)
 			kineto->slot_numbers[order[i].index] = ++last;
 	free(order);
@@ -62,7 +62,7 @@ static int number_slots(struct kineto *kineto)
 		kineto->track_step *= 10;
 	kineto->next_track = KINETO_TRACK_COUNT * kineto->track_step;
 	kineto->next_thread = KINETO_PID_FIRST + kineto->trace->processes_count;
-	return error;
+	return err;
 }
 
 /* Keeps the greatest cid of each process in correlation_bases, until number_correlations replaces
@@ -176,19 +176,19 @@ static int make_lists(struct kineto *kineto)
 
 int kineto_deal(struct kineto *kineto)
 {
-	int error = gpus_init(&kineto->gpus, kineto->trace);
+	int err = gpus_init(&kineto->gpus, kineto->trace);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	kineto->gpu_total = kineto->gpus.count;
 	kineto->slots = kineto->trace->streams_count + kineto->trace->processes_count;
-	error = number_slots(kineto);
-	if (!error)
-		error = make_lists(kineto);
-	if (!error)
-		error = kineto_find_waits(kineto);
-	if (error)
-		return error;
+	err = number_slots(kineto);
+	if (!err)
+		err = make_lists(kineto);
+	if (!err)
+		err = kineto_find_waits(kineto);
+	if (err)
+		return err;
 	/* a wait may have no known GPU, and then needs the place of no GPU */
 	if (kineto->trace->waits_count > 0 && kineto->gpus.count != 1)
 		kineto->gpu_total = kineto->gpus.count + 1;

@@ -50,8 +50,9 @@ static uint32_t callback_id(const struct trace_api *api)
 {
 	if (api->domain != RECORD_DOMAIN_CUDA || api->function < RECORD_CUDA_FUNCTION_FIRST)
 		return api->function;
-	return api->function >= RECORD_CUDA_FUNCTION_RUNTIME ? api->function - RECORD_CUDA_FUNCTION_RUNTIME
-						   : api->function - RECORD_CUDA_FUNCTION_DRIVER;
+	return api->function >= RECORD_CUDA_FUNCTION_RUNTIME
+		       ? api->function - RECORD_CUDA_FUNCTION_RUNTIME
+		       : api->function - RECORD_CUDA_FUNCTION_DRIVER;
 }
 
 static const struct api_entry *find_api(struct host *host, uint32_t number)

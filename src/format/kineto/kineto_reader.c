@@ -538,10 +538,10 @@ static int begin_load(struct kread_load *load)
 					    KREAD_WORDS(X)
 #undef X
 	};
-	int result = trace_create(&load->trace);
+	int err = trace_create(&load->trace);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	load->strings = trace_strings(load->trace);
 	for (uint32_t i = 0; i < KREAD_WORD_COUNT; i++)
 		strtab_intern_z(load->strings, words[i]);
@@ -558,17 +558,17 @@ int kineto_open(const struct read_file *file, const struct trace_options *option
 		.last_process = TRACE_NONE,
 		.last_thread = TRACE_NONE,
 	};
-	int result = begin_load(&load);
+	int err = begin_load(&load);
 
-	if (result == 0)
-		result = fill(&load, file);
+	if (err == 0)
+		err = fill(&load, file);
 	release(&load);
-	if (result == 0) {
+	if (err == 0) {
 		*ret_trace = load.trace;
 		return 0;
 	}
 	trace_close(load.trace);
-	if (result != -EBADMSG && result != -EFBIG)
-		dagtap_error_set(error, result, "%s: out of memory", file->name);
-	return result;
+	if (err != -EBADMSG && err != -EFBIG)
+		dagtap_error_set(error, err, "%s: out of memory", file->name);
+	return err;
 }

@@ -189,31 +189,31 @@ static int tell_left_out(struct kread_load *load)
 
 static int tell_file(struct kread_load *load)
 {
-	int result = 0;
+	int err = 0;
 
 	if (load->is_cut_off)
-		result = tell(load, true,
-			      strtab_format(load->strings,
-					    "the file is cut off at byte %llu%s: what is before it "
-					    "was read",
-					    (unsigned long long)load->bytes,
-					    load->is_gzip ? " of what it inflates to" : ""));
-	if (result == 0 && !load->has_base)
-		result = tell(load, false,
-			      strtab_intern_z(load->strings,
-					      "no baseTimeNanoseconds: times count from an origin "
-					      "that the file does not tell"));
-	if (result == 0 && load->backwards)
-		result = tell(load, false,
-			      strtab_format(load->strings, "%llu rows end before they begin",
-					    (unsigned long long)load->backwards));
-	return result;
+		err = tell(load, true,
+			   strtab_format(load->strings,
+					 "the file is cut off at byte %llu%s: what is before it "
+					 "was read",
+					 (unsigned long long)load->bytes,
+					 load->is_gzip ? " of what it inflates to" : ""));
+	if (err == 0 && !load->has_base)
+		err = tell(load, false,
+			   strtab_intern_z(load->strings,
+					   "no baseTimeNanoseconds: times count from an origin "
+					   "that the file does not tell"));
+	if (err == 0 && load->backwards)
+		err = tell(load, false,
+			   strtab_format(load->strings, "%llu rows end before they begin",
+					 (unsigned long long)load->backwards));
+	return err;
 }
 
 int kread_conclude(struct kread_load *load)
 {
 	struct trace *trace = load->trace;
-	int result;
+	int err;
 
 	if (load->has_base)
 		add_base(load);
@@ -221,14 +221,14 @@ int kread_conclude(struct kread_load *load)
 	trace->activity_attributes = load->activity_sets.rows;
 	trace->call_attributes = load->call_sets.rows;
 	load->activity_sets.rows = load->call_sets.rows = NULL;
-	result = add_sources(load);
-	if (result == 0)
-		result = tell_file(load);
-	if (result == 0)
-		result = tell_launches(load);
-	if (result == 0)
-		result = tell_kernels(load);
-	if (result == 0)
-		result = tell_waits(load);
-	return result == 0 ? tell_left_out(load) : result;
+	err = add_sources(load);
+	if (err == 0)
+		err = tell_file(load);
+	if (err == 0)
+		err = tell_launches(load);
+	if (err == 0)
+		err = tell_kernels(load);
+	if (err == 0)
+		err = tell_waits(load);
+	return err == 0 ? tell_left_out(load) : err;
 }

@@ -53,21 +53,21 @@ static int find_processes(struct kread_load *load)
 	struct trace *trace = load->trace;
 	struct numbers cids = {0};
 	uint32_t *owners = NULL, count = 0;
-	int result = 0;
+	int err = 0;
 
 	if (trace->processes_count > 1) {
 		owners = calloc((size_t)trace->calls_count + 1, sizeof(*owners));
 		if (!owners)
 			return -ENOMEM;
 	}
-	for (uint32_t i = 0; owners && i < trace->calls_count && result == 0; i++) {
+	for (uint32_t i = 0; owners && i < trace->calls_count && err == 0; i++) {
 		uint32_t number;
 
 		if (trace->calls[i].cid == 0)
 			continue;
 		number = numbers_get(&cids, 0, trace->calls[i].cid);
 		if (number == NUMBERS_NONE)
-			result = -ENOMEM;
+			err = -ENOMEM;
 		else if (number == count)
 			owners[count++] = trace->calls[i].process;
 	}
@@ -86,7 +86,7 @@ static int find_processes(struct kread_load *load)
 	}
 	numbers_release(&cids);
 	free(owners);
-	return result;
+	return err;
 }
 
 static int add_first_process(struct kread_load *load)
@@ -365,15 +365,15 @@ static int join_works(struct kread_load *load)
 {
 	struct graphs graphs = {0};
 	struct work_map works;
-	int result = work_map_init(&works, load);
+	int err = work_map_init(&works, load);
 
-	if (result == 0)
-		result = graphs_init(&graphs, load);
-	for (uint32_t i = 0; i < load->trace->activities_count && result == 0; i++)
-		result = join_work(load, &works, &graphs, i);
+	if (err == 0)
+		err = graphs_init(&graphs, load);
+	for (uint32_t i = 0; i < load->trace->activities_count && err == 0; i++)
+		err = join_work(load, &works, &graphs, i);
 	work_map_release(&works);
 	graphs_release(&graphs);
-	return result == 0 ? order_graphs(load->trace) : result;
+	return err == 0 ? order_graphs(load->trace) : err;
 }
 
 int kread_join(struct kread_load *load)

@@ -63,19 +63,19 @@ static int order_scopes(struct kread_load *load)
 {
 	struct trace *trace = load->trace;
 	uint32_t *place, next = 0;
-	int result = order_rows(ORDER_TABLE(trace, scopes, scope_process, scope_begin, scope_end),
-				&place);
+	int err = order_rows(ORDER_TABLE(trace, scopes, scope_process, scope_begin, scope_end),
+			     &place);
 
-	if (result < 0)
-		return result;
-	result = move_externals(&load->scope_externals, place);
+	if (err < 0)
+		return err;
+	err = move_externals(&load->scope_externals, place);
 	free(place);
 	for (uint32_t i = 0; i < trace->scopes_count; i++) {
 		if (i && trace->scopes[i].process != trace->scopes[i - 1].process)
 			next = 0;
 		trace->scopes[i].id = ++next;
 	}
-	return result;
+	return err;
 }
 
 static void fill_intervals(const struct trace *trace, struct interval *rows)
@@ -143,19 +143,19 @@ static int nest(struct trace *trace)
 		{interval_thread, interval_begin, interval_end},
 	};
 	uint32_t *place;
-	int result = rows && count < TRACE_NONE ? 0 : -ENOMEM;
+	int err = rows && count < TRACE_NONE ? 0 : -ENOMEM;
 
-	if (result == 0) {
+	if (err == 0) {
 		fill_intervals(trace, rows);
-		result = order_rows(&table, &place);
+		err = order_rows(&table, &place);
 	}
-	if (result == 0) {
+	if (err == 0) {
 		/* the map of places is not needed; its memory serves as held_by */
 		nest_intervals(trace, rows, (uint32_t)count, place);
 		free(place);
 	}
 	free(rows);
-	return result;
+	return err;
 }
 
 static int index_externals(struct kread_load *load)
@@ -215,9 +215,9 @@ static int find_scopes(struct kread_load *load)
 
 int kread_nest(struct kread_load *load)
 {
-	int result = order_scopes(load);
+	int err = order_scopes(load);
 
-	if (result == 0)
-		result = nest(load->trace);
-	return result == 0 ? find_scopes(load) : result;
+	if (err == 0)
+		err = nest(load->trace);
+	return err == 0 ? find_scopes(load) : err;
 }

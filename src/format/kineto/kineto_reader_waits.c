@@ -202,11 +202,11 @@ static int order_syncs(struct kread_load *load)
 					  sizeof(*load->syncs),
 					  {sync_process, sync_cid, sync_kind}};
 	uint32_t *place;
-	int result = order_rows(&table, &place);
+	int err = order_rows(&table, &place);
 
-	if (result == 0)
+	if (err == 0)
 		free(place);
-	return result;
+	return err;
 }
 
 /* True if ROW, of a call, repeats BEFORE: the same wait, or a record by the same call. */
@@ -433,17 +433,17 @@ static int add_wait(struct kread_load *load, struct waits *waits, const struct k
 
 static int add_rows(struct kread_load *load, struct waits *waits)
 {
-	int result = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; i < load->syncs_count && result == 0; i++) {
+	for (uint32_t i = 0; i < load->syncs_count && err == 0; i++) {
 		if (load->syncs[i].is_record)
-			result = add_record(load, waits, &load->syncs[i]);
+			err = add_record(load, waits, &load->syncs[i]);
 	}
-	for (uint32_t i = 0; i < load->syncs_count && result == 0; i++) {
+	for (uint32_t i = 0; i < load->syncs_count && err == 0; i++) {
 		if (!load->syncs[i].is_record)
-			result = add_wait(load, waits, &load->syncs[i]);
+			err = add_wait(load, waits, &load->syncs[i]);
 	}
-	return result;
+	return err;
 }
 
 static uint64_t record_process(const void *row)
@@ -459,11 +459,10 @@ static uint64_t record_cid(const void *row)
 static int order_records(struct trace *trace)
 {
 	uint32_t *place;
-	int result =
-		order_rows(ORDER_TABLE(trace, event_records, record_process, record_cid), &place);
+	int err = order_rows(ORDER_TABLE(trace, event_records, record_process, record_cid), &place);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < trace->waits_count; i++)
 		order_move(&trace->waits[i].producer, place);
 	free(place);
@@ -505,20 +504,20 @@ static void find_calls(struct trace *trace)
 int kread_join_waits(struct kread_load *load)
 {
 	struct waits waits = {0};
-	int result = order_syncs(load);
+	int err = order_syncs(load);
 
-	if (result == 0) {
+	if (err == 0) {
 		merge_syncs(load);
-		result = add_rows(load, &waits);
+		err = add_rows(load, &waits);
 	}
-	if (result == 0)
-		result = order_records(load->trace);
-	if (result == 0) {
+	if (err == 0)
+		err = order_records(load->trace);
+	if (err == 0) {
 		find_calls(load->trace);
-		result = order_streams(load->trace);
+		err = order_streams(load->trace);
 	}
-	if (result == 0)
-		result = order_agents(load->trace);
+	if (err == 0)
+		err = order_agents(load->trace);
 	waits_release(&waits);
-	return result;
+	return err;
 }

@@ -77,10 +77,10 @@ struct kineto {
 };
 
 /* Keeps ERROR, if it is the first, in out.error. Does nothing for 0 or more. */
-static inline void kineto_fail(struct kineto *kineto, int error)
+static inline void kineto_fail(struct kineto *kineto, int err)
 {
-	if (error < 0 && !kineto->out.error)
-		kineto->out.error = error;
+	if (err < 0 && !kineto->out.error)
+		kineto->out.error = err;
 }
 
 /* The slot of a stream; for TRACE_NONE the process's slot for unknown streams. */

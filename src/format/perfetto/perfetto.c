@@ -20,41 +20,41 @@ static int put_gpus(struct sequence *sequence, const struct gpus *gpus, enum per
 	uint32_t total = count_gpus(sequence->trace, gpus);
 	struct perfetto_arrows arrows;
 	const struct perfetto_gpus all = {sequence, gpus, &arrows};
-	int error = perfetto_arrows_init(&arrows, sequence->trace);
+	int err = perfetto_arrows_init(&arrows, sequence->trace);
 
-	for (uint32_t gpu = 0; gpu < total && !error; gpu++)
-		error = form == PERFETTO_STAGES ? perfetto_put_stages(&all, gpu)
-						: perfetto_put_events(&all, gpu);
+	for (uint32_t gpu = 0; gpu < total && !err; gpu++)
+		err = form == PERFETTO_STAGES ? perfetto_put_stages(&all, gpu)
+					      : perfetto_put_events(&all, gpu);
 	perfetto_arrows_release(&arrows);
-	return error;
+	return err;
 }
 
 static int put_parts(struct sequence *sequence, const struct gpus *gpus, enum perfetto_form form)
 {
-	int error = perfetto_put_header(sequence, gpus);
+	int err = perfetto_put_header(sequence, gpus);
 
-	if (!error)
-		error = put_gpus(sequence, gpus, form);
-	for (uint32_t process = 0; process < sequence->trace->processes_count && !error; process++)
-		error = perfetto_put_process(sequence, process, form);
-	return error;
+	if (!err)
+		err = put_gpus(sequence, gpus, form);
+	for (uint32_t process = 0; process < sequence->trace->processes_count && !err; process++)
+		err = perfetto_put_process(sequence, process, form);
+	return err;
 }
 
 static int write_trace(const struct trace *trace, FILE *out, enum perfetto_form form)
 {
 	struct gpus gpus;
 	struct sequence sequence;
-	int error = gpus_init(&gpus, trace);
+	int err = gpus_init(&gpus, trace);
 
-	if (error)
-		return error;
-	error = sequence_init(&sequence, trace, out);
-	if (!error) {
-		error = put_parts(&sequence, &gpus, form);
+	if (err)
+		return err;
+	err = sequence_init(&sequence, trace, out);
+	if (!err) {
+		err = put_parts(&sequence, &gpus, form);
 		sequence_release(&sequence);
 	}
 	gpus_release(&gpus);
-	return error;
+	return err;
 }
 
 static int write_stages(const struct trace *trace, FILE *out, const struct format_options *options,

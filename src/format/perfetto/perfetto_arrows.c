@@ -227,23 +227,23 @@ struct by_stream {
 static int sort_stream(const struct trace *trace, uint32_t *rows, uint32_t count)
 {
 	struct sort_row *order = malloc(((size_t)count + 1) * sizeof(*order));
-	int error;
+	int err;
 
 	if (!order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = (struct sort_row){trace->activities[rows[i]].cid, rows[i]};
-	error = sort_rows(order, count);
+	err = sort_rows(order, count);
 	for (uint32_t i = 0; i < count; i++)
 		rows[i] = order[i].index;
 	free(order);
-	return error;
+	return err;
 }
 
 static int sort_by_stream(const struct trace *trace, struct by_stream *ret)
 {
 	uint32_t begin = 0;
-	int error = 0;
+	int err = 0;
 
 	ret->first = calloc((size_t)trace->streams_count + 2, sizeof(*ret->first));
 	ret->rows = calloc((size_t)trace->activities_count + 1, sizeof(*ret->rows));
@@ -258,14 +258,14 @@ static int sort_by_stream(const struct trace *trace, struct by_stream *ret)
 			ret->rows[ret->first[trace->activities[i].stream]++] = i;
 	/* each index has advanced to the end of its stream: sort the streams, then shift the
 	 * indices back */
-	for (uint32_t i = 0; i < trace->streams_count && !error; i++) {
-		error = sort_stream(trace, ret->rows + begin, ret->first[i] - begin);
+	for (uint32_t i = 0; i < trace->streams_count && !err; i++) {
+		err = sort_stream(trace, ret->rows + begin, ret->first[i] - begin);
 		begin = ret->first[i];
 	}
 	for (uint32_t i = trace->streams_count; i > 0; i--)
 		ret->first[i] = ret->first[i - 1];
 	ret->first[0] = 0;
-	return error;
+	return err;
 }
 
 /* The number of the stream's activities that were submitted by calls before CID. */

@@ -367,7 +367,7 @@ static int put_calls(struct cpu *cpu)
 	const struct trace *trace = cpu->trace;
 	struct slice *slices = malloc(((size_t)trace->calls_count + 1) * sizeof(*slices));
 	size_t count = 0;
-	int error;
+	int err;
 
 	if (!slices)
 		return -ENOMEM;
@@ -382,9 +382,9 @@ static int put_calls(struct cpu *cpu)
 	cpu->overflow_track = PERFETTO_TRACK_CALLS;
 	cpu->track_name = "API calls";
 	cpu->put_slice = put_call;
-	error = put_slices(cpu, slices, count);
+	err = put_slices(cpu, slices, count);
 	free(slices);
-	return error;
+	return err;
 }
 
 static bool is_range(const struct trace_scope *scope)
@@ -399,7 +399,7 @@ static int put_scopes(struct cpu *cpu, bool ranges)
 	const struct trace *trace = cpu->trace;
 	struct slice *slices = malloc(((size_t)trace->scopes_count + 1) * sizeof(*slices));
 	size_t count = 0;
-	int error;
+	int err;
 
 	if (!slices)
 		return -ENOMEM;
@@ -415,9 +415,9 @@ static int put_scopes(struct cpu *cpu, bool ranges)
 	cpu->overflow_track = cpu->track;
 	cpu->track_name = ranges ? "ranges" : "scopes";
 	cpu->put_slice = put_scope_slice;
-	error = put_slices(cpu, slices, count);
+	err = put_slices(cpu, slices, count);
 	free(slices);
-	return error;
+	return err;
 }
 
 static int put_marks(struct cpu *cpu)
@@ -459,7 +459,7 @@ int perfetto_put_process(struct sequence *sequence, uint32_t process, enum perfe
 		.process = process,
 		.form = form,
 	};
-	int error;
+	int err;
 
 	sequence_start(sequence);
 	put_process(&cpu);
@@ -467,12 +467,12 @@ int perfetto_put_process(struct sequence *sequence, uint32_t process, enum perfe
 		if (cpu.trace->threads[thread].process == process)
 			put_thread(&cpu, thread);
 	}
-	error = put_calls(&cpu);
-	if (!error)
-		error = put_scopes(&cpu, false);
-	if (!error)
-		error = put_scopes(&cpu, true);
-	if (!error)
-		error = put_marks(&cpu);
-	return error ? error : sequence_error(sequence);
+	err = put_calls(&cpu);
+	if (!err)
+		err = put_scopes(&cpu, false);
+	if (!err)
+		err = put_scopes(&cpu, true);
+	if (!err)
+		err = put_marks(&cpu);
+	return err ? err : sequence_error(sequence);
 }

@@ -234,7 +234,7 @@ static int put_slices(struct gpu *gpu, const struct gpus *gpus)
 	struct slice *slices = malloc(((size_t)trace->activities_count + 1) * sizeof(*slices));
 	size_t count = 0;
 	int64_t track = 0;
-	int error;
+	int err;
 
 	if (!slices)
 		return -ENOMEM;
@@ -245,9 +245,9 @@ static int put_slices(struct gpu *gpu, const struct gpus *gpus)
 		slices[count] = perfetto_activity_slice(trace, row);
 		slices[count++].group = (uint32_t)track;
 	}
-	error = track < 0 ? (int)track : slices_put(slices, count, &output);
+	err = track < 0 ? (int)track : slices_put(slices, count, &output);
 	free(slices);
-	return error;
+	return err;
 }
 
 int perfetto_put_events(const struct perfetto_gpus *all, uint32_t number)
@@ -261,12 +261,12 @@ int perfetto_put_events(const struct perfetto_gpus *all, uint32_t number)
 		.number = number,
 		.args.path_scope = TRACE_NONE,
 	};
-	int error;
+	int err;
 
 	perfetto_tracks_init(&gpu.tracks, sequence->trace);
 	sequence_start(sequence);
 	put_gpu_track(&gpu, all->gpus);
-	error = put_slices(&gpu, all->gpus);
+	err = put_slices(&gpu, all->gpus);
 	perfetto_tracks_release(&gpu.tracks);
-	return error ? error : sequence_error(sequence);
+	return err ? err : sequence_error(sequence);
 }

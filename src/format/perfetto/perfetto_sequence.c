@@ -85,16 +85,16 @@ void sequence_packet_begin_at(struct sequence *sequence, int64_t ns)
 
 void sequence_packet_end(struct sequence *sequence)
 {
-	int error;
+	int err;
 
 	if (sequence->interned.used > 0)
 		proto_put_bytes(&sequence->packet, PACKET_INTERNED_DATA, sequence->interned.bytes,
 				sequence->interned.used);
-	error = sequence->interned.error;
-	if (!error)
-		error = proto_write(&sequence->packet, TRACE_PACKET, sequence->out);
+	err = sequence->interned.error;
+	if (!err)
+		err = proto_write(&sequence->packet, TRACE_PACKET, sequence->out);
 	if (!sequence->error)
-		sequence->error = error;
+		sequence->error = err;
 }
 
 void sequence_intern_text(struct sequence *sequence, enum interned_field field, uint32_t number,

@@ -136,7 +136,7 @@ static int resolve(struct xspace_chains *chains, uint32_t number, uint32_t *path
 	const struct trace_scope *scopes = chains->trace->scopes;
 	uint32_t at = number;
 	uint32_t depth = 0;
-	int error = 0;
+	int err = 0;
 
 	while (at != TRACE_NONE && chains->of_scope[at].chain == UNKNOWN) {
 		chains->of_scope[at].chain = OPEN;
@@ -145,12 +145,12 @@ static int resolve(struct xspace_chains *chains, uint32_t number, uint32_t *path
 	}
 	if (at != TRACE_NONE && chains->of_scope[at].chain == OPEN)
 		at = TRACE_NONE;
-	while (depth > 0 && !error) {
+	while (depth > 0 && !err) {
 		depth--;
-		error = resolve_one(chains, path[depth], xspace_chains_find(chains, at));
+		err = resolve_one(chains, path[depth], xspace_chains_find(chains, at));
 		at = path[depth];
 	}
-	return error;
+	return err;
 }
 
 /* True if ids ascend over all processes, so that no two processes share one. Scopes are sorted by
@@ -170,17 +170,17 @@ static int resolve_all(struct xspace_chains *chains)
 	uint32_t count = chains->trace->scopes_count;
 	uint32_t *path = table_alloc(count, sizeof(*path));
 	bool own_ids = have_own_ids(chains->trace);
-	int error = 0;
+	int err = 0;
 
 	if (!path)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		chains->of_scope[i] = (struct xspace_scope_ref){
 			own_ids ? chains->trace->scopes[i].id : (uint64_t)i + 1, UNKNOWN};
-	for (uint32_t i = 0; i < count && !error; i++)
-		error = resolve(chains, i, path);
+	for (uint32_t i = 0; i < count && !err; i++)
+		err = resolve(chains, i, path);
 	free(path);
-	return error;
+	return err;
 }
 
 static bool is_allowed(const struct trace *trace, trace_string key)
@@ -206,11 +206,11 @@ static int find_allowed(struct xspace_chains *chains)
 {
 	const struct trace *trace = chains->trace;
 	bool *seen = calloc(trace->strings_count, sizeof(*seen));
-	int error;
+	int err;
 
 	chains->allowed = calloc(trace->strings_count, sizeof(*chains->allowed));
-	error = seen && chains->allowed ? 0 : -ENOMEM;
-	for (uint32_t i = 0; !error && i < trace->scope_attributes_count; i++) {
+	err = seen && chains->allowed ? 0 : -ENOMEM;
+	for (uint32_t i = 0; !err && i < trace->scope_attributes_count; i++) {
 		trace_string key = trace->scope_attributes[i].key;
 
 		if (!seen[key])
@@ -218,26 +218,26 @@ static int find_allowed(struct xspace_chains *chains)
 		seen[key] = true;
 	}
 	free(seen);
-	return error;
+	return err;
 }
 
 int xspace_chains_init(struct xspace_chains *chains, const struct trace *trace)
 {
 	struct xspace_chain *empty;
-	int error = -ENOMEM;
+	int err = -ENOMEM;
 
 	*chains = (struct xspace_chains){.trace = trace};
 	chains->of_scope = table_alloc(trace->scopes_count, sizeof(*chains->of_scope));
 	empty = table_add((void **)&chains->rows, &chains->rows_count, sizeof(*empty));
 	if (chains->of_scope && empty) {
 		*empty = (struct xspace_chain){.roctx = TRACE_NONE};
-		error = find_allowed(chains);
-		if (!error)
-			error = resolve_all(chains);
+		err = find_allowed(chains);
+		if (!err)
+			err = resolve_all(chains);
 	}
-	if (error)
+	if (err)
 		xspace_chains_release(chains);
-	return error;
+	return err;
 }
 
 void xspace_chains_release(struct xspace_chains *chains)

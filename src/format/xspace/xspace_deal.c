@@ -164,7 +164,7 @@ static int make_room(struct xspace_writer *writer)
 	const struct trace *trace = writer->trace;
 	size_t threads = (size_t)trace->threads_count + 1;
 	size_t processes = trace->processes_count;
-	int error;
+	int err;
 
 	writer->ids = calloc(processes + 1, sizeof(*writer->ids));
 	writer->streams_end = calloc(processes + 1, sizeof(*writer->streams_end));
@@ -181,13 +181,13 @@ static int make_room(struct xspace_writer *writer)
 			writer->streams_end[i] = writer->streams_end[i - 1];
 	}
 	writer->streams_count = (size_t)trace->streams_count + processes;
-	error = rows_init(&writer->activities, trace->activities_count,
-			  writer->streams_count * (writer->gpus.count + 1));
-	if (!error)
-		error = rows_init(&writer->calls, trace->calls_count, threads);
-	if (!error)
-		error = rows_init(&writer->scopes, trace->scopes_count, 2 * threads);
-	return error;
+	err = rows_init(&writer->activities, trace->activities_count,
+			writer->streams_count * (writer->gpus.count + 1));
+	if (!err)
+		err = rows_init(&writer->calls, trace->calls_count, threads);
+	if (!err)
+		err = rows_init(&writer->scopes, trace->scopes_count, 2 * threads);
+	return err;
 }
 
 /* Chooses the correlation bases. Processes use the same cids; ids stay unchanged if no two
@@ -228,7 +228,7 @@ static void deal(struct xspace_writer *writer)
 
 int xspace_deal(struct xspace_writer *writer, const struct trace *trace)
 {
-	int error;
+	int err;
 
 	writer->trace = trace;
 	writer->activities = (struct rows){
@@ -246,14 +246,14 @@ int xspace_deal(struct xspace_writer *writer, const struct trace *trace)
 		.row_bytes = sizeof(*trace->scopes),
 		.time_of = xspace_scope_time,
 	};
-	error = gpus_init(&writer->gpus, trace);
-	if (!error)
-		error = make_room(writer);
-	if (!error)
-		error = xspace_chains_init(&writer->chains, trace);
-	if (error) {
+	err = gpus_init(&writer->gpus, trace);
+	if (!err)
+		err = make_room(writer);
+	if (!err)
+		err = xspace_chains_init(&writer->chains, trace);
+	if (err) {
 		xspace_deal_release(writer);
-		return error;
+		return err;
 	}
 	deal(writer);
 	return 0;

@@ -50,10 +50,10 @@ struct device {
 
 static void keep_blob(struct device *device, struct xspace_blob *ret_blob)
 {
-	int error = xspace_blobs_add(&device->blobs, &device->stats.bytes, ret_blob);
+	int err = xspace_blobs_add(&device->blobs, &device->stats.bytes, ret_blob);
 
-	if (error && !device->error)
-		device->error = error;
+	if (err && !device->error)
+		device->error = err;
 }
 
 static const char *name_of(const struct device *device, const struct trace_work *work)
@@ -128,7 +128,7 @@ static void put_launch(struct device *device, const struct extra_key *key)
 
 static void put_extra(struct device *device, const struct extra_key *key)
 {
-	int error;
+	int err;
 
 	proto_reset(&device->stats.bytes);
 	if (key->launch != TRACE_NONE)
@@ -137,9 +137,9 @@ static void put_extra(struct device *device, const struct extra_key *key)
 		xspace_put_ref(&device->stats, XSPACE_STAT_ORPHAN, "no call");
 	device->extra_bytes.used = 0;
 	device->extra_key = *key;
-	error = xspace_blobs_add(&device->extra_bytes, &device->stats.bytes, &device->extra);
-	if (error && !device->error)
-		device->error = error;
+	err = xspace_blobs_add(&device->extra_bytes, &device->stats.bytes, &device->extra);
+	if (err && !device->error)
+		device->error = err;
 }
 
 /* Encodes the extra stats anew if they differ from those of the last activity. */
@@ -324,12 +324,12 @@ static void put_track(struct device *device, struct rows_list *list, unsigned tr
 
 static void put_stream(struct device *device, struct rows_list *list)
 {
-	int error = rows_list_sort(&device->writer->activities, list);
+	int err = rows_list_sort(&device->writer->activities, list);
 
-	for (unsigned track = 1; rows_list_count(list) > 0 && !error && !device->error; track++)
+	for (unsigned track = 1; rows_list_count(list) > 0 && !err && !device->error; track++)
 		put_track(device, list, track);
-	if (error && !device->error)
-		device->error = error;
+	if (err && !device->error)
+		device->error = err;
 }
 
 static void put_streams(struct device *device)
@@ -429,25 +429,25 @@ int xspace_put_device(struct xspace_writer *writer, uint32_t gpu)
 {
 	struct device device = {.writer = writer, .trace = writer->trace, .number = gpu};
 	char name[64] = XSPACE_PLANE_NO_GPU;
-	int error;
+	int err;
 
 	if (gpu < writer->gpus.count)
 		snprintf(name, sizeof(name), XSPACE_PLANE_GPU "%" PRIu32, gpu);
-	error = xspace_plane_begin(&device.plane, &writer->out, gpu, name);
-	if (error)
-		return error;
+	err = xspace_plane_begin(&device.plane, &writer->out, gpu, name);
+	if (err)
+		return err;
 	device.stats = (struct xspace_stats){.plane = &device.plane, .field = XEVENT_STATS};
 	device.error = make_tables(&device);
 	if (!device.error)
 		put_streams(&device);
 	if (gpu < writer->gpus.count)
 		put_capabilities(&device);
-	error = xspace_plane_end(&device.plane);
+	err = xspace_plane_end(&device.plane);
 	free(device.works);
 	free(device.nodes);
 	free(device.chains);
 	xspace_blobs_release(&device.blobs);
 	xspace_blobs_release(&device.extra_bytes);
 	proto_release(&device.stats.bytes);
-	return device.error ? device.error : error;
+	return device.error ? device.error : err;
 }

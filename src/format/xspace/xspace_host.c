@@ -40,10 +40,10 @@ struct host {
 	int error;
 };
 
-static void fail(struct host *host, int error)
+static void fail(struct host *host, int err)
 {
-	if (error < 0 && !host->error)
-		host->error = error;
+	if (err < 0 && !host->error)
+		host->error = err;
 }
 
 static const char *name_or(const char *name, const char *other)
@@ -409,39 +409,39 @@ static int number_lines(struct host *host)
 	const struct trace *trace = host->trace;
 	uint32_t count = trace->threads_count;
 	struct sort_row *order = malloc(((size_t)count + 1) * sizeof(*order));
-	int error = -ENOMEM;
+	int err = -ENOMEM;
 
 	host->line_ids = calloc((size_t)count + 1, sizeof(*host->line_ids));
 	if (order && host->line_ids) {
 		for (uint32_t i = 0; i < count; i++)
 			order[i] = (struct sort_row){trace->threads[i].tid, i};
-		error = sort_rows(order, count);
+		err = sort_rows(order, count);
 		host->next_line_id = count ? order[count - 1].key + 1 : 0;
-		for (uint32_t i = 0; i < count && !error; i++)
+		for (uint32_t i = 0; i < count && !err; i++)
 			host->line_ids[order[i].index] = i > 0 && order[i].key == order[i - 1].key
 								 ? host->next_line_id++
 								 : order[i].key;
 		host->line_ids[count] = host->next_line_id++;
 	}
 	free(order);
-	return error;
+	return err;
 }
 
 int xspace_put_host(struct xspace_writer *writer)
 {
 	const struct trace *trace = writer->trace;
 	struct host host = {.writer = writer, .trace = trace};
-	int error = xspace_plane_begin(&host.plane, &writer->out, 0, XSPACE_PLANE_HOST);
+	int err = xspace_plane_begin(&host.plane, &writer->out, 0, XSPACE_PLANE_HOST);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	host.stats = (struct xspace_stats){.plane = &host.plane, .field = XEVENT_STATS};
 	host.apis = calloc((size_t)trace->apis_count + 1, sizeof(*host.apis));
 	host.chains = table_zeroed(writer->chains.rows_count, sizeof(*host.chains));
 	host.error = host.apis && host.chains ? number_lines(&host) : -ENOMEM;
 	if (!host.error)
 		put_threads(&host);
-	error = xspace_plane_end(&host.plane);
+	err = xspace_plane_end(&host.plane);
 	free(host.apis);
 	free(host.chains);
 	free(host.line_ids);
@@ -449,5 +449,5 @@ int xspace_put_host(struct xspace_writer *writer)
 	rows_nest_release(&host.nest);
 	fail(&host, host.stats.bytes.error);
 	proto_release(&host.stats.bytes);
-	return host.error ? host.error : error;
+	return host.error ? host.error : err;
 }

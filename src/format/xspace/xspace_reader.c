@@ -108,15 +108,15 @@ static int list_planes(struct xread_load *load)
 {
 	struct proto_reader fields = proto_reader_of(load->bytes, load->size);
 	struct proto_field field;
-	int got, result = 0;
+	int got, err = 0;
 
-	while (result == 0 && (got = xread_next(load, &fields, &field, "the file")) != 0) {
+	while (err == 0 && (got = xread_next(load, &fields, &field, "the file")) != 0) {
 		if (got < 0)
 			return got;
 		if (field.number == XSPACE_PLANES && field.wire == PROTO_BYTES)
-			result = add_plane(load, &field);
+			err = add_plane(load, &field);
 	}
-	return result;
+	return err;
 }
 
 static bool has_name(const struct xread_load *load, const struct xread_plane *plane,
@@ -174,10 +174,10 @@ static int find_processes(struct xread_load *load)
 
 	for (uint32_t i = 0; i < load->planes_count; i++) {
 		struct xread_plane *plane = &load->planes[i];
-		int result = is_tree(load, plane) ? 0 : read_facts(load, plane);
+		int err = is_tree(load, plane) ? 0 : read_facts(load, plane);
 
-		if (result < 0)
-			return result;
+		if (err < 0)
+			return err;
 		if (first == 0)
 			first = plane->pid;
 	}
@@ -325,19 +325,19 @@ int xspace_open(const struct read_file *file, const struct trace_options *option
 		.error = error,
 		.options = options,
 	};
-	int result = trace_create(&load.trace);
+	int err = trace_create(&load.trace);
 
-	if (result == 0) {
+	if (err == 0) {
 		load.strings = trace_strings(load.trace);
-		result = fill(&load);
+		err = fill(&load);
 	}
 	release(&load);
-	if (result == 0) {
+	if (err == 0) {
 		*ret_trace = load.trace;
 		return 0;
 	}
 	trace_close(load.trace);
-	if (result != -EBADMSG)
-		dagtap_error_set(error, result, "%s: out of memory", file->name);
-	return result;
+	if (err != -EBADMSG)
+		dagtap_error_set(error, err, "%s: out of memory", file->name);
+	return err;
 }

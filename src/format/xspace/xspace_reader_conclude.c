@@ -76,7 +76,7 @@ static int tell_left_out(struct xread_load *load)
 int xread_conclude(struct xread_load *load)
 {
 	struct trace *trace = load->trace;
-	int result = 0;
+	int err = 0;
 
 	if (!load->is_ours)
 		read_process_times(load->trace);
@@ -86,7 +86,7 @@ int xread_conclude(struct xread_load *load)
 	trace->call_attributes = load->call_sets.rows;
 	load->activity_sets.rows = load->call_sets.rows = NULL;
 	trace->has_xspace_stats = trace->attribute_sets_count > 0;
-	for (uint32_t i = 0; i < trace->processes_count && result == 0; i++)
-		result = add_source(load, i);
-	return result == 0 ? tell_left_out(load) : result;
+	for (uint32_t i = 0; i < trace->processes_count && err == 0; i++)
+		err = add_source(load, i);
+	return err == 0 ? tell_left_out(load) : err;
 }

@@ -247,7 +247,7 @@ static int take_event(struct xread_load *load, struct device *device, const stru
 {
 	struct xread_event *event = &device->event;
 	enum trace_activity_kind kind;
-	int result;
+	int err;
 
 	if (event->is_aggregated) {
 		load->left_out[XREAD_LEFT_OUT_AGGREGATED]++;
@@ -257,10 +257,10 @@ static int take_event(struct xread_load *load, struct device *device, const stru
 		load->left_out[XREAD_LEFT_OUT_NO_WORK]++;
 		return 0;
 	}
-	result = add_activity(load, device, line, kind);
-	return result == 0 ? xread_keep_set(load, event, load->trace->activities_count,
-					    &load->activity_sets)
-			   : result;
+	err = add_activity(load, device, line, kind);
+	return err == 0 ? xread_keep_set(load, event, load->trace->activities_count,
+					 &load->activity_sets)
+			: err;
 }
 
 /* The reason to leave out a whole line; XREAD_LEFT_OUT_COUNT if there is none. */

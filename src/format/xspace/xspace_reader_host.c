@@ -392,29 +392,29 @@ static int nest(struct xread_load *load, struct host *host)
 
 static int read_line(struct xread_load *load, struct host *host, struct xread_line *line)
 {
-	int got, result = 0;
+	int got, err = 0;
 
-	while (result == 0 && (got = xread_event_next(load, line, &host->event)) != 0) {
+	while (err == 0 && (got = xread_event_next(load, line, &host->event)) != 0) {
 		if (got < 0)
 			return got;
 		if (host->event.is_aggregated)
 			load->left_out[XREAD_LEFT_OUT_AGGREGATED]++;
 		else if (xread_number_of(&host->event, XSPACE_STAT_CORRELATION_ID))
-			result = add_call(load, host);
+			err = add_call(load, host);
 		else
-			result = add_scope(load, host);
+			err = add_scope(load, host);
 	}
-	return result;
+	return err;
 }
 
 /* Nests the line before, which is now complete with its further lines, and starts the next one. */
 static int begin_thread(struct xread_load *load, struct host *host, const struct xread_line *line)
 {
-	int result = nest(load, host);
+	int err = nest(load, host);
 
 	host->intervals_count = 0;
 	host->line_name = line->name;
-	return result == 0 ? find_thread(load, host, line) : result;
+	return err == 0 ? find_thread(load, host, line) : err;
 }
 
 int xread_host(struct xread_load *load, struct xread_plane *plane)

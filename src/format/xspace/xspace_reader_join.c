@@ -33,12 +33,12 @@ static void renumber_scopes(struct trace *trace)
 static int arrange_scopes(struct trace *trace)
 {
 	uint32_t *place;
-	int result = order_rows(
+	int err = order_rows(
 		ORDER_TABLE(trace, scopes, scope_process, scope_id, scope_begin, scope_end),
 		&place);
 
-	if (result < 0)
-		return result;
+	if (err < 0)
+		return err;
 	renumber_scopes(trace);
 	for (uint32_t i = 0; i < trace->scopes_count; i++)
 		order_move(&trace->scopes[i].parent, place);
@@ -105,7 +105,7 @@ int xread_join(struct xread_load *load)
 int xread_join_graphs(struct xread_load *load)
 {
 	struct trace *trace = load->trace;
-	int result = order_graphs(trace);
+	int err = order_graphs(trace);
 
 	/* dagtap's files state the nodes' indices; for other files the rank of the node's id is
 	 * its index */
@@ -113,5 +113,5 @@ int xread_join_graphs(struct xread_load *load)
 		trace->nodes[i].index = (uint32_t)trace->nodes[i].handle - 1;
 		trace->nodes[i].handle = 0;
 	}
-	return result;
+	return err;
 }

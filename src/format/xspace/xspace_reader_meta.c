@@ -84,13 +84,13 @@ static int sort_metas(struct xread_metas *metas)
 {
 	struct sort_row *order = malloc(((size_t)metas->count + 1) * sizeof(*order));
 	struct xread_meta *rows = calloc((size_t)metas->count + 1, sizeof(*rows));
-	int result = order && rows ? 0 : -ENOMEM;
+	int err = order && rows ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < metas->count && result == 0; i++)
+	for (uint32_t i = 0; i < metas->count && err == 0; i++)
 		order[i] = (struct sort_row){(uint64_t)metas->rows[i].id, i};
-	if (result == 0)
-		result = sort_rows(order, metas->count);
-	if (result == 0) {
+	if (err == 0)
+		err = sort_rows(order, metas->count);
+	if (err == 0) {
 		for (uint32_t i = 0; i < metas->count; i++)
 			rows[i] = metas->rows[order[i].index];
 		free(metas->rows);
@@ -99,7 +99,7 @@ static int sort_metas(struct xread_metas *metas)
 	}
 	free(rows);
 	free(order);
-	return result;
+	return err;
 }
 
 int xread_metas_read(struct xread_load *load, struct xread_plane *plane)

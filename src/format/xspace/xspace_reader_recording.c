@@ -85,10 +85,10 @@ static int read_line(struct xread_load *load, struct xread_line *line)
 	int got;
 
 	while ((got = xread_event_next(load, line, &event)) > 0) {
-		int result = is_ledger ? add_source(load, &event) : add_process(load, &event);
+		int err = is_ledger ? add_source(load, &event) : add_process(load, &event);
 
-		if (result < 0)
-			return result;
+		if (err < 0)
+			return err;
 	}
 	return got;
 }

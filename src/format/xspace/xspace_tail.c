@@ -46,15 +46,15 @@ int xspace_put_scope_tree(struct xspace_writer *writer)
 	const struct trace *trace = writer->trace;
 	struct xspace_plane plane;
 	bool is_empty = true;
-	int error;
+	int err;
 
 	for (uint32_t i = 0; i < trace->scopes_count && is_empty; i++)
 		is_empty = !xspace_scope_in_tree(trace, &trace->scopes[i]);
 	if (is_empty)
 		return 0;
-	error = xspace_plane_begin(&plane, &writer->out, 0, XSPACE_PLANE_SCOPES);
-	if (error)
-		return error;
+	err = xspace_plane_begin(&plane, &writer->out, 0, XSPACE_PLANE_SCOPES);
+	if (err)
+		return err;
 	put_tree(writer, &plane);
 	return xspace_plane_end(&plane);
 }
@@ -84,13 +84,13 @@ int xspace_put_environment(struct xspace_writer *writer)
 	struct xspace_stats stats = {.field = XPLANE_STATS};
 	struct xspace_plane plane;
 	uint64_t start_ns;
-	int error;
+	int err;
 
 	if (trace->processes_count == 0 || trace->processes[0].start_realtime_ns == 0)
 		return 0;
-	error = xspace_plane_begin(&plane, &writer->out, 0, XSPACE_PLANE_ENVIRONMENT);
-	if (error)
-		return error;
+	err = xspace_plane_begin(&plane, &writer->out, 0, XSPACE_PLANE_ENVIRONMENT);
+	if (err)
+		return err;
 	stats.plane = &plane;
 	start_ns = origin_realtime_ns(writer);
 	xspace_put_u64(&stats, XSPACE_STAT_START_TIME, start_ns);
@@ -163,13 +163,13 @@ int xspace_put_recording(struct xspace_writer *writer)
 	struct xspace_line ledger = {.id = (uint64_t)trace->processes_count + 1, .name = "ledger"};
 	struct xspace_stats stats = {.field = XEVENT_STATS};
 	struct xspace_plane plane;
-	int error;
+	int err;
 
 	if (xspace_is_foreign(trace))
 		return 0;
-	error = xspace_plane_begin(&plane, &writer->out, 0, XSPACE_PLANE_RECORDING);
-	if (error)
-		return error;
+	err = xspace_plane_begin(&plane, &writer->out, 0, XSPACE_PLANE_RECORDING);
+	if (err)
+		return err;
 	stats.plane = &plane;
 	for (uint32_t i = 0; i < trace->processes_count; i++)
 		put_process(writer, &plane, i, &stats);

@@ -26,23 +26,23 @@ static bool has_rows(const struct xspace_writer *writer, uint32_t gpu)
 
 static int put_planes(struct xspace_writer *writer)
 {
-	int error = 0;
+	int err = 0;
 
-	for (uint32_t gpu = 0; gpu < writer->gpus.count && !error; gpu++)
-		error = xspace_put_device(writer, gpu);
-	if (!error && has_rows(writer, writer->gpus.host))
-		error = xspace_put_device(writer, writer->gpus.host);
-	if (!error)
-		error = xspace_put_host(writer);
-	if (!error)
-		error = xspace_put_scope_tree(writer);
-	if (!error)
-		error = xspace_put_recording(writer);
-	if (!error)
-		error = xspace_put_environment(writer);
-	if (!error)
+	for (uint32_t gpu = 0; gpu < writer->gpus.count && !err; gpu++)
+		err = xspace_put_device(writer, gpu);
+	if (!err && has_rows(writer, writer->gpus.host))
+		err = xspace_put_device(writer, writer->gpus.host);
+	if (!err)
+		err = xspace_put_host(writer);
+	if (!err)
+		err = xspace_put_scope_tree(writer);
+	if (!err)
+		err = xspace_put_recording(writer);
+	if (!err)
+		err = xspace_put_environment(writer);
+	if (!err)
 		xspace_put_warnings(writer);
-	return error;
+	return err;
 }
 
 struct part {
@@ -56,20 +56,20 @@ struct part {
 static int put_part(const struct part *part, FILE *out, uint64_t *ret_bytes)
 {
 	struct xspace_writer writer = {.window = part->window};
-	int error = xspace_out_init(&writer.out, out, part->bytes_max);
+	int err = xspace_out_init(&writer.out, out, part->bytes_max);
 
-	if (error)
-		return error;
-	error = xspace_deal(&writer, part->trace);
-	if (!error) {
-		error = put_planes(&writer);
-		if (!error)
-			error = xspace_out_finish(&writer.out);
+	if (err)
+		return err;
+	err = xspace_deal(&writer, part->trace);
+	if (!err) {
+		err = put_planes(&writer);
+		if (!err)
+			err = xspace_out_finish(&writer.out);
 		*ret_bytes = writer.out.flushed;
 		xspace_deal_release(&writer);
 	}
 	xspace_out_release(&writer.out);
-	return error;
+	return err;
 }
 
 /* The number of rows by time step; the time is the one that decides a row's part. */
@@ -162,14 +162,14 @@ static int do_parts_fit(struct part *part, const struct histogram *histogram, ui
 {
 	for (uint32_t number = 1; number <= count; number++) {
 		uint64_t bytes;
-		int error;
+		int err;
 
 		part->window = window_of(histogram, number, count);
-		error = put_part(part, NULL, &bytes);
-		if (error == -EFBIG && !has_one_step(histogram, number, count))
+		err = put_part(part, NULL, &bytes);
+		if (err == -EFBIG && !has_one_step(histogram, number, count))
 			return 0;
-		if (error)
-			return error;
+		if (err)
+			return err;
 	}
 	return 1;
 }
@@ -197,25 +197,25 @@ static int put_parts(struct part *part, FILE *out, const struct format_options *
 {
 	struct histogram *histogram = calloc(1, sizeof(*histogram));
 	int64_t count;
-	int error = 0;
+	int err = 0;
 
 	if (!histogram)
 		return -ENOMEM;
 	count_rows(histogram, part->trace);
 	count = count_parts(part, histogram);
 	if (count < 0)
-		error = (int)count;
-	for (uint32_t number = 1; number <= count && !error; number++) {
+		err = (int)count;
+	for (uint32_t number = 1; number <= count && !err; number++) {
 		uint64_t bytes;
 
 		if (number > 1)
-			error = options->open_part(options->context, number, &out);
+			err = options->open_part(options->context, number, &out);
 		part->window = window_of(histogram, number, (uint32_t)count);
-		if (!error)
-			error = put_part(part, out, &bytes);
+		if (!err)
+			err = put_part(part, out, &bytes);
 	}
 	free(histogram);
-	return error;
+	return err;
 }
 
 /* Removes from the file what was written since START. */
@@ -237,14 +237,14 @@ int xspace_write(const struct trace *trace, FILE *out, const struct format_optio
 	struct part part = {.trace = trace, .bytes_max = bytes_max};
 	off_t start = ftello(out);
 	uint64_t bytes;
-	int error;
+	int err;
 
 	part.window = (struct xspace_window){INT64_MIN, INT64_MAX, 1, 1};
-	error = put_part(&part, out, &bytes);
-	if (error != -EFBIG || !options || !options->open_part)
-		return error;
-	error = start < 0 ? 0 : go_back(out, start);
-	return error ? error : put_parts(&part, out, options);
+	err = put_part(&part, out, &bytes);
+	if (err != -EFBIG || !options || !options->open_part)
+		return err;
+	err = start < 0 ? 0 : go_back(out, start);
+	return err ? err : put_parts(&part, out, options);
 }
 
 static int write_trace(const struct trace *trace, FILE *out, const struct format_options *options,

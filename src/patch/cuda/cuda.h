@@ -41,9 +41,9 @@ struct cuda_driver {
 int cuda_fault(struct cuda_driver *cuda, const char *call, int result);
 
 /* 0, or what cuda_fault returns. */
-static inline int cuda_check(struct cuda_driver *cuda, const char *call, int result)
+static inline int cuda_check(struct cuda_driver *cuda, const char *call, int err)
 {
-	return result == CUDA_OK ? 0 : cuda_fault(cuda, call, result);
+	return err == CUDA_OK ? 0 : cuda_fault(cuda, call, err);
 }
 
 #define CUDA_CALL(cuda, name, ...) cuda_check(cuda, #name, (cuda)->call.name(__VA_ARGS__))

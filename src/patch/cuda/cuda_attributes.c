@@ -95,16 +95,16 @@ int cuda_graph_has_priority(struct patch_device *device, struct driver_graph *gr
 	struct cuda_driver *cuda = cuda_of(device);
 	size_t count = 0;
 	cuda_node *nodes;
-	int result = CUDA_CALL(cuda, cuGraphGetNodes, (cuda_graph)graph, NULL, &count);
+	int err = CUDA_CALL(cuda, cuGraphGetNodes, (cuda_graph)graph, NULL, &count);
 
-	if (result || !count)
-		return result;
+	if (err || !count)
+		return err;
 	nodes = malloc(count * sizeof(*nodes));
 	if (!nodes)
 		return patch_fault(-ENOMEM, "malloc", 0, "no memory for a graph's nodes");
-	result = CUDA_CALL(cuda, cuGraphGetNodes, (cuda_graph)graph, nodes, &count);
-	for (size_t i = 0; result == 0 && i < count; i++)
-		result = has_priority(cuda, nodes[i]);
+	err = CUDA_CALL(cuda, cuGraphGetNodes, (cuda_graph)graph, nodes, &count);
+	for (size_t i = 0; err == 0 && i < count; i++)
+		err = has_priority(cuda, nodes[i]);
 	free(nodes);
-	return result;
+	return err;
 }

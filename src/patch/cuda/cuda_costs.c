@@ -81,26 +81,26 @@ static int add_nodes(struct measuring *measuring, struct chain *chain)
 	struct patch_device *device = &measuring->cuda->base;
 	union image image;
 	struct patch_params params = node_at(measuring, 0, &image);
-	int rc = device->driver->graph_create(device, &chain->graph);
+	int err = device->driver->graph_create(device, &chain->graph);
 
-	for (uint32_t i = 0; rc == 0 && i < NODES; i++)
-		rc = device->driver->node_add(device, chain->graph, &params,
-					      i ? &chain->nodes[i - 1] : NULL, i > 0,
-					      &chain->nodes[i]);
-	return rc;
+	for (uint32_t i = 0; err == 0 && i < NODES; i++)
+		err = device->driver->node_add(device, chain->graph, &params,
+					       i ? &chain->nodes[i - 1] : NULL, i > 0,
+					       &chain->nodes[i]);
+	return err;
 }
 
 static int make_plain(struct measuring *measuring)
 {
 	struct patch_device *device = &measuring->cuda->base;
 	double begin = now_ns();
-	int rc = add_nodes(measuring, &measuring->plain);
+	int err = add_nodes(measuring, &measuring->plain);
 
-	if (rc == 0)
-		rc = device->driver->instantiate(device, measuring->plain.graph, false,
-						 &measuring->plain.exec);
+	if (err == 0)
+		err = device->driver->instantiate(device, measuring->plain.graph, false,
+						  &measuring->plain.exec);
 	measuring->build_ns = now_ns() - begin;
-	return rc;
+	return err;
 }
 
 static int make_patched(struct measuring *measuring)
@@ -109,15 +109,15 @@ static int make_patched(struct measuring *measuring)
 	struct chain *chain = &measuring->patched;
 	struct patch_table_relocation relocations[NODES];
 	const struct patch_table_plan plan = {relocations, NODES, 1};
-	int rc = add_nodes(measuring, chain);
+	int err = add_nodes(measuring, chain);
 
 	for (uint32_t i = 0; i < NODES; i++)
 		relocations[i] = (struct patch_table_relocation){.node = chain->nodes[i]};
-	if (rc == 0)
-		rc = device->driver->table_create(device, chain->graph, &plan, &chain->table);
-	if (rc == 0)
-		rc = device->driver->instantiate(device, chain->graph, false, &chain->exec);
-	return rc < 0 ? rc : device->driver->table_attach(device, chain->table, chain->exec);
+	if (err == 0)
+		err = device->driver->table_create(device, chain->graph, &plan, &chain->table);
+	if (err == 0)
+		err = device->driver->instantiate(device, chain->graph, false, &chain->exec);
+	return err < 0 ? err : device->driver->table_attach(device, chain->table, chain->exec);
 }
 
 static void drop(struct measuring *measuring, struct chain *chain)
@@ -149,25 +149,26 @@ static int set_all(struct measuring *measuring, uint32_t cell)
 	const struct chain *chain = &measuring->plain;
 	union image image;
 	struct patch_params params = node_at(measuring, cell, &image);
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < NODES; i++)
-		rc = device->driver->exec_set(device, chain->exec, chain->nodes[i], &params);
-	return rc;
+	for (uint32_t i = 0; err == 0 && i < NODES; i++)
+		err = device->driver->exec_set(device, chain->exec, chain->nodes[i], &params);
+	return err;
 }
 
 static int replay(struct measuring *measuring, const struct chain *chain)
 {
 	struct patch_device *device = &measuring->cuda->base;
-	int rc = device->driver->launch(device, chain->exec, chain->table,
-					(struct driver_stream *)measuring->stream);
+	int err = device->driver->launch(device, chain->exec, chain->table,
+					 (struct driver_stream *)measuring->stream);
 
-	return rc < 0 ? rc : CUDA_RELAXED(measuring->cuda, cuStreamSynchronize, measuring->stream);
+	return err < 0 ? err
+		       : CUDA_RELAXED(measuring->cuda, cuStreamSynchronize, measuring->stream);
 }
 
 static int run_sample(struct measuring *measuring, uint32_t kind, uint32_t cell)
 {
-	int rc;
+	int err;
 
 	switch (kind) {
 	case PLAIN:
@@ -175,8 +176,8 @@ static int run_sample(struct measuring *measuring, uint32_t kind, uint32_t cell)
 	case SETS:
 		return set_all(measuring, cell);
 	case CHANGED:
-		rc = bind(measuring, cell);
-		return rc < 0 ? rc : replay(measuring, &measuring->patched);
+		err = bind(measuring, cell);
+		return err < 0 ? err : replay(measuring, &measuring->patched);
 	default:
 		return replay(measuring, &measuring->patched);
 	}
@@ -184,55 +185,56 @@ static int run_sample(struct measuring *measuring, uint32_t kind, uint32_t cell)
 
 static int run_rounds(struct measuring *measuring)
 {
-	int rc = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; rc == 0 && i < WARM_UPS + ROUNDS; i++) {
-		for (uint32_t kind = 0; rc == 0 && kind < SAMPLES; kind++) {
+	for (uint32_t i = 0; err == 0 && i < WARM_UPS + ROUNDS; i++) {
+		for (uint32_t kind = 0; err == 0 && kind < SAMPLES; kind++) {
 			double begin = now_ns();
 
-			rc = run_sample(measuring, kind, (i + 1) % 2);
+			err = run_sample(measuring, kind, (i + 1) % 2);
 			if (i >= WARM_UPS)
 				measuring->samples[kind][i - WARM_UPS] = now_ns() - begin;
 		}
 	}
-	return rc;
+	return err;
 }
 
 static int prepare(struct measuring *measuring)
 {
 	struct cuda_driver *cuda = measuring->cuda;
 	struct patch_device *device = &cuda->base;
-	int rc = cuda_kernel_find(cuda, NOTHING_KERNEL, (cuda_function *)&measuring->function);
+	int err = cuda_kernel_find(cuda, NOTHING_KERNEL, (cuda_function *)&measuring->function);
 
-	if (rc == 0)
-		rc = CUDA_CALL(cuda, cuStreamCreate, &measuring->stream, CUDA_STREAM_NON_BLOCKING);
-	if (rc == 0)
-		rc = device->driver->memory_alloc(device, 2 * CELL_BYTES, false, &measuring->cells);
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = CUDA_CALL(cuda, cuStreamCreate, &measuring->stream, CUDA_STREAM_NON_BLOCKING);
+	if (err == 0)
+		err = device->driver->memory_alloc(device, 2 * CELL_BYTES, false,
+						   &measuring->cells);
+	if (err < 0)
+		return err;
 	measuring->layout = patch_layout_find(device, measuring->function);
 	if (!measuring->layout || measuring->layout->bytes != sizeof(uint64_t))
 		return patch_fault(-EIO, "cuFuncGetParamInfo", 0, "another kernel's parameters");
-	rc = make_plain(measuring);
-	return rc < 0 ? rc : make_patched(measuring);
+	err = make_plain(measuring);
+	return err < 0 ? err : make_patched(measuring);
 }
 
 int cuda_measure(struct patch_device *device, struct patch_costs *ret_costs)
 {
 	struct measuring measuring = {.cuda = cuda_of(device)};
 	double medians[SAMPLES];
-	int rc = prepare(&measuring);
+	int err = prepare(&measuring);
 
-	if (rc == 0)
-		rc = run_rounds(&measuring);
+	if (err == 0)
+		err = run_rounds(&measuring);
 	drop(&measuring, &measuring.patched);
 	drop(&measuring, &measuring.plain);
 	if (measuring.cells)
 		device->driver->memory_free(device, measuring.cells, false);
 	if (measuring.stream)
 		measuring.cuda->call.cuStreamDestroy_v2(measuring.stream);
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	for (uint32_t kind = 0; kind < SAMPLES; kind++)
 		medians[kind] = median(measuring.samples[kind]);
 	*ret_costs = (struct patch_costs){

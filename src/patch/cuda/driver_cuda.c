@@ -158,19 +158,19 @@ static int find_context(struct cuda_driver *cuda)
 	cuda_context primary = NULL;
 	unsigned int flags;
 	int is_active = 1;
-	int result = cuda->call.cuCtxGetCurrent(&cuda->context);
+	int err = cuda->call.cuCtxGetCurrent(&cuda->context);
 
-	if (result == CUDA_OK)
-		result = cuda->context ? cuda->call.cuCtxGetDevice(&device)
-				       : cuda->call.cuDeviceGet(&device, 0);
+	if (err == CUDA_OK)
+		err = cuda->context ? cuda->call.cuCtxGetDevice(&device)
+				    : cuda->call.cuDeviceGet(&device, 0);
 	cuda->base.ordinal = (int)device;
-	if (result == CUDA_OK && cuda->context)
-		result = cuda->call.cuDevicePrimaryCtxGetState(device, &flags, &is_active);
-	if (result != CUDA_OK || !is_active)
-		return result;
-	result = cuda->call.cuDevicePrimaryCtxRetain(&primary, device);
-	if (result != CUDA_OK)
-		return result;
+	if (err == CUDA_OK && cuda->context)
+		err = cuda->call.cuDevicePrimaryCtxGetState(device, &flags, &is_active);
+	if (err != CUDA_OK || !is_active)
+		return err;
+	err = cuda->call.cuDevicePrimaryCtxRetain(&primary, device);
+	if (err != CUDA_OK)
+		return err;
 	if (!cuda->context)
 		cuda->context = primary;
 	cuda->is_retained = primary == cuda->context;
@@ -180,14 +180,14 @@ static int find_context(struct cuda_driver *cuda)
 static int load_kernels(struct cuda_driver *cuda)
 {
 	uintptr_t before;
-	int result;
+	int err;
 
 	if (enter(&cuda->base, &before) < 0)
 		return patch_fault_take().code;
-	result = cuda->call.cuLibraryLoadData(&cuda->kernels, cuda_kernels_ptx, NULL, NULL, 0, NULL,
-					      NULL, 0);
+	err = cuda->call.cuLibraryLoadData(&cuda->kernels, cuda_kernels_ptx, NULL, NULL, 0, NULL,
+					   NULL, 0);
 	leave(&cuda->base, before);
-	return result;
+	return err;
 }
 
 static int start(struct cuda_driver *cuda, const char *path, struct dagpatch_error *error)
@@ -327,13 +327,13 @@ static int cuda_kernel_name(struct patch_device *device, void *function, char *t
 {
 	struct cuda_driver *cuda = cuda_of(device);
 	const char *name = NULL;
-	int result = cuda->call.cuFuncGetName(&name, function);
+	int err = cuda->call.cuFuncGetName(&name, function);
 
-	if (result != CUDA_OK)
-		result = cuda->call.cuKernelGetName(&name, function);
-	if (result == CUDA_OK && name)
+	if (err != CUDA_OK)
+		err = cuda->call.cuKernelGetName(&name, function);
+	if (err == CUDA_OK && name)
 		snprintf(text, size, "%s", name);
-	return cuda_check(cuda, "cuFuncGetName", result);
+	return cuda_check(cuda, "cuFuncGetName", err);
 }
 
 /* ---- marks: events ---- */
@@ -394,11 +394,11 @@ static int cuda_kernel_parameters(struct patch_device *device, void *function,
 	struct cuda_driver *cuda = cuda_of(device);
 	size_t offset, bytes;
 	uint32_t count = 0;
-	int result;
+	int err;
 
 	while (true) {
-		result = cuda->call.cuFuncGetParamInfo(function, count, &offset, &bytes);
-		if (result != CUDA_OK)
+		err = cuda->call.cuFuncGetParamInfo(function, count, &offset, &bytes);
+		if (err != CUDA_OK)
 			break;
 		if (count < capacity)
 			ret_parameters[count] = (struct dagpatch_parameter){
@@ -406,9 +406,9 @@ static int cuda_kernel_parameters(struct patch_device *device, void *function,
 		count++;
 	}
 	/* The driver returns this for the parameter after the last one. */
-	if (result == CUDA_INVALID_VALUE)
+	if (err == CUDA_INVALID_VALUE)
 		return (int)count;
-	return cuda_check(cuda, "cuFuncGetParamInfo", result);
+	return cuda_check(cuda, "cuFuncGetParamInfo", err);
 }
 
 /* ---- graphs ---- */
@@ -521,19 +521,18 @@ static int cuda_instantiate(struct patch_device *device, struct driver_graph *gr
 	struct cuda_driver *cuda = cuda_of(device);
 	unsigned long long flags = by_priorities ? CUDA_INSTANTIATE_USE_NODE_PRIORITY : 0;
 	unsigned long long table = cuda_table_flags(cuda, (cuda_graph)graph);
-	int result;
+	int err;
 
 	cuda_relax(cuda);
-	result = cuda_unrelax(cuda, cuda->call.cuGraphInstantiateWithFlags((cuda_exec *)ret_exec,
-									   (cuda_graph)graph,
-									   flags | table));
+	err = cuda_unrelax(cuda, cuda->call.cuGraphInstantiateWithFlags(
+					 (cuda_exec *)ret_exec, (cuda_graph)graph, flags | table));
 	/* The graph has nodes that a graph for device launches must not have. */
-	if (result != CUDA_OK && table) {
+	if (err != CUDA_OK && table) {
 		cuda_table_refused(cuda, (cuda_graph)graph);
 		return CUDA_RELAXED(cuda, cuGraphInstantiateWithFlags, (cuda_exec *)ret_exec,
 				    (cuda_graph)graph, flags);
 	}
-	return cuda_check(cuda, "cuGraphInstantiateWithFlags", result);
+	return cuda_check(cuda, "cuGraphInstantiateWithFlags", err);
 }
 
 /* Replays in flight continue: the driver keeps what they need. */

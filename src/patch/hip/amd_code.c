@@ -258,7 +258,7 @@ int amd_code_parameters(const void *bytes, size_t size, const char *name,
 			struct dagpatch_parameter *ret_parameters, uint32_t capacity)
 {
 	Elf64_Ehdr header;
-	int rc = -ENOENT;
+	int err = -ENOENT;
 
 	if (size < sizeof(header))
 		return -EINVAL;
@@ -267,7 +267,7 @@ int amd_code_parameters(const void *bytes, size_t size, const char *name,
 	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr) ||
 	    !is_inside(size, header.e_phoff, (uint64_t)header.e_phnum * sizeof(Elf64_Phdr)))
 		return -EINVAL;
-	for (uint32_t i = 0; i < header.e_phnum && rc == -ENOENT; i++) {
+	for (uint32_t i = 0; i < header.e_phnum && err == -ENOENT; i++) {
 		Elf64_Phdr segment;
 
 		memcpy(&segment, (const uint8_t *)bytes + header.e_phoff + i * sizeof(segment),
@@ -276,8 +276,8 @@ int amd_code_parameters(const void *bytes, size_t size, const char *name,
 			continue;
 		if (!is_inside(size, segment.p_offset, segment.p_filesz))
 			return -EINVAL;
-		rc = find_in_notes((const uint8_t *)bytes + segment.p_offset, segment.p_filesz,
-				   name, ret_parameters, capacity);
+		err = find_in_notes((const uint8_t *)bytes + segment.p_offset, segment.p_filesz,
+				    name, ret_parameters, capacity);
 	}
-	return rc;
+	return err;
 }

@@ -18,17 +18,17 @@ enum {
 	UPDATES_OF_A_NODE = 2000,
 };
 
-int hip_check(struct hip_driver *hip, const char *call, int result)
+int hip_check(struct hip_driver *hip, const char *call, int err)
 {
 	int code = -EIO;
 
-	if (result == HIP_OK)
+	if (err == HIP_OK)
 		return 0;
-	if (result == HIP_OUT_OF_MEMORY)
+	if (err == HIP_OUT_OF_MEMORY)
 		code = -ENOMEM;
-	else if (result == HIP_NOT_SUPPORTED || result == HIP_GRAPH_EXEC_UPDATE_FAILURE)
+	else if (err == HIP_NOT_SUPPORTED || err == HIP_GRAPH_EXEC_UPDATE_FAILURE)
 		code = -ENOTSUP;
-	return patch_fault(code, call, result, hip->call.hipGetErrorString(result));
+	return patch_fault(code, call, err, hip->call.hipGetErrorString(err));
 }
 
 /* ---- the thread's device ---- */
@@ -48,12 +48,12 @@ static int make_current(struct hip_driver *hip, int *ret_before)
 {
 	int ordinal = hip->device.ordinal;
 	int now = ordinal;
-	int rc = hip->device_count > 1 ? HIP_CALL(hip, hipGetDevice, &now) : 0;
+	int err = hip->device_count > 1 ? HIP_CALL(hip, hipGetDevice, &now) : 0;
 
-	if (rc == 0 && now != ordinal)
-		rc = HIP_CALL(hip, hipSetDevice, ordinal);
+	if (err == 0 && now != ordinal)
+		err = HIP_CALL(hip, hipSetDevice, ordinal);
 	*ret_before = now;
-	return rc;
+	return err;
 }
 
 static void resume_visit(struct patch_device *device)
@@ -70,15 +70,15 @@ static void pause_visit(struct patch_device *device)
 
 static int enter(struct patch_device *device, uintptr_t *ret_before)
 {
-	int before, rc;
+	int before, err;
 
 	resume_visit(device);
-	rc = make_current(hip_of(device), &before);
-	if (rc < 0)
+	err = make_current(hip_of(device), &before);
+	if (err < 0)
 		pause_visit(device);
 	else
 		*ret_before = (uintptr_t)before;
-	return rc;
+	return err;
 }
 
 static void leave(struct patch_device *device, uintptr_t before)
@@ -133,18 +133,18 @@ static int find(struct hip_driver *hip, const char *name, void *ret_function,
 
 static int find_all(struct hip_driver *hip, struct dagpatch_error *error)
 {
-	int rc = find(hip, "hipGetErrorString", &hip->call.hipGetErrorString, error);
+	int err = find(hip, "hipGetErrorString", &hip->call.hipGetErrorString, error);
 
-	if (rc == 0)
-		rc = find(hip, "hipKernelNameRef", &hip->call.hipKernelNameRef, error);
-	if (rc == 0)
-		rc = find(hip, "hipKernelNameRefByPtr", &hip->call.hipKernelNameRefByPtr, error);
+	if (err == 0)
+		err = find(hip, "hipKernelNameRef", &hip->call.hipKernelNameRef, error);
+	if (err == 0)
+		err = find(hip, "hipKernelNameRefByPtr", &hip->call.hipKernelNameRefByPtr, error);
 #define HIP_FIND(name, parameters)                                                                 \
-	if (rc == 0)                                                                               \
-		rc = find(hip, #name, &hip->call.name, error);
+	if (err == 0)                                                                              \
+		err = find(hip, #name, &hip->call.name, error);
 	HIP_FUNCTIONS(HIP_FIND)
 #undef HIP_FIND
-	return rc;
+	return err;
 }
 
 static void find_optional(struct hip_driver *hip)
@@ -184,19 +184,19 @@ static int open_hip(const struct dagpatch_options *options, struct patch_device 
 	struct hip_driver *hip = calloc(1, sizeof(*hip));
 	uintptr_t before;
 	bool is_chain, forgets;
-	int rc = hip ? open_library(hip, options->library, error) : -ENOMEM;
+	int err = hip ? open_library(hip, options->library, error) : -ENOMEM;
 
-	if (rc == 0)
-		rc = find_all(hip, error);
-	if (rc == 0)
-		rc = find_device(hip, error);
-	if (rc == 0 && hip->call.hipRuntimeGetVersion(&hip->version) != HIP_OK)
-		rc = complain(error, "hipRuntimeGetVersion", "it does not say");
-	if (rc < 0) {
+	if (err == 0)
+		err = find_all(hip, error);
+	if (err == 0)
+		err = find_device(hip, error);
+	if (err == 0 && hip->call.hipRuntimeGetVersion(&hip->version) != HIP_OK)
+		err = complain(error, "hipRuntimeGetVersion", "it does not say");
+	if (err < 0) {
 		if (hip && hip->library)
 			dlclose(hip->library);
 		free(hip);
-		return rc;
+		return err;
 	}
 	hip_find_loader(hip);
 	find_optional(hip);
@@ -276,11 +276,11 @@ static int mark_record(struct patch_device *device, struct driver_mark **mark,
 		       struct driver_stream *stream)
 {
 	struct hip_driver *hip = hip_of(device);
-	int rc = 0;
+	int err = 0;
 
 	if (!*mark)
-		rc = HIP_CALL(hip, hipEventCreateWithFlags, (void **)mark, HIP_EVENT_NO_TIMING);
-	return rc < 0 ? rc : HIP_CALL(hip, hipEventRecord, *mark, stream);
+		err = HIP_CALL(hip, hipEventCreateWithFlags, (void **)mark, HIP_EVENT_NO_TIMING);
+	return err < 0 ? err : HIP_CALL(hip, hipEventRecord, *mark, stream);
 }
 
 static int mark_order(struct patch_device *device, struct driver_mark *mark,
@@ -349,15 +349,15 @@ static int graph_nodes(struct patch_device *device, struct driver_graph *graph,
 {
 	struct hip_driver *hip = hip_of(device);
 	size_t count = 0, room;
-	int rc = HIP_CALL(hip, hipGraphGetNodes, graph, NULL, &count);
+	int err = HIP_CALL(hip, hipGraphGetNodes, graph, NULL, &count);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	hip_text_forget(hip, graph);
 	room = count < capacity ? count : capacity;
 	if (room > 0)
-		rc = HIP_CALL(hip, hipGraphGetNodes, graph, (void **)ret_nodes, &room);
-	return rc < 0 ? rc : (int)count;
+		err = HIP_CALL(hip, hipGraphGetNodes, graph, (void **)ret_nodes, &room);
+	return err < 0 ? err : (int)count;
 }
 
 static int graph_edges(struct patch_device *device, struct driver_graph *graph,
@@ -366,15 +366,15 @@ static int graph_edges(struct patch_device *device, struct driver_graph *graph,
 {
 	struct hip_driver *hip = hip_of(device);
 	size_t count = 0, room;
-	int rc = HIP_CALL(hip, hipGraphGetEdges, graph, NULL, NULL, &count);
+	int err = HIP_CALL(hip, hipGraphGetEdges, graph, NULL, NULL, &count);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	room = count < capacity ? count : capacity;
 	if (room > 0)
-		rc = HIP_CALL(hip, hipGraphGetEdges, graph, (void **)ret_from, (void **)ret_to,
-			      &room);
-	return rc < 0 ? rc : (int)count;
+		err = HIP_CALL(hip, hipGraphGetEdges, graph, (void **)ret_from, (void **)ret_to,
+			       &room);
+	return err < 0 ? err : (int)count;
 }
 
 static int child_graph(struct patch_device *device, struct driver_node *node,
@@ -394,7 +394,7 @@ static int fill_empty(struct hip_driver *hip, struct driver_graph *graph)
 	int count = graph_nodes(device, graph, NULL, 0);
 	struct driver_node **nodes;
 	void *node;
-	int rc = count;
+	int err = count;
 
 	if (count <= 0)
 		return count < 0 ? count
@@ -402,25 +402,25 @@ static int fill_empty(struct hip_driver *hip, struct driver_graph *graph)
 	nodes = calloc((size_t)count, sizeof(struct driver_node *));
 	if (!nodes)
 		return patch_fault(-ENOMEM, "calloc", 0, "no memory for nodes");
-	rc = graph_nodes(device, graph, nodes, (uint32_t)count);
-	for (int i = 0; rc >= 0 && i < count; i++) {
+	err = graph_nodes(device, graph, nodes, (uint32_t)count);
+	for (int i = 0; err >= 0 && i < count; i++) {
 		struct driver_graph *child = hip_child_graph(hip, nodes[i]);
 
 		if (child)
-			rc = fill_empty(hip, child);
+			err = fill_empty(hip, child);
 	}
 	free(nodes);
-	return rc;
+	return err;
 }
 
 static int instantiate(struct patch_device *device, struct driver_graph *graph, bool by_priorities,
 		       struct driver_exec **ret_exec)
 {
 	struct hip_driver *hip = hip_of(device);
-	int rc = fill_empty(hip, graph);
+	int err = fill_empty(hip, graph);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	return HIP_CALL(hip, hipGraphInstantiate, (void **)ret_exec, graph, NULL, NULL, 0);
 }
 
@@ -434,13 +434,13 @@ int hip_exec_update(struct patch_device *device, struct driver_exec *exec,
 		    struct driver_graph *graph)
 {
 	struct hip_driver *hip = hip_of(device);
-	unsigned int result = 0;
+	unsigned int err = 0;
 	void *node = NULL;
 
 	if (!hip->works.update)
 		return patch_fault(-ENOTSUP, "hipGraphExecUpdate", 0,
 				   "took no effect when the context was made");
-	return HIP_CALL(hip, hipGraphExecUpdate, exec, graph, &node, &result);
+	return HIP_CALL(hip, hipGraphExecUpdate, exec, graph, &node, &err);
 }
 
 static int launch(struct patch_device *device, struct driver_exec *exec, struct driver_table *table,

@@ -40,14 +40,14 @@ int hip_capture_begin(struct patch_device *device, struct driver_stream **ret_st
 {
 	struct hip_driver *hip = hip_of(device);
 	void *stream;
-	int rc = take_stream(hip, &stream);
+	int err = take_stream(hip, &stream);
 
-	if (rc < 0)
-		return rc;
-	rc = HIP_CALL(hip, hipStreamBeginCapture, stream, HIP_CAPTURE_MODE_THREAD_LOCAL);
-	if (rc < 0) {
+	if (err < 0)
+		return err;
+	err = HIP_CALL(hip, hipStreamBeginCapture, stream, HIP_CAPTURE_MODE_THREAD_LOCAL);
+	if (err < 0) {
 		hip->call.hipStreamDestroy(stream);
-		return rc;
+		return err;
 	}
 	*ret_stream = stream;
 	return 0;
@@ -58,14 +58,14 @@ int hip_capture_end(struct patch_device *device, struct driver_stream *stream,
 {
 	struct hip_driver *hip = hip_of(device);
 	void *graph = NULL;
-	int rc = HIP_CALL(hip, hipStreamEndCapture, stream, &graph);
+	int err = HIP_CALL(hip, hipStreamEndCapture, stream, &graph);
 
-	if (rc < 0)
+	if (err < 0)
 		hip->call.hipStreamDestroy(stream);
 	else
 		give_stream(hip, stream);
-	*ret_graph = rc < 0 ? NULL : graph;
-	return rc;
+	*ret_graph = err < 0 ? NULL : graph;
+	return err;
 }
 
 /* ---- calls during captures of others ---- */
@@ -90,13 +90,13 @@ int hip_stream_is_captured(struct patch_device *device, struct driver_stream *st
 {
 	struct hip_driver *hip = hip_of(device);
 	int status = HIP_CAPTURE_NONE;
-	int rc;
+	int err;
 
 	if (!stream || (uintptr_t)stream == HIP_STREAM_LEGACY)
 		return 0; /* never captured; 5.2 refuses these streams here */
-	rc = HIP_CALL(hip, hipStreamIsCapturing, stream, &status);
-	if (rc < 0)
-		return rc;
+	err = HIP_CALL(hip, hipStreamIsCapturing, stream, &status);
+	if (err < 0)
+		return err;
 	if (status == HIP_CAPTURE_INVALIDATED)
 		return patch_fault(-EINVAL, "hipStreamIsCapturing", status,
 				   "the stream's capture was invalidated");
@@ -112,11 +112,11 @@ int hip_capturing_get(struct patch_device *device, struct driver_stream *stream,
 	void *const *after = NULL;
 	size_t count = 0;
 	int status = HIP_CAPTURE_NONE;
-	int rc = HIP_CALL(hip, hipStreamGetCaptureInfo_v2, stream, &status, &id,
-			  (void **)&capturing.graph, &after, &count);
+	int err = HIP_CALL(hip, hipStreamGetCaptureInfo_v2, stream, &status, &id,
+			   (void **)&capturing.graph, &after, &count);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (!capturing.graph)
 		return patch_fault(-EIO, "hipStreamGetCaptureInfo_v2", status, "no graph");
 	capturing.after = calloc(count + 1, sizeof(struct driver_node *));

@@ -35,34 +35,34 @@ static int copy_notes(const uint8_t *image, size_t size, void **ret_copy, size_t
 	Elf64_Phdr segments[16];
 	Elf64_Ehdr header;
 	size_t end = sizeof(header);
-	int rc = size < sizeof(header) ? -ENOENT : read_memory(image, sizeof(header), &header);
+	int err = size < sizeof(header) ? -ENOENT : read_memory(image, sizeof(header), &header);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (header.e_phentsize != sizeof(*segments) || header.e_phoff > size ||
 	    header.e_phnum > sizeof(segments) / sizeof(*segments) ||
 	    header.e_phnum * sizeof(*segments) > size - header.e_phoff)
 		return -ENOENT;
-	rc = read_memory(image + header.e_phoff, header.e_phnum * sizeof(*segments), segments);
-	for (uint32_t i = 0; rc == 0 && i < header.e_phnum; i++) {
+	err = read_memory(image + header.e_phoff, header.e_phnum * sizeof(*segments), segments);
+	for (uint32_t i = 0; err == 0 && i < header.e_phnum; i++) {
 		uint64_t here = segments[i].p_offset + segments[i].p_filesz;
 
 		if (segments[i].p_type == PT_NOTE && segments[i].p_offset <= size &&
 		    segments[i].p_filesz <= size - segments[i].p_offset && here > end)
 			end = here;
 	}
-	if (rc == 0 && header.e_phoff + header.e_phnum * sizeof(*segments) > end)
+	if (err == 0 && header.e_phoff + header.e_phnum * sizeof(*segments) > end)
 		end = header.e_phoff + header.e_phnum * sizeof(*segments);
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	*ret_copy = malloc(end);
 	if (!*ret_copy)
 		return -ENOMEM;
-	rc = read_memory(image, end, *ret_copy);
-	if (rc < 0)
+	err = read_memory(image, end, *ret_copy);
+	if (err < 0)
 		free(*ret_copy);
 	*ret_bytes = end;
-	return rc;
+	return err;
 }
 
 static int ask_code_object(const struct hsa_loader_segment *segment, const char *name,
@@ -70,17 +70,17 @@ static int ask_code_object(const struct hsa_loader_segment *segment, const char 
 {
 	void *copy;
 	size_t bytes;
-	int rc;
+	int err;
 
 	if (segment->storage_type != HSA_LOADER_STORAGE_MEMORY)
 		return -ENOENT;
-	rc = copy_notes((const uint8_t *)segment->storage + segment->storage_offset,
-			segment->storage_bytes, &copy, &bytes);
-	if (rc < 0)
-		return rc;
-	rc = amd_code_parameters(copy, bytes, name, ret_parameters, capacity);
+	err = copy_notes((const uint8_t *)segment->storage + segment->storage_offset,
+			 segment->storage_bytes, &copy, &bytes);
+	if (err < 0)
+		return err;
+	err = amd_code_parameters(copy, bytes, name, ret_parameters, capacity);
 	free(copy);
-	return rc;
+	return err;
 }
 
 static int ask_code_objects(struct hip_driver *hip, const char *name,
@@ -88,7 +88,7 @@ static int ask_code_objects(struct hip_driver *hip, const char *name,
 {
 	struct hsa_loader_segment *segments;
 	size_t count = 0;
-	int rc = -ENOENT;
+	int err = -ENOENT;
 
 	if (hip->loader.query_segment_descriptors(NULL, &count) != 0)
 		return -ENOENT;
@@ -97,10 +97,10 @@ static int ask_code_objects(struct hip_driver *hip, const char *name,
 		return -ENOMEM;
 	if (hip->loader.query_segment_descriptors(segments, &count) != 0)
 		count = 0;
-	for (size_t i = 0; i < count && rc < 0; i++)
-		rc = ask_code_object(&segments[i], name, ret_parameters, capacity);
+	for (size_t i = 0; i < count && err < 0; i++)
+		err = ask_code_object(&segments[i], name, ret_parameters, capacity);
 	free(segments);
-	return rc;
+	return err;
 }
 
 static const char *name_of(struct hip_driver *hip, void *function)
@@ -126,12 +126,12 @@ int hip_kernel_parameters(struct patch_device *device, void *function,
 {
 	struct hip_driver *hip = hip_of(device);
 	const char *name = name_of(hip, function);
-	int rc = -ENOENT;
+	int err = -ENOENT;
 
 	if (name && hip->loader.query_segment_descriptors)
-		rc = ask_code_objects(hip, name, ret_parameters, capacity);
-	return rc < 0 ? patch_fault(-ENOTSUP, "amdhsa.kernels", 0, "kernel's parameters unknown")
-		      : rc;
+		err = ask_code_objects(hip, name, ret_parameters, capacity);
+	return err < 0 ? patch_fault(-ENOTSUP, "amdhsa.kernels", 0, "kernel's parameters unknown")
+		       : err;
 }
 
 void hip_find_loader(struct hip_driver *hip)

@@ -76,24 +76,24 @@ static int read_kernel(struct hip_driver *hip, void *node, struct patch_image *i
 	struct patch_kernel *kernel;
 	const void *block = NULL;
 	size_t bytes;
-	int rc = HIP_CALL(hip, hipGraphKernelNodeGetParams, node, &params);
+	int err = HIP_CALL(hip, hipGraphKernelNodeGetParams, node, &params);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	image->layout = patch_layout_find(&hip->device, params.function);
 	if (!params.arguments && params.extra) {
-		rc = read_extra(params.extra, &block, &bytes);
-		if (rc < 0)
-			return rc;
+		err = read_extra(params.extra, &block, &bytes);
+		if (err < 0)
+			return err;
 	} else if (!image->layout) {
 		return refuse("hipGraphKernelNodeGetParams",
 			      "kernel's parameters unknown: see dagpatch_kernel_describe");
 	} else {
 		bytes = image->layout->bytes;
 	}
-	rc = patch_image_resize(image, (uint32_t)(sizeof(*kernel) + bytes));
-	if (rc < 0)
-		return rc;
+	err = patch_image_resize(image, (uint32_t)(sizeof(*kernel) + bytes));
+	if (err < 0)
+		return err;
 	kernel = (struct patch_kernel *)image->bytes;
 	read_dimensions(&params, kernel);
 	kernel->argument_bytes = (uint16_t)bytes;
@@ -171,13 +171,13 @@ static void read_end(const struct hip_pitched *pitched, const struct hip_positio
 static int fill_1d(const struct hip_text_copy *text, struct patch_image *image)
 {
 	struct patch_copy *copy;
-	int rc;
+	int err;
 
 	if (!text->dst || !text->src || text->extent.height != 1 || text->extent.depth != 1)
 		return refuse("hipGraphDebugDotPrint", "a copy of a symbol or between arrays");
-	rc = patch_image_resize(image, sizeof(*copy));
-	if (rc < 0)
-		return rc;
+	err = patch_image_resize(image, sizeof(*copy));
+	if (err < 0)
+		return err;
 	copy = (struct patch_copy *)image->bytes;
 	copy->dst_address = (uintptr_t)text->dst;
 	copy->src_address = (uintptr_t)text->src;
@@ -194,10 +194,10 @@ static int fill_1d(const struct hip_text_copy *text, struct patch_image *image)
 static int fill_3d(const struct hip_copy_params *params, struct patch_image *image)
 {
 	struct patch_copy *copy;
-	int rc = patch_image_resize(image, sizeof(*copy));
+	int err = patch_image_resize(image, sizeof(*copy));
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	copy = (struct patch_copy *)image->bytes;
 	copy->dst.memory = memory_of(params->kind, true);
 	copy->src.memory = memory_of(params->kind, false);
@@ -226,15 +226,15 @@ static int read_copy(struct hip_driver *hip, void *graph, void *node, struct pat
 	struct hip_copy_params params = {0};
 	struct hip_text_copy text;
 	bool has_text = hip->version >= VERSION_5_3;
-	int rc = has_text ? hip_text_copy(hip, graph, node, &text) : 0;
+	int err = has_text ? hip_text_copy(hip, graph, node, &text) : 0;
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (has_text && text.dst_pitch == 0 && text.src_pitch == 0)
 		return fill_1d(&text, image);
-	rc = HIP_CALL(hip, hipGraphMemcpyNodeGetParams, node, &params);
-	if (rc < 0)
-		return rc;
+	err = HIP_CALL(hip, hipGraphMemcpyNodeGetParams, node, &params);
+	if (err < 0)
+		return err;
 	if (has_text && !is_same_copy(&text, &params))
 		return refuse("hipGraphMemcpyNodeGetParams", "reads a copy as something else");
 	return fill_3d(&params, image);
@@ -282,12 +282,12 @@ static struct hip_copy_params prepare_copy(const struct patch_copy *copy)
 static int read_memset(struct hip_driver *hip, void *node, struct patch_image *image)
 {
 	struct hip_memset_params params = {0};
-	int rc = HIP_CALL(hip, hipGraphMemsetNodeGetParams, node, &params);
+	int err = HIP_CALL(hip, hipGraphMemsetNodeGetParams, node, &params);
 
-	if (rc == 0)
-		rc = patch_image_resize(image, sizeof(struct patch_memset));
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = patch_image_resize(image, sizeof(struct patch_memset));
+	if (err < 0)
+		return err;
 	*(struct patch_memset *)image->bytes = (struct patch_memset){
 		.address = (uintptr_t)params.dst,
 		.pitch = params.pitch,
@@ -319,10 +319,10 @@ static int read_small(struct hip_driver *hip, void *node, struct patch_image *im
 		[PATCH_EVENT_RECORD] = sizeof(struct patch_event),
 		[PATCH_EVENT_WAIT] = sizeof(struct patch_event),
 	};
-	int rc = patch_image_resize(image, sizes[image->kind]);
+	int err = patch_image_resize(image, sizes[image->kind]);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	switch (image->kind) {
 	case PATCH_CHILD:
 		return HIP_CALL(hip, hipGraphChildGraphNodeGetGraph, node, (void **)image->bytes);
@@ -343,10 +343,10 @@ int hip_node_get(struct patch_device *device, struct driver_graph *graph, struct
 {
 	struct hip_driver *hip = hip_of(device);
 	unsigned int number = 0;
-	int rc = HIP_CALL(hip, hipGraphNodeGetType, node, &number);
+	int err = HIP_CALL(hip, hipGraphNodeGetType, node, &number);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	image->kind = kind_of(hip, number);
 	image->layout = NULL;
 	image->size = 0;

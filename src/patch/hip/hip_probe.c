@@ -39,26 +39,26 @@ static uint64_t cell_address(const struct probe *probe, uint32_t cell)
 static int reset_cells(struct probe *probe)
 {
 	struct hip_driver *hip = probe->hip;
-	int rc;
+	int err;
 
 	memset(probe->host, 0, sizeof(probe->host));
 	memset(probe->host + SOURCE * CELL, PATTERN, CELL);
-	rc = HIP_CALL(hip, hipMemcpyAsync, probe->device, probe->host, sizeof(probe->host),
-		      HIP_COPY_HOST_TO_DEVICE, probe->stream);
-	return rc < 0 ? rc : HIP_CALL(hip, hipStreamSynchronize, probe->stream);
+	err = HIP_CALL(hip, hipMemcpyAsync, probe->device, probe->host, sizeof(probe->host),
+		       HIP_COPY_HOST_TO_DEVICE, probe->stream);
+	return err < 0 ? err : HIP_CALL(hip, hipStreamSynchronize, probe->stream);
 }
 
 static int run(struct probe *probe)
 {
 	struct hip_driver *hip = probe->hip;
-	int rc = HIP_CALL(hip, hipGraphLaunch, probe->exec, probe->stream);
+	int err = HIP_CALL(hip, hipGraphLaunch, probe->exec, probe->stream);
 
-	if (rc == 0)
-		rc = HIP_CALL(hip, hipMemcpyAsync, probe->host, probe->device, sizeof(probe->host),
-			      HIP_COPY_DEVICE_TO_HOST, probe->stream);
-	if (rc == 0)
-		rc = HIP_CALL(hip, hipStreamSynchronize, probe->stream);
-	return rc;
+	if (err == 0)
+		err = HIP_CALL(hip, hipMemcpyAsync, probe->host, probe->device, sizeof(probe->host),
+			       HIP_COPY_DEVICE_TO_HOST, probe->stream);
+	if (err == 0)
+		err = HIP_CALL(hip, hipStreamSynchronize, probe->stream);
+	return err;
 }
 
 /* Returns whether NODE wrote everything that it should into its cell of ROW in the last run, and
@@ -172,24 +172,24 @@ static int build(struct probe *probe)
 {
 	struct hip_driver *hip = probe->hip;
 	union node_image image;
-	int rc = HIP_CALL(hip, hipStreamCreateWithFlags, &probe->stream, HIP_STREAM_NON_BLOCKING);
+	int err = HIP_CALL(hip, hipStreamCreateWithFlags, &probe->stream, HIP_STREAM_NON_BLOCKING);
 
-	if (rc == 0)
-		rc = HIP_CALL(hip, hipMalloc, (void **)&probe->device, sizeof(probe->host));
-	if (rc == 0)
-		rc = HIP_CALL(hip, hipGraphCreate, &probe->graph, 0);
-	if (rc == 0)
+	if (err == 0)
+		err = HIP_CALL(hip, hipMalloc, (void **)&probe->device, sizeof(probe->host));
+	if (err == 0)
+		err = HIP_CALL(hip, hipGraphCreate, &probe->graph, 0);
+	if (err == 0)
 		probe->module = hip_rtc_load(hip, &probe->kernel, &probe->other);
 	probe->count = probe->module ? NODES : KERNEL;
-	for (uint32_t i = 0; rc == 0 && i < probe->count; i++) {
+	for (uint32_t i = 0; err == 0 && i < probe->count; i++) {
 		struct patch_params params = node_in(probe, BASE, i, &image);
 
-		rc = hip_node_add(&hip->device, probe->graph, &params,
-				  i ? &probe->nodes[i - 1] : NULL, i > 0, &probe->nodes[i]);
+		err = hip_node_add(&hip->device, probe->graph, &params,
+				   i ? &probe->nodes[i - 1] : NULL, i > 0, &probe->nodes[i]);
 	}
-	if (rc == 0)
-		rc = HIP_CALL(hip, hipGraphInstantiate, &probe->exec, probe->graph, NULL, NULL, 0);
-	return rc;
+	if (err == 0)
+		err = HIP_CALL(hip, hipGraphInstantiate, &probe->exec, probe->graph, NULL, NULL, 0);
+	return err;
 }
 
 static void release(struct probe *probe)
@@ -216,16 +216,16 @@ static void release(struct probe *probe)
  * new graph. */
 static int run_base(struct probe *probe)
 {
-	int rc = reset_cells(probe);
+	int err = reset_cells(probe);
 
-	if (rc == 0)
-		rc = run(probe);
-	for (uint32_t i = 0; rc == 0 && i < KERNEL; i++)
-		rc = wrote_in(probe, BASE, i) ? 0 : -EIO;
+	if (err == 0)
+		err = run(probe);
+	for (uint32_t i = 0; err == 0 && i < KERNEL; i++)
+		err = wrote_in(probe, BASE, i) ? 0 : -EIO;
 	/* A simulated device may run only the kernels that it knows. */
-	if (rc == 0 && probe->count == NODES && !wrote_in(probe, BASE, KERNEL))
+	if (err == 0 && probe->count == NODES && !wrote_in(probe, BASE, KERNEL))
 		probe->count = KERNEL;
-	return rc;
+	return err;
 }
 
 static int probe_set(struct probe *probe, struct hip_works *works)
@@ -233,17 +233,17 @@ static int probe_set(struct probe *probe, struct hip_works *works)
 	struct hip_driver *hip = probe->hip;
 	bool is_set[NODES];
 	union node_image image;
-	int rc = reset_cells(probe);
+	int err = reset_cells(probe);
 
-	for (uint32_t i = 0; rc == 0 && i < probe->count; i++) {
+	for (uint32_t i = 0; err == 0 && i < probe->count; i++) {
 		struct patch_params params = node_in(probe, SET, i, &image);
 
 		is_set[i] = hip_exec_set(&hip->device, probe->exec, probe->nodes[i], &params) == 0;
 	}
-	if (rc == 0)
-		rc = run(probe);
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = run(probe);
+	if (err < 0)
+		return err;
 	works->set_memset = is_set[MEMSET] && wrote_in(probe, SET, MEMSET);
 	works->set_copy = is_set[COPY_1D] && wrote_in(probe, SET, COPY_1D) && is_set[COPY_2D] &&
 			  wrote_in(probe, SET, COPY_2D);
@@ -259,18 +259,18 @@ static int probe_other(struct probe *probe, struct hip_works *works)
 	union node_image image;
 	struct patch_params params;
 	bool is_set;
-	int rc;
+	int err;
 
 	if (probe->count != NODES || !works->set_kernel || hip->version < HIP_SETS_FUNCTIONS)
 		return 0;
 	params = node_in(probe, OTHER, KERNEL, &image);
-	rc = reset_cells(probe);
-	is_set = rc == 0 &&
+	err = reset_cells(probe);
+	is_set = err == 0 &&
 		 hip_exec_set(&hip->device, probe->exec, probe->nodes[KERNEL], &params) == 0;
-	if (rc == 0)
-		rc = run(probe);
-	works->functions = rc == 0 && is_set && wrote_in(probe, OTHER, KERNEL);
-	return rc;
+	if (err == 0)
+		err = run(probe);
+	works->functions = err == 0 && is_set && wrote_in(probe, OTHER, KERNEL);
+	return err;
 }
 
 static int probe_update(struct probe *probe, struct hip_works *works)
@@ -278,42 +278,42 @@ static int probe_update(struct probe *probe, struct hip_works *works)
 	struct hip_driver *hip = probe->hip;
 	bool is_updated = true;
 	union node_image image;
-	int rc = reset_cells(probe);
+	int err = reset_cells(probe);
 
-	for (uint32_t i = 0; rc == 0 && is_updated && i < probe->count; i++) {
+	for (uint32_t i = 0; err == 0 && is_updated && i < probe->count; i++) {
 		struct patch_params params = node_in(probe, UPDATE, i, &image);
 
 		is_updated = hip_node_set(&hip->device, probe->nodes[i], &params) == 0;
 	}
-	if (rc == 0 && is_updated)
+	if (err == 0 && is_updated)
 		is_updated = hip_exec_update(&hip->device, (struct driver_exec *)probe->exec,
 					     probe->graph) == 0;
-	if (rc == 0)
-		rc = run(probe);
+	if (err == 0)
+		err = run(probe);
 	for (uint32_t i = 0; i < probe->count; i++)
-		is_updated &= rc == 0 && wrote_in(probe, UPDATE, i);
+		is_updated &= err == 0 && wrote_in(probe, UPDATE, i);
 	works->update = is_updated;
-	return rc;
+	return err;
 }
 
 void hip_probe(struct hip_driver *hip)
 {
 	struct probe probe = {.hip = hip};
 	struct hip_works works = {0};
-	int rc;
+	int err;
 
 	/* All calls are allowed during the test. */
 	hip->works = (struct hip_works){true, true, true, true, true};
-	rc = build(&probe);
-	if (rc == 0)
-		rc = run_base(&probe);
-	if (rc == 0)
-		rc = probe_set(&probe, &works);
-	if (rc == 0)
-		rc = probe_other(&probe, &works);
-	if (rc == 0)
-		rc = probe_update(&probe, &works);
+	err = build(&probe);
+	if (err == 0)
+		err = run_base(&probe);
+	if (err == 0)
+		err = probe_set(&probe, &works);
+	if (err == 0)
+		err = probe_other(&probe, &works);
+	if (err == 0)
+		err = probe_update(&probe, &works);
 	release(&probe);
-	hip->works = rc == 0 ? works : (struct hip_works){0};
+	hip->works = err == 0 ? works : (struct hip_works){0};
 	patch_fault_take(); /* a call that does not work is not a failure */
 }

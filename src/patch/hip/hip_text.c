@@ -45,7 +45,7 @@ static int take_text(int file, char **ret_text)
 static int print_graph(struct hip_driver *hip, void *graph, char **ret_text)
 {
 	char path[64];
-	int file, rc;
+	int file, err;
 
 	if (!hip->hipGraphDebugDotPrint)
 		return patch_fault(-ENOTSUP, "hipGraphDebugDotPrint", 0, "not in this libamdhip64");
@@ -53,12 +53,12 @@ static int print_graph(struct hip_driver *hip, void *graph, char **ret_text)
 	if (file < 0)
 		return patch_fault(-ENOTSUP, "memfd_create", errno, strerror(errno));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-	rc = hip_check(hip, "hipGraphDebugDotPrint",
-		       hip->hipGraphDebugDotPrint(graph, path, DOT_MEMCPY_PARAMS));
-	if (rc == 0)
-		rc = take_text(file, ret_text);
+	err = hip_check(hip, "hipGraphDebugDotPrint",
+			hip->hipGraphDebugDotPrint(graph, path, DOT_MEMCPY_PARAMS));
+	if (err == 0)
+		err = take_text(file, ret_text);
 	close(file);
-	return rc;
+	return err;
 }
 
 /* ---- the copies in the text ---- */
@@ -110,10 +110,10 @@ static uint32_t parse_copies(const char *text, struct hip_text_copy *copies)
 static int read_graph(struct hip_driver *hip, void *graph, struct hip_text *text)
 {
 	char *bytes = NULL;
-	int rc = print_graph(hip, graph, &bytes);
+	int err = print_graph(hip, graph, &bytes);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	text->count = parse_copies(bytes, NULL);
 	text->copies = malloc((text->count + 1) * sizeof(*text->copies));
 	if (text->copies) {
@@ -121,10 +121,10 @@ static int read_graph(struct hip_driver *hip, void *graph, struct hip_text *text
 		qsort(text->copies, text->count, sizeof(*text->copies), compare_copies);
 		text->graph = graph;
 	} else {
-		rc = patch_fault(-ENOMEM, "malloc", 0, "no memory for a graph's text");
+		err = patch_fault(-ENOMEM, "malloc", 0, "no memory for a graph's text");
 	}
 	free(bytes);
-	return rc;
+	return err;
 }
 
 /* ---- kept texts ---- */
@@ -165,22 +165,22 @@ int hip_text_copy(struct hip_driver *hip, void *graph, void *node, struct hip_te
 	struct hip_text_copy key = {.node = node};
 	const struct hip_text_copy *found = NULL;
 	struct hip_text *text;
-	int rc = 0;
+	int err = 0;
 
 	pthread_mutex_lock(&hip->texts_lock);
 	text = find_text(hip, graph);
 	if (!text) {
 		text = &hip->texts[hip->next_text++ % HIP_TEXTS];
 		drop(text);
-		rc = read_graph(hip, graph, text);
+		err = read_graph(hip, graph, text);
 	}
-	if (rc == 0)
+	if (err == 0)
 		found = bsearch(&key, text->copies, text->count, sizeof(key), compare_copies);
 	if (found)
 		*ret_copy = *found;
 	pthread_mutex_unlock(&hip->texts_lock);
-	if (rc == 0 && !found)
-		rc = patch_fault(-ENOTSUP, "hipGraphDebugDotPrint", 0,
-				 "a copy that its text does not describe");
-	return rc;
+	if (err == 0 && !found)
+		err = patch_fault(-ENOTSUP, "hipGraphDebugDotPrint", 0,
+				  "a copy that its text does not describe");
+	return err;
 }

@@ -46,10 +46,10 @@ static int kernel_name(struct patch_device *device, void *function, char *text, 
 
 static int graph_create(struct patch_device *device, struct driver_graph **ret_graph)
 {
-	int rc = model_begin(device, "graph_create");
+	int err = model_begin(device, "graph_create");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	return model_end("graph_create",
 			 model_graph_create((struct dagpatch_model_graph **)ret_graph));
 }
@@ -63,10 +63,10 @@ static void graph_destroy(struct patch_device *device, struct driver_graph *grap
 static int graph_clone(struct patch_device *device, struct driver_graph *graph,
 		       struct driver_graph **ret_clone)
 {
-	int rc = model_begin(device, "graph_clone");
+	int err = model_begin(device, "graph_clone");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	return model_end("graph_clone",
 			 model_graph_copy((struct dagpatch_model_graph *)graph,
 					  (struct dagpatch_model_graph **)ret_clone));
@@ -76,10 +76,10 @@ static int graph_nodes(struct patch_device *device, struct driver_graph *handle,
 		       struct driver_node **ret_nodes, uint32_t capacity)
 {
 	const struct dagpatch_model_graph *graph = (struct dagpatch_model_graph *)handle;
-	int rc = model_begin(device, "graph_nodes");
+	int err = model_begin(device, "graph_nodes");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < graph->count && i < capacity; i++)
 		ret_nodes[i] = (struct driver_node *)graph->nodes[i];
 	return (int)graph->count;
@@ -91,10 +91,10 @@ static int graph_edges(struct patch_device *device, struct driver_graph *handle,
 {
 	const struct dagpatch_model_graph *graph = (struct dagpatch_model_graph *)handle;
 	uint32_t count = 0;
-	int rc = model_begin(device, "graph_edges");
+	int err = model_begin(device, "graph_edges");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < graph->count; i++) {
 		for (uint32_t j = 0; j < graph->nodes[i]->after_count; j++, count++) {
 			if (count >= capacity)
@@ -127,14 +127,14 @@ static int kernel_parameters(struct patch_device *device, void *function,
 static int read_image(struct patch_device *device, enum patch_kind kind, const uint8_t *bytes,
 		      uint32_t size, struct patch_image *image)
 {
-	int rc;
+	int err;
 
 	image->kind = kind;
 	image->layout = NULL;
 	image->size = 0;
-	rc = patch_image_resize(image, size);
-	if (rc < 0)
-		return rc;
+	err = patch_image_resize(image, size);
+	if (err < 0)
+		return err;
 	if (size > 0)
 		memcpy(image->bytes, bytes, size);
 	if (kind != PATCH_KERNEL)
@@ -153,10 +153,10 @@ static int node_get(struct patch_device *device, struct driver_graph *graph,
 {
 	const struct model_node *node = (struct model_node *)handle;
 	struct patch_child child;
-	int rc = model_begin(device, "node_get");
+	int err = model_begin(device, "node_get");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	switch (node->kind) {
 	case PATCH_CHILD:
 		child.graph = (struct driver_graph *)node->inner[0];
@@ -174,15 +174,15 @@ static int node_add(struct patch_device *device, struct driver_graph *graph,
 		    uint32_t after_count, struct driver_node **ret_node)
 {
 	struct model_node *node;
-	int rc = model_begin(device, "node_add");
+	int err = model_begin(device, "node_add");
 
-	if (rc < 0)
-		return rc;
-	rc = model_end("node_add",
-		       model_node_add((struct dagpatch_model_graph *)graph, params,
-				      (struct model_node *const *)after, after_count, &node));
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
+	err = model_end("node_add",
+			model_node_add((struct dagpatch_model_graph *)graph, params,
+				       (struct model_node *const *)after, after_count, &node));
+	if (err < 0)
+		return err;
 	*ret_node = (struct driver_node *)node;
 	return 0;
 }
@@ -190,10 +190,10 @@ static int node_add(struct patch_device *device, struct driver_graph *graph,
 static int node_set(struct patch_device *device, struct driver_node *node,
 		    const struct patch_params *params)
 {
-	int rc = model_begin(device, "node_set");
+	int err = model_begin(device, "node_set");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	return model_end("node_set", model_node_set((struct model_node *)node, params));
 }
 
@@ -201,38 +201,38 @@ static int attributes_set(struct patch_device *device, struct driver_node *handl
 			  const struct dagpatch_attributes *attributes)
 {
 	struct model_node *node = (struct model_node *)handle;
-	int rc = model_begin(device, "attributes_set");
+	int err = model_begin(device, "attributes_set");
 
-	if (rc == 0)
+	if (err == 0)
 		node->attributes = *attributes;
-	return rc;
+	return err;
 }
 
 static int graph_has_priority(struct patch_device *device, struct driver_graph *graph)
 {
-	int rc = model_begin(device, "graph_has_priority");
+	int err = model_begin(device, "graph_has_priority");
 
-	return rc < 0 ? rc : model_graph_has_priority((struct dagpatch_model_graph *)graph);
+	return err < 0 ? err : model_graph_has_priority((struct dagpatch_model_graph *)graph);
 }
 
 /* Used for nodes that flattening has copied. */
 static int node_inherit(struct patch_device *device, struct driver_node *from,
 			struct driver_node *to)
 {
-	int rc = model_begin(device, "node_inherit");
+	int err = model_begin(device, "node_inherit");
 
-	if (rc == 0)
+	if (err == 0)
 		((struct model_node *)to)->attributes = ((struct model_node *)from)->attributes;
-	return rc;
+	return err;
 }
 
 static int child_graph(struct patch_device *device, struct driver_node *node,
 		       struct driver_graph **ret_graph)
 {
-	int rc = model_begin(device, "child_graph");
+	int err = model_begin(device, "child_graph");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	*ret_graph = (struct driver_graph *)((struct model_node *)node)->inner[0];
 	return 0;
 }
@@ -240,10 +240,10 @@ static int child_graph(struct patch_device *device, struct driver_node *node,
 static int condition_create(struct patch_device *device, struct driver_graph *graph,
 			    uint64_t *ret_handle)
 {
-	int rc = model_begin(device, "condition_create");
+	int err = model_begin(device, "condition_create");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	*ret_handle = model_condition_handle();
 	return 0;
 }
@@ -260,14 +260,14 @@ static int conditional_add(struct patch_device *device, struct driver_graph *gra
 			   struct driver_node **ret_node, struct driver_graph **ret_bodies)
 {
 	struct model_node *node;
-	int rc = model_begin(device, "conditional_add");
+	int err = model_begin(device, "conditional_add");
 
-	if (rc < 0)
-		return rc;
-	rc = model_conditional_add((struct dagpatch_model_graph *)graph, condition, body_count,
-				   (struct model_node *const *)after, after_count, &node);
-	if (rc < 0)
-		return model_end("conditional_add", rc);
+	if (err < 0)
+		return err;
+	err = model_conditional_add((struct dagpatch_model_graph *)graph, condition, body_count,
+				    (struct model_node *const *)after, after_count, &node);
+	if (err < 0)
+		return model_end("conditional_add", err);
 	node->handle = handle;
 	for (uint32_t i = 0; i < body_count; i++)
 		ret_bodies[i] = (struct driver_graph *)node->inner[i];
@@ -280,17 +280,17 @@ static int conditional_add(struct patch_device *device, struct driver_graph *gra
 static int capture_begin(struct patch_device *device, struct driver_stream **ret_stream)
 {
 	struct dagpatch_model_stream *stream;
-	int rc = model_begin(device, "capture_begin");
+	int err = model_begin(device, "capture_begin");
 
-	if (rc < 0)
-		return rc;
-	rc = dagpatch_model_stream_create(DAGPATCH_MODEL_LAZY, &stream);
-	if (rc < 0)
-		return model_end("capture_begin", rc);
-	rc = dagpatch_model_capture_begin(stream);
-	if (rc < 0) {
+	if (err < 0)
+		return err;
+	err = dagpatch_model_stream_create(DAGPATCH_MODEL_LAZY, &stream);
+	if (err < 0)
+		return model_end("capture_begin", err);
+	err = dagpatch_model_capture_begin(stream);
+	if (err < 0) {
 		dagpatch_model_stream_destroy(stream);
-		return model_end("capture_begin", rc);
+		return model_end("capture_begin", err);
 	}
 	*ret_stream = (struct driver_stream *)stream;
 	return 0;
@@ -302,7 +302,7 @@ static int capture_end(struct patch_device *device, struct driver_stream *handle
 	struct dagpatch_model_stream *stream = (struct dagpatch_model_stream *)handle;
 	struct dagpatch_model_graph *graph = NULL;
 	int injected = model_begin(device, "capture_end");
-	int rc = dagpatch_model_capture_end(stream, &graph);
+	int err = dagpatch_model_capture_end(stream, &graph);
 
 	dagpatch_model_stream_destroy(stream);
 	if (injected < 0) {
@@ -310,17 +310,17 @@ static int capture_end(struct patch_device *device, struct driver_stream *handle
 		graph = NULL;
 	}
 	*ret_graph = (struct driver_graph *)graph;
-	return injected < 0 ? injected : model_end("capture_end", rc);
+	return injected < 0 ? injected : model_end("capture_end", err);
 }
 
 static int stream_is_captured(struct patch_device *device, struct driver_stream *stream)
 {
 	struct model_node *const *nodes;
 	uint32_t count;
-	int rc = model_begin(device, "stream_is_captured");
+	int err = model_begin(device, "stream_is_captured");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	return model_stream_capture((struct dagpatch_model_stream *)stream, &nodes, &count) != NULL;
 }
 
@@ -329,10 +329,10 @@ static int capturing_get(struct patch_device *device, struct driver_stream *stre
 {
 	struct model_node *const *nodes;
 	uint32_t count;
-	int rc = model_begin(device, "capturing_get");
+	int err = model_begin(device, "capturing_get");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	ret_capturing->graph = (struct driver_graph *)model_stream_capture(
 		(struct dagpatch_model_stream *)stream, &nodes, &count);
 	ret_capturing->after = calloc((size_t)count + 1, sizeof(struct driver_node *));
@@ -347,10 +347,10 @@ static int capturing_get(struct patch_device *device, struct driver_stream *stre
 static int capturing_continue(struct patch_device *device, struct driver_stream *stream,
 			      struct driver_node *const *nodes, uint32_t count)
 {
-	int rc = model_begin(device, "capturing_continue");
+	int err = model_begin(device, "capturing_continue");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	return model_end("capturing_continue",
 			 model_stream_continue((struct dagpatch_model_stream *)stream,
 					       (struct model_node *const *)nodes, count));
@@ -362,33 +362,33 @@ int dagpatch_model_instantiate(struct dagpatch_model_graph *graph,
 			       struct dagpatch_model_exec **ret_exec)
 {
 	struct dagpatch_model_exec *exec;
-	int rc;
+	int err;
 
 	if (!graph || !ret_exec)
 		return -EINVAL;
 	exec = calloc(1, sizeof(*exec));
-	rc = exec ? 0 : -ENOMEM;
-	if (rc == 0)
+	err = exec ? 0 : -ENOMEM;
+	if (err == 0)
 		exec->order = calloc(1, sizeof(*exec->order));
-	if (rc == 0 && !exec->order)
-		rc = -ENOMEM;
-	if (rc == 0)
-		rc = model_plan_create(graph, &exec->plan, &exec->values);
-	if (rc == 0) {
+	if (err == 0 && !exec->order)
+		err = -ENOMEM;
+	if (err == 0)
+		err = model_plan_create(graph, &exec->plan, &exec->values);
+	if (err == 0) {
 		exec->device = dagpatch_model_device();
 		exec->order->references = 1;
 		exec->order->bytes =
 			exec->plan->count * sizeof(struct plan_node) + exec->plan->value_bytes;
-		rc = model_memory_take(exec->order->bytes);
+		err = model_memory_take(exec->order->bytes);
 	}
-	if (rc < 0) {
+	if (err < 0) {
 		if (exec && exec->plan) {
 			model_plan_release(exec->plan);
 			model_values_release(exec->values);
 		}
 		free(exec ? exec->order : NULL);
 		free(exec);
-		return rc;
+		return err;
 	}
 	model_live.execs++;
 	*ret_exec = exec;
@@ -398,15 +398,15 @@ int dagpatch_model_instantiate(struct dagpatch_model_graph *graph,
 static int instantiate(struct patch_device *device, struct driver_graph *graph, bool by_priorities,
 		       struct driver_exec **ret_exec)
 {
-	int rc = model_begin(device, "instantiate");
+	int err = model_begin(device, "instantiate");
 
-	if (rc < 0)
-		return rc;
-	rc = dagpatch_model_instantiate((struct dagpatch_model_graph *)graph,
-					(struct dagpatch_model_exec **)ret_exec);
-	if (rc == 0)
+	if (err < 0)
+		return err;
+	err = dagpatch_model_instantiate((struct dagpatch_model_graph *)graph,
+					 (struct dagpatch_model_exec **)ret_exec);
+	if (err == 0)
 		((struct dagpatch_model_exec *)*ret_exec)->by_priorities = by_priorities;
-	return model_end("instantiate", rc);
+	return model_end("instantiate", err);
 }
 
 static void destroy(struct dagpatch_model_exec *exec, bool is_kept)
@@ -467,19 +467,19 @@ static int exec_set(struct patch_device *device, struct driver_exec *handle,
 	struct dagpatch_model_exec *exec = (struct dagpatch_model_exec *)handle;
 	const struct model_node *origin = (struct model_node *)node;
 	int injected = model_begin(device, "exec_set");
-	int rc;
+	int err;
 
 	if ((model_missing() & DAGPATCH_MODEL_NO_CHILDREN) && params->kind == PATCH_CHILD)
 		return model_end("exec_set", -ENOTSUP);
 	if (params->kind == PATCH_CHILD) {
 		const struct patch_child *child = params->image;
 
-		rc = model_exec_take(exec, origin, (struct dagpatch_model_graph *)child->graph,
-				     UINT32_MAX);
+		err = model_exec_take(exec, origin, (struct dagpatch_model_graph *)child->graph,
+				      UINT32_MAX);
 	} else {
-		rc = is_lost(exec, origin, params) ? 0 : model_exec_set(exec, origin, params);
+		err = is_lost(exec, origin, params) ? 0 : model_exec_set(exec, origin, params);
 	}
-	return injected < 0 ? injected : model_end("exec_set", rc);
+	return injected < 0 ? injected : model_end("exec_set", err);
 }
 
 /* An injected failure is returned after half of the nodes were changed, as HIP does. */
@@ -488,13 +488,13 @@ static int exec_update(struct patch_device *device, struct driver_exec *handle,
 {
 	struct dagpatch_model_exec *exec = (struct dagpatch_model_exec *)handle;
 	int injected = model_begin(device, "exec_update");
-	int rc;
+	int err;
 
 	if (model_missing() & DAGPATCH_MODEL_NO_UPDATE)
 		return model_end("exec_update", -ENOTSUP);
-	rc = model_exec_take(exec, NULL, (struct dagpatch_model_graph *)graph,
-			     injected < 0 ? exec->plan->count / 2 : UINT32_MAX);
-	return injected < 0 ? injected : model_end("exec_update", rc);
+	err = model_exec_take(exec, NULL, (struct dagpatch_model_graph *)graph,
+			      injected < 0 ? exec->plan->count / 2 : UINT32_MAX);
+	return injected < 0 ? injected : model_end("exec_update", err);
 }
 
 static int exec_get(struct patch_device *device, struct driver_exec *handle,
@@ -503,10 +503,10 @@ static int exec_get(struct patch_device *device, struct driver_exec *handle,
 	const struct dagpatch_model_exec *exec = (struct dagpatch_model_exec *)handle;
 	const struct plan_node *planned =
 		model_plan_find(exec->plan, (const struct model_node *)node);
-	int rc = model_begin(device, "exec_get");
+	int err = model_begin(device, "exec_get");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (!planned)
 		return model_end("exec_get", -EINVAL);
 	return read_image(device, planned->kind, exec->values->bytes + planned->image,
@@ -518,22 +518,22 @@ static int launch(struct patch_device *device, struct driver_exec *exec, struct 
 {
 	struct dagpatch_model_exec *model_exec = (struct dagpatch_model_exec *)exec;
 	struct plan_values *kept = NULL;
-	int rc = model_begin(device, "launch");
+	int err = model_begin(device, "launch");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (model_missing() & DAGPATCH_MODEL_NO_KEPT_MEMSETS)
-		rc = model_exec_forget(model_exec, &kept);
-	if (rc < 0)
-		return model_end("launch", rc);
+		err = model_exec_forget(model_exec, &kept);
+	if (err < 0)
+		return model_end("launch", err);
 	if (table)
 		model_table_launch(table, model_stream_of((struct dagpatch_model_stream *)stream));
-	rc = dagpatch_model_exec_launch(model_exec, (struct dagpatch_model_stream *)stream);
+	err = dagpatch_model_exec_launch(model_exec, (struct dagpatch_model_stream *)stream);
 	if (kept)
 		model_exec_remember(model_exec, kept);
-	if (rc < 0 && table)
+	if (err < 0 && table)
 		model_table_unlaunch(table);
-	return model_end("launch", rc);
+	return model_end("launch", err);
 }
 
 /* ---- memory, open, close ---- */
@@ -542,10 +542,10 @@ static int memory_alloc(struct patch_device *device, uint64_t bytes, bool on_hos
 			void **ret_address)
 {
 	void *address;
-	int rc = model_begin(device, "memory_alloc");
+	int err = model_begin(device, "memory_alloc");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	address = dagpatch_model_alloc(bytes);
 	if (!address)
 		return model_end("memory_alloc", -ENOMEM);
@@ -569,10 +569,10 @@ static int copy_async(struct patch_device *device, void *dst, const void *src, u
 		      struct driver_stream *stream)
 {
 	struct dagpatch_model_copy copy = {.dst = dst, .src = src, .width_bytes = bytes};
-	int rc = model_begin(device, "copy_async");
+	int err = model_begin(device, "copy_async");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	return model_end("copy_async",
 			 dagpatch_model_copy_async((struct dagpatch_model_stream *)stream, &copy));
 }
@@ -583,13 +583,13 @@ static int mark_record(struct patch_device *device, struct driver_mark **mark,
 		       struct driver_stream *stream)
 {
 	struct dagpatch_model_event *event = (struct dagpatch_model_event *)*mark;
-	int rc = model_begin(device, "mark_record");
+	int err = model_begin(device, "mark_record");
 
-	if (rc == 0 && !event)
-		rc = model_end("mark_record", dagpatch_model_event_create(&event));
+	if (err == 0 && !event)
+		err = model_end("mark_record", dagpatch_model_event_create(&event));
 	*mark = (struct driver_mark *)event;
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	return model_end("mark_record", dagpatch_model_event_record(
 						(struct dagpatch_model_stream *)stream, event, 0));
 }
@@ -597,10 +597,10 @@ static int mark_record(struct patch_device *device, struct driver_mark **mark,
 static int mark_order(struct patch_device *device, struct driver_mark *mark,
 		      struct driver_stream *stream)
 {
-	int rc = model_begin(device, "mark_order");
+	int err = model_begin(device, "mark_order");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	return model_end("mark_order",
 			 dagpatch_model_event_wait((struct dagpatch_model_stream *)stream,
 						   (struct dagpatch_model_event *)mark, 0));

@@ -47,15 +47,15 @@ static int kernel_image(const struct patch_params *params, struct patch_image *i
 	const struct dagpatch_model_kernel *kernel = from->function;
 	bool by_block = from->form == PATCH_BY_BLOCK;
 	struct patch_kernel *to;
-	int rc;
+	int err;
 
 	if (!by_block && params->layout->count != kernel->count)
 		return -EINVAL;
 	image->size = 0;
-	rc = patch_image_resize(image, (uint32_t)sizeof(*to) +
-					       (by_block ? from->argument_bytes : kernel->bytes));
-	if (rc < 0)
-		return rc;
+	err = patch_image_resize(image, (uint32_t)sizeof(*to) +
+						(by_block ? from->argument_bytes : kernel->bytes));
+	if (err < 0)
+		return err;
 	to = (struct patch_kernel *)image->bytes;
 	*to = *from;
 	to->argument_bytes = (uint16_t)(image->size - sizeof(*to));
@@ -73,16 +73,16 @@ static int kernel_image(const struct patch_params *params, struct patch_image *i
 
 int model_image(const struct patch_params *params, struct patch_image *image)
 {
-	int rc;
+	int err;
 
 	image->kind = params->kind;
 	if (params->kind == PATCH_KERNEL)
 		return kernel_image(params, image);
 	image->size = 0;
-	rc = patch_image_resize(image, params->size);
-	if (rc == 0 && params->size > 0)
+	err = patch_image_resize(image, params->size);
+	if (err == 0 && params->size > 0)
 		memcpy(image->bytes, params->image, params->size);
-	return rc;
+	return err;
 }
 
 static int node_attach(struct dagpatch_model_graph *graph, struct model_node *node)
@@ -138,7 +138,7 @@ static int node_make_inner(struct model_node *node, uint32_t count)
 static int node_fill(struct model_node *node, const struct patch_params *params)
 {
 	struct patch_image image = {0};
-	int rc;
+	int err;
 
 	if (params->kind == PATCH_CHILD) {
 		const struct patch_child *child = params->image;
@@ -146,14 +146,15 @@ static int node_fill(struct model_node *node, const struct patch_params *params)
 		node->inner = calloc(1, sizeof(struct dagpatch_model_graph *));
 		if (!node->inner)
 			return -ENOMEM;
-		rc = model_graph_copy((struct dagpatch_model_graph *)child->graph, &node->inner[0]);
-		node->inner_count = rc == 0;
-		return rc;
+		err = model_graph_copy((struct dagpatch_model_graph *)child->graph,
+				       &node->inner[0]);
+		node->inner_count = err == 0;
+		return err;
 	}
-	rc = model_image(params, &image);
-	if (rc < 0) {
+	err = model_image(params, &image);
+	if (err < 0) {
 		patch_image_release(&image);
-		return rc;
+		return err;
 	}
 	node->image = image.bytes;
 	node->size = image.size;
@@ -165,18 +166,18 @@ int model_node_add(struct dagpatch_model_graph *graph, const struct patch_params
 		   struct model_node **ret_node)
 {
 	struct model_node *node;
-	int rc = node_create(params->kind, after, after_count, &node);
+	int err = node_create(params->kind, after, after_count, &node);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (params->attributes)
 		node->attributes = *params->attributes;
-	rc = node_fill(node, params);
-	if (rc == 0)
-		rc = node_attach(graph, node);
-	if (rc < 0) {
+	err = node_fill(node, params);
+	if (err == 0)
+		err = node_attach(graph, node);
+	if (err < 0) {
 		node_destroy(node);
-		return rc;
+		return err;
 	}
 	*ret_node = node;
 	return 0;
@@ -187,17 +188,17 @@ int model_conditional_add(struct dagpatch_model_graph *graph, enum dagpatch_cond
 			  uint32_t after_count, struct model_node **ret_node)
 {
 	struct model_node *node;
-	int rc = node_create(PATCH_CONDITIONAL, after, after_count, &node);
+	int err = node_create(PATCH_CONDITIONAL, after, after_count, &node);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	node->condition = condition;
-	rc = node_make_inner(node, body_count);
-	if (rc == 0)
-		rc = node_attach(graph, node);
-	if (rc < 0) {
+	err = node_make_inner(node, body_count);
+	if (err == 0)
+		err = node_attach(graph, node);
+	if (err < 0) {
 		node_destroy(node);
-		return rc;
+		return err;
 	}
 	*ret_node = node;
 	return 0;
@@ -206,13 +207,13 @@ int model_conditional_add(struct dagpatch_model_graph *graph, enum dagpatch_cond
 int model_node_set(struct model_node *node, const struct patch_params *params)
 {
 	struct patch_image image = {0};
-	int rc = model_image(params, &image);
+	int err = model_image(params, &image);
 
-	if (rc == 0 && node->kind != params->kind)
-		rc = -EINVAL;
-	if (rc < 0) {
+	if (err == 0 && node->kind != params->kind)
+		err = -EINVAL;
+	if (err < 0) {
 		patch_image_release(&image);
-		return rc;
+		return err;
 	}
 	free(node->image);
 	node->image = image.bytes;
@@ -223,51 +224,51 @@ int model_node_set(struct model_node *node, const struct patch_params *params)
 static int copy_node(struct dagpatch_model_graph *copy, const struct model_node *node)
 {
 	struct model_node *made;
-	int rc;
+	int err;
 
 	if (node->kind == PATCH_CONDITIONAL)
 		return -ENOTSUP;
-	rc = node_create(node->kind, node->after, node->after_count, &made);
-	if (rc < 0)
-		return rc;
+	err = node_create(node->kind, node->after, node->after_count, &made);
+	if (err < 0)
+		return err;
 	made->attributes = node->attributes;
 	for (uint32_t i = 0; i < node->after_count; i++)
 		made->after[i] = copy->nodes[node->after[i]->index];
 	if (node->kind == PATCH_CHILD) {
 		struct patch_child child = {(struct driver_graph *)node->inner[0]};
 
-		rc = node_fill(made, &(struct patch_params){.kind = PATCH_CHILD, .image = &child});
+		err = node_fill(made, &(struct patch_params){.kind = PATCH_CHILD, .image = &child});
 	} else if (node->size > 0) {
 		made->image = malloc(node->size);
-		rc = made->image ? 0 : -ENOMEM;
-		if (rc == 0)
+		err = made->image ? 0 : -ENOMEM;
+		if (err == 0)
 			memcpy(made->image, node->image, node->size);
 		made->size = node->size;
 	}
-	if (rc == 0)
-		rc = node_attach(copy, made);
-	if (rc < 0)
+	if (err == 0)
+		err = node_attach(copy, made);
+	if (err < 0)
 		node_destroy(made);
-	return rc;
+	return err;
 }
 
 int model_graph_copy(struct dagpatch_model_graph *graph, struct dagpatch_model_graph **ret_copy)
 {
 	struct dagpatch_model_graph *copy;
-	int rc;
+	int err;
 
 	graph->reads++;
 	if (graph->has_table)
 		return -ENOTSUP;
-	rc = model_graph_create(&copy);
-	for (uint32_t i = 0; rc == 0 && i < graph->count; i++) {
-		rc = copy_node(copy, graph->nodes[i]);
-		if (rc < 0)
+	err = model_graph_create(&copy);
+	for (uint32_t i = 0; err == 0 && i < graph->count; i++) {
+		err = copy_node(copy, graph->nodes[i]);
+		if (err < 0)
 			dagpatch_model_graph_destroy(copy);
 	}
-	if (rc == 0)
+	if (err == 0)
 		*ret_copy = copy;
-	return rc;
+	return err;
 }
 
 bool model_graph_has_priority(struct dagpatch_model_graph *graph)
@@ -401,14 +402,14 @@ static int plan_add_graph(struct plan *plan, const struct dagpatch_model_graph *
 static int plan_add_node(struct plan *plan, const struct model_node *node, uint32_t *ret_index)
 {
 	uint32_t index, first = 0;
-	int rc = plan_add(plan, node, &index);
+	int err = plan_add(plan, node, &index);
 
-	if (rc == 0)
-		rc = plan_add_levels(plan, node->inner_count, &first);
-	for (uint32_t i = 0; rc == 0 && i < node->inner_count; i++)
-		rc = plan_add_graph(plan, node->inner[i], first + i);
-	if (rc < 0)
-		return rc;
+	if (err == 0)
+		err = plan_add_levels(plan, node->inner_count, &first);
+	for (uint32_t i = 0; err == 0 && i < node->inner_count; i++)
+		err = plan_add_graph(plan, node->inner[i], first + i);
+	if (err < 0)
+		return err;
 	plan->nodes[index].first_level = first;
 	plan->nodes[index].level_count = node->inner_count;
 	plan->nodes[index].inner_nodes = plan->count - index - 1;
@@ -421,15 +422,15 @@ static int plan_add_graph(struct plan *plan, const struct dagpatch_model_graph *
 {
 	uint32_t *places = malloc(((size_t)graph->count + 1) * sizeof(*places));
 	struct waiters waiters = {0};
-	int rc = places ? waiters_find(graph, &waiters) : -ENOMEM;
+	int err = places ? waiters_find(graph, &waiters) : -ENOMEM;
 
-	for (uint32_t i = 0; rc == 0 && i < graph->count; i++)
-		rc = plan_add_node(plan, graph->nodes[i], &places[i]);
-	if (rc == 0)
-		rc = order_level(graph, places, &waiters, &plan->levels[level]);
+	for (uint32_t i = 0; err == 0 && i < graph->count; i++)
+		err = plan_add_node(plan, graph->nodes[i], &places[i]);
+	if (err == 0)
+		err = order_level(graph, places, &waiters, &plan->levels[level]);
 	waiters_release(&waiters);
 	free(places);
-	return rc;
+	return err;
 }
 
 static int compare_origins(const void *left, const void *right)
@@ -467,21 +468,21 @@ int model_plan_create(struct dagpatch_model_graph *graph, struct plan **ret_plan
 	struct plan *plan = calloc(1, sizeof(*plan));
 	struct plan_values *values;
 	uint32_t level;
-	int rc;
+	int err;
 
 	if (!plan)
 		return -ENOMEM;
 	plan->references = 1;
 	graph->reads++;
-	rc = plan_add_levels(plan, 1, &level);
-	if (rc == 0)
-		rc = plan_add_graph(plan, graph, level);
-	if (rc == 0)
-		rc = plan_index(plan);
-	values = rc == 0 ? malloc(sizeof(*values) + plan->value_bytes) : NULL;
+	err = plan_add_levels(plan, 1, &level);
+	if (err == 0)
+		err = plan_add_graph(plan, graph, level);
+	if (err == 0)
+		err = plan_index(plan);
+	values = err == 0 ? malloc(sizeof(*values) + plan->value_bytes) : NULL;
 	if (!values) {
 		model_plan_release(plan);
-		return rc < 0 ? rc : -ENOMEM;
+		return err < 0 ? err : -ENOMEM;
 	}
 	values->references = 1;
 	for (uint32_t i = 0; i < plan->count; i++)
@@ -544,23 +545,23 @@ int model_exec_set(struct dagpatch_model_exec *exec, const struct model_node *no
 {
 	const struct plan_node *planned = model_plan_find(exec->plan, node);
 	struct patch_image image = {0};
-	int rc;
+	int err;
 
 	if (!planned)
 		return -EINVAL;
-	rc = model_image(params, &image);
-	if (rc == 0 && planned->kind != params->kind)
-		rc = -EINVAL;
-	else if (rc == 0 && planned->size != image.size)
-		rc = -ENOTSUP; /* a kernel with other arguments */
-	if (rc == 0)
-		rc = exec_own_values(exec);
-	if (rc == 0 && image.size > 0)
+	err = model_image(params, &image);
+	if (err == 0 && planned->kind != params->kind)
+		err = -EINVAL;
+	else if (err == 0 && planned->size != image.size)
+		err = -ENOTSUP; /* a kernel with other arguments */
+	if (err == 0)
+		err = exec_own_values(exec);
+	if (err == 0 && image.size > 0)
 		memcpy(exec->values->bytes + planned->image, image.bytes, image.size);
-	if (rc == 0 && exec->is_used)
+	if (err == 0 && exec->is_used)
 		exec->is_used[planned - exec->plan->nodes] = false;
 	patch_image_release(&image);
-	return rc;
+	return err;
 }
 
 int model_exec_forget(struct dagpatch_model_exec *exec, struct plan_values **ret_kept)
@@ -610,27 +611,27 @@ int model_exec_take(struct dagpatch_model_exec *exec, const struct model_node *o
 	uint32_t total = outer ? outer->inner_nodes : exec->plan->count;
 	struct plan_values *values;
 	struct plan *plan;
-	int rc;
+	int err;
 
 	if (origin && !outer)
 		return -EINVAL;
 	if (outer)
 		to = outer + 1;
-	rc = model_plan_create(graph, &plan, &values);
-	if (rc < 0)
-		return rc;
+	err = model_plan_create(graph, &plan, &values);
+	if (err < 0)
+		return err;
 	from = plan->nodes;
 	if (plan->count != total || !is_same_shape(from, to, total))
-		rc = -ENOTSUP;
-	if (rc == 0)
-		rc = exec_own_values(exec);
-	for (uint32_t i = 0; rc == 0 && i < total && i < count; i++)
+		err = -ENOTSUP;
+	if (err == 0)
+		err = exec_own_values(exec);
+	for (uint32_t i = 0; err == 0 && i < total && i < count; i++)
 		memcpy(exec->values->bytes + to[i].image, values->bytes + from[i].image,
 		       from[i].size);
-	if (rc == 0 && exec->is_used)
+	if (err == 0 && exec->is_used)
 		memset(exec->is_used + (to - exec->plan->nodes), false,
 		       total < count ? total : count);
 	model_plan_release(plan);
 	model_values_release(values);
-	return rc;
+	return err;
 }

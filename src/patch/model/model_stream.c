@@ -304,7 +304,7 @@ static void join_capture(struct dagpatch_model_stream *stream, struct capture *c
 int dagpatch_model_capture_begin(struct dagpatch_model_stream *stream)
 {
 	struct capture *capture;
-	int rc;
+	int err;
 
 	if (!stream)
 		return -EINVAL;
@@ -313,10 +313,10 @@ int dagpatch_model_capture_begin(struct dagpatch_model_stream *stream)
 	capture = calloc(1, sizeof(*capture));
 	if (!capture)
 		return -ENOMEM;
-	rc = model_graph_create(&capture->graph);
-	if (rc < 0) {
+	err = model_graph_create(&capture->graph);
+	if (err < 0) {
 		free(capture);
-		return rc;
+		return err;
 	}
 	capture->origin = stream;
 	join_capture(stream, capture);
@@ -363,11 +363,11 @@ int model_stream_continue(struct dagpatch_model_stream *stream, struct model_nod
 static int capture_node(struct dagpatch_model_stream *stream, const struct patch_params *params)
 {
 	struct model_node *node;
-	int rc = model_node_add(stream->capture->graph, params, stream->tail, stream->tail_count,
-				&node);
+	int err = model_node_add(stream->capture->graph, params, stream->tail, stream->tail_count,
+				 &node);
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	if (params->kind == PATCH_KERNEL)
 		node->attributes.priority = stream->priority;
 	return tail_set(stream, &node, 1, false);
@@ -377,7 +377,7 @@ static int submit(struct dagpatch_model_stream *given, const struct patch_params
 {
 	struct dagpatch_model_stream *stream = model_stream_of(given);
 	struct operation *operation;
-	int rc;
+	int err;
 
 	if (stream->capture)
 		return capture_node(stream, params);
@@ -385,10 +385,10 @@ static int submit(struct dagpatch_model_stream *given, const struct patch_params
 	if (!operation)
 		return -ENOMEM;
 	operation->what = RUN_IMAGE;
-	rc = model_image(params, &operation->image);
-	if (rc < 0) {
+	err = model_image(params, &operation->image);
+	if (err < 0) {
 		operation_destroy(operation);
-		return rc;
+		return err;
 	}
 	pthread_mutex_lock(&lock);
 	append(stream, operation);
@@ -403,7 +403,7 @@ int dagpatch_model_launch_block(struct dagpatch_model_stream *stream,
 				const uint32_t block[3], const void *arguments, uint32_t bytes)
 {
 	struct patch_kernel *image;
-	int rc;
+	int err;
 
 	if (!kernel || (!arguments && bytes > 0) || bytes > UINT16_MAX)
 		return -EINVAL;
@@ -417,11 +417,11 @@ int dagpatch_model_launch_block(struct dagpatch_model_stream *stream,
 	image->form = PATCH_BY_BLOCK;
 	if (bytes > 0)
 		memcpy(image->arguments, arguments, bytes);
-	rc = submit(stream, &(struct patch_params){.kind = PATCH_KERNEL,
-						   .size = (uint32_t)sizeof(*image) + bytes,
-						   .image = image});
+	err = submit(stream, &(struct patch_params){.kind = PATCH_KERNEL,
+						    .size = (uint32_t)sizeof(*image) + bytes,
+						    .image = image});
 	free(image);
-	return rc;
+	return err;
 }
 
 int dagpatch_model_launch(struct dagpatch_model_stream *stream,
@@ -430,14 +430,14 @@ int dagpatch_model_launch(struct dagpatch_model_stream *stream,
 {
 	struct patch_layout *layout;
 	struct patch_kernel *image;
-	int rc;
+	int err;
 
 	if (!kernel || (!parameters && kernel->count > 0))
 		return -EINVAL;
 	layout = calloc(1, sizeof(*layout) + kernel->count * sizeof(*kernel->parameters));
 	image = calloc(1, sizeof(*image) + kernel->bytes);
-	rc = layout && image ? 0 : -ENOMEM;
-	if (rc == 0) {
+	err = layout && image ? 0 : -ENOMEM;
+	if (err == 0) {
 		layout->count = kernel->count;
 		memcpy(layout->parameters, kernel->parameters,
 		       kernel->count * sizeof(*kernel->parameters));
@@ -448,15 +448,15 @@ int dagpatch_model_launch(struct dagpatch_model_stream *stream,
 		for (uint32_t i = 0; i < kernel->count; i++)
 			memcpy(image->arguments + kernel->parameters[i].offset, parameters[i],
 			       kernel->parameters[i].bytes);
-		rc = submit(stream,
-			    &(struct patch_params){.kind = PATCH_KERNEL,
-						   .size = (uint32_t)sizeof(*image) + kernel->bytes,
-						   .image = image,
-						   .layout = layout});
+		err = submit(stream, &(struct patch_params){.kind = PATCH_KERNEL,
+							    .size = (uint32_t)sizeof(*image) +
+								    kernel->bytes,
+							    .image = image,
+							    .layout = layout});
 	}
 	free(layout);
 	free(image);
-	return rc;
+	return err;
 }
 
 static struct patch_end end_of(uint64_t pitch, uint64_t rows,
@@ -680,7 +680,7 @@ int dagpatch_model_event_record(struct dagpatch_model_stream *given,
 				struct dagpatch_model_event *event, int external)
 {
 	struct dagpatch_model_stream *stream = model_stream_of(given);
-	int rc;
+	int err;
 
 	if (!event)
 		return -EINVAL;
@@ -688,16 +688,16 @@ int dagpatch_model_event_record(struct dagpatch_model_stream *given,
 		return external ? submit_event_node(stream, event, PATCH_EVENT_RECORD)
 				: record_in_capture(stream, event);
 	pthread_mutex_lock(&lock);
-	rc = append_event(stream, event, RECORD_EVENT);
+	err = append_event(stream, event, RECORD_EVENT);
 	pthread_mutex_unlock(&lock);
-	return rc;
+	return err;
 }
 
 int dagpatch_model_event_wait(struct dagpatch_model_stream *given,
 			      struct dagpatch_model_event *event, int external)
 {
 	struct dagpatch_model_stream *stream = model_stream_of(given);
-	int rc;
+	int err;
 
 	if (!event)
 		return -EINVAL;
@@ -712,9 +712,9 @@ int dagpatch_model_event_wait(struct dagpatch_model_stream *given,
 	if (stream->capture)
 		return -EINVAL;
 	pthread_mutex_lock(&lock);
-	rc = append_event(stream, event, AWAIT_EVENT);
+	err = append_event(stream, event, AWAIT_EVENT);
 	pthread_mutex_unlock(&lock);
-	return rc;
+	return err;
 }
 
 void model_event_run(struct dagpatch_model_event *event, bool is_record)

@@ -62,10 +62,10 @@ int model_table_create(struct patch_device *device, struct driver_graph *graph,
 		       const struct patch_table_plan *plan, struct driver_table **ret_table)
 {
 	struct driver_table *table;
-	int rc = model_begin(device, "table_create");
+	int err = model_begin(device, "table_create");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	table = calloc(1, sizeof(*table));
 	if (!table)
 		return model_end("table_create", -ENOMEM);
@@ -102,10 +102,10 @@ int model_table_attach(struct patch_device *device, struct driver_table *table,
 		       struct driver_exec *handle)
 {
 	struct dagpatch_model_exec *exec = (struct dagpatch_model_exec *)handle;
-	int rc = model_begin(device, "table_attach");
+	int err = model_begin(device, "table_attach");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < table->relocation_count; i++) {
 		const struct patch_table_relocation *given = &table->given[i];
 		const struct plan_node *node =
@@ -134,10 +134,10 @@ static void await_entries(struct driver_table *table, uint64_t count)
 int model_table_bind(struct patch_device *device, struct driver_table *table, const uint32_t *slots,
 		     const uint64_t *addresses, uint32_t count)
 {
-	int rc = model_begin(device, "table_bind");
+	int err = model_begin(device, "table_bind");
 
-	if (rc < 0)
-		return rc;
+	if (err < 0)
+		return err;
 	await_entries(table, count);
 	for (uint32_t i = 0; i < count; i++)
 		table->log[table->written++ % table->log_count] =

@@ -49,9 +49,9 @@ int model_begin(const struct patch_device *device, const char *call)
 	return 0;
 }
 
-int model_end(const char *call, int rc)
+int model_end(const char *call, int err)
 {
-	return rc < 0 ? patch_fault(rc, call, MODEL_REFUSED, strerror(-rc)) : rc;
+	return err < 0 ? patch_fault(err, call, MODEL_REFUSED, strerror(-err)) : err;
 }
 
 /* ---- device memory ---- */

@@ -93,7 +93,7 @@ static int load_clock(struct process_load *load)
 	const struct raw_list *list = &load->lists[RECORD_ANCHOR];
 	struct clock_anchor *anchors = calloc((size_t)list->count + 1, sizeof(*anchors));
 	uint32_t count = 0;
-	int result;
+	int err;
 
 	if (!anchors)
 		return -ENOMEM;
@@ -107,9 +107,9 @@ static int load_clock(struct process_load *load)
 				.uncertainty_ns = record->uncertainty_ns,
 			};
 	}
-	result = clock_fit_init(&load->cuda.clock, anchors, count, CUPTI_HZ);
+	err = clock_fit_init(&load->cuda.clock, anchors, count, CUPTI_HZ);
 	free(anchors);
-	return result == -ENODATA ? 0 : result;
+	return err == -ENODATA ? 0 : err;
 }
 
 /* All CUDA devices share CUPTI's clock, so each agent gets its anchors and its fit error. */
@@ -127,13 +127,13 @@ static void tell_agents(struct process_load *load)
 
 int cuda_load(struct process_load *load)
 {
-	int result = load_inner(load);
+	int err = load_inner(load);
 
-	if (result == 0)
-		result = load_clock(load);
-	if (result == 0)
+	if (err == 0)
+		err = load_clock(load);
+	if (err == 0)
 		tell_agents(load);
-	return result;
+	return err;
 }
 
 void cuda_load_release(struct cuda_load *cuda)

@@ -371,9 +371,9 @@ static int place_all(struct bodies *bodies)
 	struct trace_activity *rows = table_alloc(count, sizeof(*rows));
 	struct trace_ticks *ticks = table_alloc(trace->ticks ? count : 0, sizeof(*ticks));
 	uint32_t *places = table_alloc(load->cids.count, sizeof(*places));
-	int result = rows && ticks && places ? 0 : -ENOMEM;
+	int err = rows && ticks && places ? 0 : -ENOMEM;
 
-	if (result == 0) {
+	if (err == 0) {
 		lay_out(bodies, places, find_places(bodies, places), rows, ticks);
 		memcpy(trace->activities + load->first.activities, rows, count * sizeof(*rows));
 		if (trace->ticks)
@@ -384,7 +384,7 @@ static int place_all(struct bodies *bodies)
 	free(rows);
 	free(ticks);
 	free(places);
-	return result;
+	return err;
 }
 
 static void release(struct bodies *bodies)
@@ -421,20 +421,20 @@ int cuda_bodies_load(struct process_load *load)
 {
 	struct bodies bodies = {.load = load, .orphan_first = first_orphan(load)};
 	bool is_any = false;
-	int result;
+	int err;
 
 	for (uint32_t i = bodies.orphan_first; i < load->trace->activities_count && !is_any; i++)
 		is_any = may_be_body(&load->trace->activities[i]);
 	if (!is_any || !cuda_is_there(&load->cuda))
 		return 0;
-	result = init(&bodies);
-	if (result == 0) {
+	err = init(&bodies);
+	if (err == 0) {
 		learn_spans(&bodies);
 		learn_edges(&bodies);
 		learn_waits(&bodies);
 		find_all(&bodies);
-		result = place_all(&bodies);
+		err = place_all(&bodies);
 	}
 	release(&bodies);
-	return result;
+	return err;
 }

@@ -209,7 +209,7 @@ int cuda_captures_load(struct process_load *load)
 {
 	struct cuda_captures *captures = &load->cuda.captures;
 	struct capture_walk walk;
-	int result;
+	int err;
 
 	if (captures->count)
 		qsort(captures->notes, captures->count, sizeof(*captures->notes), compare_notes);
@@ -218,11 +218,11 @@ int cuda_captures_load(struct process_load *load)
 	captures->is_captured = calloc((size_t)load->cids.count / 64 + 1, sizeof(uint64_t));
 	if (!captures->is_captured)
 		return -ENOMEM;
-	result = init_walk(&walk, load);
-	if (result == 0)
-		result = walk_calls(&walk);
+	err = init_walk(&walk, load);
+	if (err == 0)
+		err = walk_calls(&walk);
 	release_walk(&walk);
-	return result;
+	return err;
 }
 
 void cuda_captures_release(struct cuda_captures *captures)

@@ -427,35 +427,35 @@ static int load_all_waits(struct process_load *load)
 	struct events events = {0};
 	struct cuda_recorders recorders = {0};
 	uint32_t first = load->trace->event_records_count;
-	int result = load_events(load, &events);
+	int err = load_events(load, &events);
 
-	if (result == 0)
-		result = cuda_recorders_find(load, &recorders);
-	if (result == 0)
-		result = load_event_records(load, &events, recorders.nodes);
-	if (result == 0)
-		result = make_producers(load, first, &producers);
+	if (err == 0)
+		err = cuda_recorders_find(load, &recorders);
+	if (err == 0)
+		err = load_event_records(load, &events, recorders.nodes);
+	if (err == 0)
+		err = make_producers(load, first, &producers);
 	producers.recorders = &recorders;
-	if (result == 0)
-		result = load_waits(load, &events, &producers);
+	if (err == 0)
+		err = load_waits(load, &events, &producers);
 	cuda_recorders_release(&recorders);
 	free(events.keys);
 	free(producers.by_cid);
 	free(producers.by_order);
-	return result;
+	return err;
 }
 
 int cuda_events_load(struct process_load *load)
 {
 	static const enum record_type types[] = {RECORD_CUDA_EVENT, RECORD_CUDA_SYNC,
 						 RECORD_CUDA_MEMORY, RECORD_CUDA_OVERHEAD};
-	int result = 0;
+	int err = 0;
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types) && result == 0; i++)
-		result = raw_sort(&load->lists[types[i]], by_cid);
-	if (result == 0 && !load->without_waits)
-		result = load_all_waits(load);
-	if (result == 0)
-		result = load_memory(load);
-	return result == 0 ? load_overheads(load) : result;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types) && err == 0; i++)
+		err = raw_sort(&load->lists[types[i]], by_cid);
+	if (err == 0 && !load->without_waits)
+		err = load_all_waits(load);
+	if (err == 0)
+		err = load_memory(load);
+	return err == 0 ? load_overheads(load) : err;
 }

@@ -32,16 +32,16 @@ static bool *find_launch_apis(const struct process_load *load)
 static int learn_makers(const struct process_load *load, struct idset *makers)
 {
 	const struct raw_list *steps = &load->lists[RECORD_CUDA_GRAPH];
-	int result = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; i < steps->count && result == 0; i++) {
+	for (uint32_t i = 0; i < steps->count && err == 0; i++) {
 		const struct record_cuda_graph *step = steps->rows[i].record;
 
 		if (step->cid && (step->header.tag == RECORD_CUDA_NODE_CREATED ||
 				  step->header.tag == RECORD_CUDA_NODE_CLONED))
-			result = idset_add(makers, cuda_outer_cid(&load->cuda, step->cid));
+			err = idset_add(makers, cuda_outer_cid(&load->cuda, step->cid));
 	}
-	return result < 0 ? result : idset_finish(makers);
+	return err < 0 ? err : idset_finish(makers);
 }
 
 #define PARENT_DEPTH_MAX 64
@@ -121,15 +121,15 @@ static uint32_t count_of_call(const struct expecting *expecting, const struct tr
 int cuda_expect_load(struct process_load *load)
 {
 	struct expecting expecting = {.load = load};
-	int result;
+	int err;
 
 	if (!cuda_is_there(&load->cuda))
 		return 0;
 	expecting.launches = find_launch_apis(load);
-	result = expecting.launches ? learn_makers(load, &expecting.makers) : -ENOMEM;
-	if (result == 0)
-		result = count_execs(&expecting);
-	for (uint32_t i = load->first.calls; i < load->trace->calls_count && result == 0; i++) {
+	err = expecting.launches ? learn_makers(load, &expecting.makers) : -ENOMEM;
+	if (err == 0)
+		err = count_execs(&expecting);
+	for (uint32_t i = load->first.calls; i < load->trace->calls_count && err == 0; i++) {
 		struct trace_call *call = &load->trace->calls[i];
 
 		if (load->trace->apis[call->api].domain == RECORD_DOMAIN_CUDA)
@@ -138,7 +138,7 @@ int cuda_expect_load(struct process_load *load)
 	idset_release(&expecting.makers);
 	free(expecting.exec_count);
 	free(expecting.launches);
-	return result;
+	return err;
 }
 
 uint64_t cuda_count_untimed(const struct process_load *load)

@@ -384,9 +384,9 @@ static int add_updates(struct cuda_building *building)
 {
 	const struct raw_list *list = &building->load->lists[RECORD_CUDA_UPDATE];
 	uint64_t source_cid = 0; /* cid of the last update that named a source */
-	int result = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; i < list->count && result == 0; i++) {
+	for (uint32_t i = 0; i < list->count && err == 0; i++) {
 		const struct record_cuda_update *update = list->rows[i].record;
 		struct record_graph_node record = {
 			.graph_id = update->exec,
@@ -402,10 +402,10 @@ static int add_updates(struct cuda_building *building)
 		if (update->is_source)
 			source_cid = update->cid;
 		if (update->exec && !is_told_twice(building->load, update, source_cid))
-			result = cuda_put_record(building->load, RECORD_GRAPH_EXEC_UPDATE,
-						 UINT32_MAX, &record, sizeof(record));
+			err = cuda_put_record(building->load, RECORD_GRAPH_EXEC_UPDATE, UINT32_MAX,
+					      &record, sizeof(record));
 	}
-	return result;
+	return err;
 }
 
 static int take_step(struct cuda_building *building, const struct record_cuda_graph *step)

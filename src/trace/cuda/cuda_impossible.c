@@ -101,16 +101,16 @@ static int tell(const struct judging *judging)
 	static const char *const kinds[] = {
 		[TRACE_KERNEL] = "kernel", [TRACE_COPY] = "copy", [TRACE_MEMSET] = "memset"};
 	struct process_load *load = judging->load;
-	int result = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; i < MESSAGES_MOST && result == 0; i++) {
+	for (uint32_t i = 0; i < MESSAGES_MOST && err == 0; i++) {
 		const struct wrong_row *wrong = &judging->longest[i];
 		const struct trace_activity *row = &load->trace->activities[wrong->row];
 		const struct trace_work *work = trace_work_of(load->trace, row);
 
 		if (!wrong->length_ns)
 			break;
-		result = load_message(
+		err = load_message(
 			load, false,
 			"a %s%s%s of call %llu lasted %lld ns by CUPTI, while its stream ran %u "
 			"other%s that cannot have been then: it has no times",
@@ -118,10 +118,10 @@ static int tell(const struct judging *judging)
 			load->strings->strings[work->name], (unsigned long long)row->cid,
 			(long long)wrong->length_ns, wrong->passed, wrong->passed == 1 ? "" : "s");
 	}
-	if (result == 0 && judging->wrong_count > MESSAGES_MOST)
-		result = load_message(load, false, "and %u more without times for that reason",
-				      judging->wrong_count - MESSAGES_MOST);
-	return result;
+	if (err == 0 && judging->wrong_count > MESSAGES_MOST)
+		err = load_message(load, false, "and %u more without times for that reason",
+				   judging->wrong_count - MESSAGES_MOST);
+	return err;
 }
 
 static int64_t length_of(const struct trace *trace, uint32_t at)
@@ -217,7 +217,7 @@ static void judge_all(struct judging *judging)
 int cuda_impossible_load(struct process_load *load)
 {
 	struct judging judging = {.load = load};
-	int result;
+	int err;
 
 	if (!load->cuda.streams.count)
 		return 0;
@@ -229,7 +229,7 @@ int cuda_impossible_load(struct process_load *load)
 		if (!judging.found)
 			break;
 	}
-	result = tell(&judging);
+	err = tell(&judging);
 	free(judging.streams);
-	return result;
+	return err;
 }

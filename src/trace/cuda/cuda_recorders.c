@@ -207,18 +207,18 @@ static int place_call(struct placing *placing, uint32_t begin, uint32_t end)
 static int place_all(struct placing *placing)
 {
 	uint32_t count = placing->load->lists[RECORD_CUDA_EVENT].count, end;
-	int result = 0;
+	int err = 0;
 
 	if (placing->events.count)
 		qsort(placing->events.rows, placing->events.count, sizeof(*placing->events.rows),
 		      compare_events);
-	for (uint32_t begin = 0; begin < count && result == 0; begin = end) {
+	for (uint32_t begin = 0; begin < count && err == 0; begin = end) {
 		for (end = begin + 1; end < count; end++)
 			if (record_at(placing, end)->cid != record_at(placing, begin)->cid)
 				break;
-		result = place_call(placing, begin, end);
+		err = place_call(placing, begin, end);
 	}
-	return result;
+	return err;
 }
 
 static uint64_t by_cid(const struct raw *row)
@@ -250,26 +250,26 @@ int cuda_recorders_find(struct process_load *load, struct cuda_recorders *ret_re
 {
 	uint32_t count = load->lists[RECORD_CUDA_EVENT].count;
 	struct placing placing = {.load = load};
-	int result = graph_events_find(load, &placing.events);
+	int err = graph_events_find(load, &placing.events);
 
 	*ret_recorders = (struct cuda_recorders){.nodes = table_alloc(count, sizeof(uint32_t))};
 	placing.nodes = ret_recorders->nodes;
 	placing.is_taken = calloc((size_t)placing.events.count + 1, sizeof(*placing.is_taken));
-	if (result == 0 && (!placing.nodes || !placing.is_taken))
-		result = -ENOMEM;
-	if (result == 0)
+	if (err == 0 && (!placing.nodes || !placing.is_taken))
+		err = -ENOMEM;
+	if (err == 0)
 		memset(placing.nodes, 0xff, (size_t)count * sizeof(*placing.nodes));
-	if (result == 0 && placing.events.count) {
-		result = learn_names(&placing);
-		if (result == 0)
-			result = place_all(&placing);
-		if (result == 0)
-			result = find_silent(&placing, ret_recorders);
+	if (err == 0 && placing.events.count) {
+		err = learn_names(&placing);
+		if (err == 0)
+			err = place_all(&placing);
+		if (err == 0)
+			err = find_silent(&placing, ret_recorders);
 	}
 	graph_events_release(&placing.events);
 	free(placing.names);
 	free(placing.is_taken);
-	return result;
+	return err;
 }
 
 void cuda_recorders_release(struct cuda_recorders *recorders)

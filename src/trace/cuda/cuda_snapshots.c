@@ -86,13 +86,12 @@ static int put_held(struct cuda_building *building, const struct snapshot *paren
 static int put_all_held(struct cuda_building *building, const struct snapshot *parent,
 			const struct cuda_node *node, uint64_t *ret_first_id)
 {
-	int result = 0;
+	int err = 0;
 
-	for (uint32_t at = held_by(building, node); at && result == 0;
+	for (uint32_t at = held_by(building, node); at && err == 0;
 	     at = building->held[at - 1].next)
-		result = put_held(building, parent, node, building->held[at - 1].graph,
-				  ret_first_id);
-	return result;
+		err = put_held(building, parent, node, building->held[at - 1].graph, ret_first_id);
+	return err;
 }
 
 static int put_node(struct cuda_building *building, const struct snapshot *snapshot,
@@ -209,21 +208,21 @@ static int put_edges(struct cuda_building *building, const struct snapshot *snap
 	const struct cuda_life *life = &building->graphs[snapshot->graph];
 	const struct cuda_life *source = edges_of(building, life);
 	bool is_inherited = source != life;
-	int result = 0;
+	int err = 0;
 
 	for (uint32_t at = life->first_node; is_inherited && at != TRACE_NONE;
 	     at = building->nodes[at].next) {
 		if (building->nodes[at].original != TRACE_NONE)
 			building->clones[building->nodes[at].original] = at;
 	}
-	for (uint32_t at = source->first_edge; at != TRACE_NONE && result == 0;
+	for (uint32_t at = source->first_edge; at != TRACE_NONE && err == 0;
 	     at = building->edges[at].next) {
 		const struct cuda_edge *edge = &building->edges[at];
 
 		if (!edge->is_gone)
-			result = put_edge(building, snapshot, edge, is_inherited, count);
+			err = put_edge(building, snapshot, edge, is_inherited, count);
 	}
-	return result;
+	return err;
 }
 
 /* Numbers the nodes of GRAPH and returns their count. Must come first: the snapshots of held graphs
@@ -256,21 +255,20 @@ static int put_snapshot(struct cuda_building *building, const struct snapshot *s
 	};
 	struct cuda_life *life = &building->graphs[snapshot->graph];
 	bool is_plain;
-	int result = 0;
+	int err = 0;
 
 	life->exec = building->exec_count;
 	record.node_count = number_nodes(building, snapshot->graph, &is_plain);
-	for (uint32_t at = life->first_node; at != TRACE_NONE && result == 0;
+	for (uint32_t at = life->first_node; at != TRACE_NONE && err == 0;
 	     at = building->nodes[at].next) {
 		if (!building->nodes[at].is_gone)
-			result = put_node(building, snapshot, &building->nodes[at]);
+			err = put_node(building, snapshot, &building->nodes[at]);
 	}
-	if (result == 0)
-		result = put_edges(building, snapshot, &record.edge_count);
+	if (err == 0)
+		err = put_edges(building, snapshot, &record.edge_count);
 	if (!is_plain || life->is_partial || lacks_nodes(building, edges_of(building, life)))
 		record.edge_count = CUDA_EDGES_UNKNOWN;
-	return result < 0
-		       ? result
+	return err < 0 ? err
 		       : cuda_put_record(building->load, RECORD_GRAPH, 0, &record, sizeof(record));
 }
 
@@ -291,14 +289,14 @@ int cuda_take_snapshot(struct cuda_building *building, uint32_t graph, uint64_t 
 {
 	struct cuda_life *life = &building->graphs[graph];
 	struct snapshot snapshot = {.graph = graph, .id = life->snapshot, .ns = ns};
-	int result = 0;
+	int err = 0;
 
 	if (!snapshot.id) {
 		building->exec_count++;
 		snapshot.id = ++building->last_graph_id;
-		result = put_snapshot(building, &snapshot);
+		err = put_snapshot(building, &snapshot);
 		life->snapshot = has_held(building, graph) ? 0 : snapshot.id;
 	}
 	*ret_id = snapshot.id;
-	return result;
+	return err;
 }

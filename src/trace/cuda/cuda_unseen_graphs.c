@@ -25,12 +25,12 @@ static int compare_unseen(const void *left, const void *right)
 static int learn_execs(const struct process_load *load, struct idset *execs)
 {
 	const struct raw_list *list = &load->lists[RECORD_GRAPH_EXEC];
-	int result = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; i < list->count && result == 0; i++)
-		result = idset_add(
-			execs, ((const struct record_graph_exec *)list->rows[i].record)->exec_id);
-	return result < 0 ? result : idset_finish(execs);
+	for (uint32_t i = 0; i < list->count && err == 0; i++)
+		err = idset_add(execs,
+				((const struct record_graph_exec *)list->rows[i].record)->exec_id);
+	return err < 0 ? err : idset_finish(execs);
 }
 
 /* Collects each node that activities of unknown execs name, once, sorted by exec. Uses
@@ -82,29 +82,28 @@ static int put_unseen_graph(struct process_load *load, uint64_t graph_id,
 		.edge_count = CUDA_EDGES_UNKNOWN,
 	};
 	struct record_graph_exec exec = {.exec_id = nodes->exec, .graph_id = graph_id};
-	int result = 0;
+	int err = 0;
 
-	for (uint32_t i = 0; i < count && result == 0; i++)
-		result = put_unseen_node(load, graph_id, &nodes[i], i);
-	if (result == 0)
-		result = cuda_put_record(load, RECORD_GRAPH, 0, &graph, sizeof(graph));
-	return result < 0 ? result
-			  : cuda_put_record(load, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
+	for (uint32_t i = 0; i < count && err == 0; i++)
+		err = put_unseen_node(load, graph_id, &nodes[i], i);
+	if (err == 0)
+		err = cuda_put_record(load, RECORD_GRAPH, 0, &graph, sizeof(graph));
+	return err < 0 ? err : cuda_put_record(load, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
 }
 
 static int put_unseen_graphs(struct process_load *load, uint64_t *last_graph_id,
 			     const struct unseen_node *nodes, uint32_t count)
 {
 	uint32_t first = 0;
-	int result = 0;
+	int err = 0;
 
-	for (uint32_t i = 1; i <= count && result == 0; i++) {
+	for (uint32_t i = 1; i <= count && err == 0; i++) {
 		if (i < count && nodes[i].exec == nodes[first].exec)
 			continue;
-		result = put_unseen_graph(load, ++*last_graph_id, &nodes[first], i - first);
+		err = put_unseen_graph(load, ++*last_graph_id, &nodes[first], i - first);
 		first = i;
 	}
-	return result;
+	return err;
 }
 
 int cuda_add_unseen_graphs(struct process_load *load, uint64_t *last_graph_id)
@@ -112,14 +111,14 @@ int cuda_add_unseen_graphs(struct process_load *load, uint64_t *last_graph_id)
 	uint32_t node_count = load->cuda.node_ids.count;
 	struct unseen_node *nodes = calloc((size_t)node_count + 1, sizeof(*nodes));
 	struct idset execs = {0};
-	int result = nodes ? learn_execs(load, &execs) : -ENOMEM;
+	int err = nodes ? learn_execs(load, &execs) : -ENOMEM;
 
 	for (uint32_t i = 0; i < node_count; i++)
 		load->cuda.nodes[i].index = 0;
-	if (result == 0)
-		result = put_unseen_graphs(load, last_graph_id, nodes,
-					   collect_unseen(load, &execs, nodes));
+	if (err == 0)
+		err = put_unseen_graphs(load, last_graph_id, nodes,
+					collect_unseen(load, &execs, nodes));
 	idset_release(&execs);
 	free(nodes);
-	return result;
+	return err;
 }
