@@ -496,7 +496,7 @@ static int adopt(struct program *program, struct dagpatch_recording *recording)
 		.exec = one_in(program, 2) && exec == &program->execs[graphs - program->graphs]
 				? *exec
 				: NULL,
-		.again_count = one_in(program, 8) ? byte(program) % 3 : 0,
+		.further_graph_count = one_in(program, 8) ? byte(program) % 3 : 0,
 	};
 
 	fill_addresses(program, addresses);

@@ -237,7 +237,7 @@ def nccl_rank(rank, line, strategy):
     cache = dagpatch.Cache(context, vote=vote, vote_timeout_ns=5_000_000_000)
     collective = dagpatch.Collective(communicator.value, 0, float32, count, True)
     cached = dagpatch.Recording(context)
-    cached.add_captured(record, [cached.add_slot(n, count * 4) for n in ("send", "receive")], capture_again=True,
+    cached.add_captured(record, [cached.add_slot(n, count * 4) for n in ("send", "receive")], recapture=True,
                         collective=collective, cache=cache)
     cached.finalize()
     ways = [(0, 0), (1, 1), (0, 0), (1, 2), (1, 2), (3, 1)]

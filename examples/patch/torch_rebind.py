@@ -35,7 +35,7 @@ def rebindable(work, tensors, strategy=dagpatch.Strategy.AUTO):
     for number, tensor in enumerate(tensors):
         recording.add_slot(f"tensor {number}", tensor.nbytes)
     handles = [graph.raw_cuda_graph() for graph in graphs]
-    recording.adopt(handles[0], tensors, other_graph=handles[1], other_addresses=others, again=handles[2:])
+    recording.adopt(handles[0], tensors, other_graph=handles[1], other_addresses=others, further_graphs=handles[2:])
     recording.finalize()
     return recording, kept + graphs
 

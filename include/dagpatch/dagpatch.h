@@ -639,7 +639,7 @@ int dagpatch_add_conditional(struct dagpatch_recording *recording,
  * on to the caller. USER stays valid as long as the recording and those that nest it. The callback
  * runs on the thread that makes the call, and only during that call:
  *
- *	call			patched work		with DAGPATCH_CAPTURE_AGAIN
+ *	call			patched work		with DAGPATCH_RECAPTURE
  *	dagpatch_add_captured	2 times; 6 with		never
  *				DAGPATCH_LEAVE_UNSTABLE
  *	dagpatch_apply,		never; once with	once for each place of the work
@@ -647,7 +647,7 @@ int dagpatch_add_conditional(struct dagpatch_recording *recording,
  *	dagpatch_verify		once; never with	never
  *				DAGPATCH_LEAVE_UNSTABLE
  *
- * Work with DAGPATCH_CAPTURE_AGAIN is *recaptured* for each place where it was added: when
+ * Work with DAGPATCH_RECAPTURE is *recaptured* for each place where it was added: when
  * addresses of that place change; when a graph is built for the first time or after it was LOST;
  * and, where ranks vote, when another rank needs it. It is not recaptured if the cache has it. If
  * the call fails, the next call recaptures it.
@@ -670,7 +670,7 @@ typedef int (*dagpatch_capture_fn)(void *user, void *stream, void *const *addres
 enum {
 	/* The work is never patched. It is recaptured when an address changes, unless a cache has
 	 * it. */
-	DAGPATCH_CAPTURE_AGAIN = 1,
+	DAGPATCH_RECAPTURE = 1,
 	/* The work is captured twice more at each set of addresses. Words of 4 bytes in kernels'
 	 * arguments that differ even at equal addresses (such as padding of structs that is never
 	 * written) have nothing to do with the slots: they keep the value of the first capture. An
@@ -690,7 +690,7 @@ struct dagpatch_collective {
 	uint32_t type;	       /* the caller's number of the element type */
 	uint64_t count;	       /* of elements */
 	/* Not 0: the library may have registered the buffers during the capture, so its nodes must
-	 * not be patched. Needs DAGPATCH_CAPTURE_AGAIN. */
+	 * not be patched. Needs DAGPATCH_RECAPTURE. */
 	int buffers_are_registered;
 };
 
@@ -704,14 +704,14 @@ struct dagpatch_capture {
 	void *user;		    /* passed to RECORD */
 	const uint32_t *slots;	    /* SLOT_COUNT different slots that the work uses; copied */
 	uint32_t slot_count;
-	uint32_t flags; /* a sum of DAGPATCH_CAPTURE_AGAIN and DAGPATCH_LEAVE_UNSTABLE */
+	uint32_t flags; /* a sum of DAGPATCH_RECAPTURE and DAGPATCH_LEAVE_UNSTABLE */
 	/* Two sets of addresses to capture at, one address for each of SLOTS (see
 	 * dagpatch_add_captured). The work is captured at them but never run. Both NULL: dagpatch
 	 * allocates scratch memory of the slots' sizes during the call and moves each slot by a
 	 * different distance. */
 	void *const *addresses[2];
 	const struct dagpatch_collective *collective; /* NULL: the work is no collective */
-	/* Where captured graphs are kept; of the same context, only with DAGPATCH_CAPTURE_AGAIN.
+	/* Where captured graphs are kept; of the same context, only with DAGPATCH_RECAPTURE.
 	 * May be NULL. */
 	struct dagpatch_cache *cache;
 	/* With a cache: the name of the work. All recordings that use the same name share what was
@@ -726,7 +726,7 @@ struct dagpatch_capture {
 	size_t key_bytes;
 };
 
-/* Adds captured work as a child node. Without DAGPATCH_CAPTURE_AGAIN its nodes are numbered right
+/* Adds captured work as a child node. Without DAGPATCH_RECAPTURE its nodes are numbered right
  * after it and are patched later. -EILSEQ: the captures differ where no slot explains it, or in
  * kernels, shape or dependencies. -ENOTSUP: a node is of a kind that the driver does not let
  * dagpatch read. -ELOOP: nested deeper than dagpatch_options.child_depth. Errors of the callback
@@ -773,8 +773,8 @@ struct dagpatch_graph {
 	void *const *addresses[2];
 	void *other_graph; /* the same work at addresses[1]; only read; NULL: see declared */
 	/* As in struct dagpatch_adoption. */
-	void *const *again;
-	uint32_t again_count;
+	void *const *further_graphs;
+	uint32_t further_graph_count;
 	const struct dagpatch_declared *declared; /* nodes as in GRAPH, slots of the recording */
 	uint32_t declared_count;
 };
@@ -799,8 +799,8 @@ struct dagpatch_adoption {
 	void *other_graph; /* the same work at addresses[1]; only read; NULL: see declared */
 	/* Further captures of the same work, alternately at addresses[0] and addresses[1]: see
 	 * DAGPATCH_LEAVE_UNSTABLE. At most 6, only with other_graph; only read. */
-	void *const *again;
-	uint32_t again_count;
+	void *const *further_graphs;
+	uint32_t further_graph_count;
 	/* Must agree with the addresses in GRAPH. Either this or other_graph. */
 	const struct dagpatch_declared *declared;
 	uint32_t declared_count;
@@ -894,7 +894,7 @@ int dagpatch_revert(struct dagpatch_recording *recording);
  * Dependencies stay as they are: a node that now touches other slots waits for the same nodes as
  * before. NODE is the number in the recording. The nodes of a child follow it: those of a nested
  * recording in its order, those of captured work and adopted graphs in the order in which the
- * driver lists them. Nodes of work with DAGPATCH_CAPTURE_AGAIN, and kernels that set conditions,
+ * driver lists them. Nodes of work with DAGPATCH_RECAPTURE, and kernels that set conditions,
  * cannot be set.
  *
  * Given launch attributes are added to those of the node. A new executable graph is made for
@@ -916,7 +916,7 @@ int dagpatch_set_memset(struct dagpatch_recording *recording, uint32_t node,
 
 /* NODE is a node that dagpatch_add_child added. The new child has the same kinds of nodes with the
  * same dependencies, including everything nested in it (-EINVAL), and no work with
- * DAGPATCH_CAPTURE_AGAIN (-ENOTSUP). */
+ * DAGPATCH_RECAPTURE (-ENOTSUP). */
 int dagpatch_set_child(struct dagpatch_recording *recording, uint32_t node,
 		       const struct dagpatch_child *child);
 

@@ -9,13 +9,13 @@
 
 static int check_further(struct dagpatch_recording *recording, const struct dagpatch_graph *given)
 {
-	if (given->again_count > CAPTURES_MOST - 2)
+	if (given->further_graph_count > CAPTURES_MOST - 2)
 		return recording_fail(recording, -EINVAL, "%u further captures, more than %u",
-				      given->again_count, CAPTURES_MOST - 2);
-	if (given->again_count > 0 && !given->other_graph)
+				      given->further_graph_count, CAPTURES_MOST - 2);
+	if (given->further_graph_count > 0 && !given->other_graph)
 		return recording_fail(recording, -EINVAL, "further captures without a second one");
-	for (uint32_t i = 0; i < given->again_count; i++)
-		if (!given->again || !given->again[i])
+	for (uint32_t i = 0; i < given->further_graph_count; i++)
+		if (!given->further_graphs || !given->further_graphs[i])
 			return recording_fail(recording, -EINVAL, "further capture %u is missing",
 					      i);
 	return 0;
@@ -102,7 +102,7 @@ static int append_given(struct dagpatch_recording *recording, const struct givin
 	const struct dagpatch_graph *given = giving->given;
 	struct captures captures = {
 		.graphs = {giving->graph, given->other_graph},
-		.count = given->other_graph ? 2 + given->again_count : 1,
+		.count = given->other_graph ? 2 + given->further_graph_count : 1,
 		.slots = given->slots,
 		.slot_count = given->slot_count,
 		.addresses = {given->addresses[0], given->addresses[1]},
@@ -112,7 +112,7 @@ static int append_given(struct dagpatch_recording *recording, const struct givin
 	int err;
 
 	for (uint32_t i = 2; i < captures.count; i++)
-		captures.graphs[i] = given->again[i - 2];
+		captures.graphs[i] = given->further_graphs[i - 2];
 	err = given->other_graph ? addresses_check(recording, given->slots, given->slot_count,
 						   captures.addresses)
 				 : 0;
@@ -290,8 +290,10 @@ static int adopt(struct dagpatch_recording *recording, const struct dagpatch_ado
 		&DAGPATCH_SIZED(graph, .graph = adoption.graph, .slots = slots,
 				.slot_count = recording->slot_count,
 				.addresses = {adoption.addresses[0], adoption.addresses[1]},
-				.other_graph = adoption.other_graph, .again = adoption.again,
-				.again_count = adoption.again_count, .declared = adoption.declared,
+				.other_graph = adoption.other_graph,
+				.further_graphs = adoption.further_graphs,
+				.further_graph_count = adoption.further_graph_count,
+				.declared = adoption.declared,
 				.declared_count = adoption.declared_count),
 		adoption.exec, &mark);
 	free(slots);

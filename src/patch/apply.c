@@ -24,7 +24,7 @@ static void write_slot(struct dagpatch_recording *recording, uint32_t slot, uint
 		const struct relocation *relocation = &recording->relocations[i];
 		uint64_t value = address + relocation->offset;
 
-		if (relocation->byte != RELOCATION_AGAIN)
+		if (relocation->byte != RELOCATION_RECAPTURED)
 			memcpy((uint8_t *)node_image(recording, relocation->node) +
 				       relocation->byte,
 			       &value, sizeof(value));
@@ -66,7 +66,7 @@ static void gather_slot(struct dagpatch_recording *recording, uint32_t slot)
 		const struct relocation *relocation = &recording->relocations[i];
 		uint64_t value = address + relocation->offset;
 
-		if (relocation->byte == RELOCATION_AGAIN)
+		if (relocation->byte == RELOCATION_RECAPTURED)
 			continue;
 		memcpy((uint8_t *)node_image(recording, relocation->node) + relocation->byte,
 		       &value, sizeof(value));
@@ -87,9 +87,9 @@ static void gather_dirty(struct dagpatch_recording *recording)
 		if (recording->nodes[node].image != DAGPATCH_NONE)
 			mark_dirty(recording, node);
 	}
-	for (uint32_t i = 0; i < recording->again_count; i++)
-		if (recording->agains[i].next)
-			mark_dirty(recording, recording->agains[i].node);
+	for (uint32_t i = 0; i < recording->recapture_count; i++)
+		if (recording->recaptures[i].next)
+			mark_dirty(recording, recording->recaptures[i].node);
 }
 
 static uint32_t gather_table(struct dagpatch_recording *recording)
@@ -176,7 +176,7 @@ static void observe_slot(struct dagpatch_recording *recording, uint32_t slot,
 		one.node_handle = recording->nodes[relocation->node].handle;
 		one.old_address += relocation->offset;
 		one.new_address += relocation->offset;
-		if (relocation->byte == RELOCATION_AGAIN)
+		if (relocation->byte == RELOCATION_RECAPTURED)
 			one.strategy = DAGPATCH_CAPTURE;
 		one.byte = public_byte(recording, relocation->node, relocation->byte);
 		options->observe(options->observe_user, &one);
@@ -240,17 +240,17 @@ static uint32_t nodes_in_table(const struct dagpatch_recording *recording)
 
 static void commit(struct dagpatch_recording *recording, struct step *step)
 {
-	uint32_t agains = 0;
+	uint32_t recaptures = 0;
 
 	if (step->replaced.is_there) {
 		build_accept(recording, &step->replaced);
 		split_relocations(recording);
 		step->table = 0; /* the new graph has the addresses */
 	}
-	for (uint32_t i = 0; i < recording->again_count; i++)
-		agains += recording->agains[i].next != NULL;
-	if (agains > 0)
-		count_use(recording, DAGPATCH_CAPTURE, agains, 0);
+	for (uint32_t i = 0; i < recording->recapture_count; i++)
+		recaptures += recording->recaptures[i].next != NULL;
+	if (recaptures > 0)
+		count_use(recording, DAGPATCH_CAPTURE, recaptures, 0);
 	if (step->table > 0)
 		count_use(recording, DAGPATCH_DEVICE_TABLE, step->table,
 			  recording->dirty_count ? 0 : step->ns * step->weight);
@@ -278,8 +278,8 @@ static void commit(struct dagpatch_recording *recording, struct step *step)
 		recording->is_changed[slot] = 0;
 	}
 	recording->changed_count = 0;
-	if (recording->again_count > 0)
-		again_commit(recording);
+	if (recording->recapture_count > 0)
+		recapture_commit(recording);
 	if (recording->revisions.pending_count > 0)
 		revisions_clear(recording);
 	clear_dirty(recording);
@@ -309,7 +309,7 @@ static void roll_back(struct dagpatch_recording *recording, struct step *step)
 		strategy_put_back(recording, step->done);
 	if (step->is_table_bound)
 		unbind_table(recording, step);
-	again_drop(recording);
+	recapture_drop(recording);
 	clear_dirty(recording);
 	/* The error says why the apply failed, not what happened while putting back. */
 	recording->error = error;
@@ -409,7 +409,7 @@ static int change(struct dagpatch_recording *recording, struct step *step)
 		step->ns = now_ns() - step->begin_ns;
 	if (err == 0)
 		err = verify_step(recording);
-	err = again_agree(recording, err);
+	err = recapture_agree(recording, err);
 	if (err < 0)
 		roll_back(recording, step);
 	return err;
@@ -419,9 +419,9 @@ static int apply_changes(struct dagpatch_recording *recording)
 {
 	uint64_t failures = recording->stats.failures;
 	struct step step = {0};
-	int err = recording->again_count > 0 ? again_prepare(recording) : 0;
+	int err = recording->recapture_count > 0 ? recapture_prepare(recording) : 0;
 
-	err = err < 0 ? again_agree(recording, err) : change(recording, &step);
+	err = err < 0 ? recapture_agree(recording, err) : change(recording, &step);
 	/* A call counts as one failure, however many strategies failed in it. */
 	recording->stats.failures = failures + (err < 0);
 	if (err == 0)
@@ -433,9 +433,9 @@ static int apply_changes(struct dagpatch_recording *recording)
  * again from what was captured. */
 static void drop_current(struct dagpatch_recording *recording)
 {
-	for (uint32_t i = 0; i < recording->again_count && !recording->is_evicted; i++) {
-		captured_graph_release(recording->agains[i].current);
-		recording->agains[i].current = NULL;
+	for (uint32_t i = 0; i < recording->recapture_count && !recording->is_evicted; i++) {
+		captured_graph_release(recording->recaptures[i].current);
+		recording->recaptures[i].current = NULL;
 	}
 }
 
@@ -448,13 +448,13 @@ static int make_first(struct dagpatch_recording *recording, struct replaced *rep
 	err = build(recording, replaced);
 	if (err == 0)
 		err = verify_step(recording);
-	err = again_agree(recording, err);
+	err = recapture_agree(recording, err);
 	if (err < 0) {
 		struct dagpatch_error error = recording->error;
 
 		build_undo(recording, replaced);
 		revisions_take_back(recording);
-		again_drop(recording);
+		recapture_drop(recording);
 		recording->error = error;
 	}
 	return err;
@@ -466,8 +466,8 @@ static int build_first(struct dagpatch_recording *recording)
 	int err;
 
 	drop_current(recording);
-	err = again_prepare(recording);
-	err = err < 0 ? again_agree(recording, err) : make_first(recording, &step.replaced);
+	err = recapture_prepare(recording);
+	err = err < 0 ? recapture_agree(recording, err) : make_first(recording, &step.replaced);
 	if (err < 0)
 		return err;
 	build_accept(recording, &step.replaced);
@@ -485,7 +485,7 @@ static int build_first(struct dagpatch_recording *recording)
 		recording->applied[i] = recording->wanted[i];
 		recording->slots[i].changed_in = recording->last.number;
 	}
-	again_commit(recording);
+	recapture_commit(recording);
 	changes_clear(recording);
 	revisions_clear(recording);
 	return 0;
@@ -553,7 +553,7 @@ static int begin(struct dagpatch_recording *recording, bool needs_all)
 		settle(recording);
 	if (err == 0 && needs_all)
 		err = check_bound(recording);
-	return err < 0 ? again_refuse(recording, err) : 0;
+	return err < 0 ? recapture_refuse(recording, err) : 0;
 }
 
 int wanted_begin(struct dagpatch_recording *recording)
@@ -562,9 +562,9 @@ int wanted_begin(struct dagpatch_recording *recording)
 
 	if (err < 0)
 		return err;
-	err = again_prepare(recording);
+	err = recapture_prepare(recording);
 	if (err < 0)
-		return again_agree(recording, err);
+		return recapture_agree(recording, err);
 	revisions_put(recording);
 	images_write(recording, recording->wanted);
 	return 0;
@@ -572,12 +572,12 @@ int wanted_begin(struct dagpatch_recording *recording)
 
 int wanted_end(struct dagpatch_recording *recording, int err)
 {
-	err = again_agree(recording, err);
+	err = recapture_agree(recording, err);
 	if (err == 0)
-		again_cache(recording);
+		recapture_cache(recording);
 	revisions_take_back(recording);
 	images_write(recording, recording->applied);
-	again_drop(recording);
+	recapture_drop(recording);
 	return err;
 }
 

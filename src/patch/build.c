@@ -229,11 +229,12 @@ static int add_child(struct building *building, uint32_t node, struct driver_gra
 	struct driver_graph *embedded;
 	int err;
 
-	if (record->flags & NODE_AGAIN) {
-		const struct again *again = &recording->agains[record->detail];
+	if (record->flags & NODE_RECAPTURED) {
+		const struct recapture *recapture = &recording->recaptures[record->detail];
 
-		return add_child_node(building, node, graph,
-				      (again->next ? again->next : again->current)->graph);
+		return add_child_node(
+			building, node, graph,
+			(recapture->next ? recapture->next : recapture->current)->graph);
 	}
 	if (!(record->flags & NODE_CAPTURED))
 		return add_recorded_child(building, node, graph);
@@ -332,7 +333,7 @@ static bool can_be_in_table(const struct dagpatch_recording *recording, uint32_t
 {
 	const struct patch_params params = node_params(recording, relocation->node);
 
-	return relocation->byte != RELOCATION_AGAIN && !recording->slots[slot].flags &&
+	return relocation->byte != RELOCATION_RECAPTURED && !recording->slots[slot].flags &&
 	       params.kind == PATCH_KERNEL &&
 	       (((const struct patch_kernel *)params.image)->form == PATCH_BY_BLOCK ||
 		(params.layout && params.layout->is_known));
@@ -534,11 +535,11 @@ int build(struct dagpatch_recording *recording, struct replaced *ret_replaced)
 	err = attempt_twice(recording, &built);
 	if (err < 0) {
 		restore(recording, &kept);
-		again_drop_handles(recording);
+		recapture_drop_handles(recording);
 		kept_release(&kept);
 		return err;
 	}
-	again_swap_handles(recording);
+	recapture_swap_handles(recording);
 	for (uint32_t i = 0; i < recording->node_count; i++)
 		recording->nodes[i].flags &= (uint8_t)~NODE_STALE;
 	recording->built = built;
@@ -551,7 +552,7 @@ void build_accept(struct dagpatch_recording *recording, struct replaced *replace
 	if (!replaced->is_there)
 		return;
 	retire_built(recording, &replaced->built);
-	again_drop_handles(recording);
+	recapture_drop_handles(recording);
 	kept_release(replaced);
 	recording->launches = (struct launches){0};
 	recording->updates = 0;
@@ -567,8 +568,8 @@ void build_undo(struct dagpatch_recording *recording, struct replaced *replaced)
 	built_release(recording->device, &recording->built);
 	recording->built = replaced->built;
 	restore(recording, replaced);
-	again_swap_handles(recording);
-	again_drop_handles(recording);
+	recapture_swap_handles(recording);
+	recapture_drop_handles(recording);
 	kept_release(replaced);
 }
 
@@ -650,7 +651,7 @@ int build_into(struct dagpatch_recording *recording, const struct patch_capturin
 	} else {
 		err = add_all(recording, into, &ends);
 		restore(recording, &kept);
-		again_drop_handles(recording);
+		recapture_drop_handles(recording);
 	}
 	kept_release(&kept);
 	if (err < 0)

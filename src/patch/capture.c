@@ -216,7 +216,7 @@ static int read_node(struct dagpatch_recording *recording, struct driver_graph *
 	if (image->kind == PATCH_OPAQUE)
 		return recording_fail_at(recording, -ENOTSUP, node, DAGPATCH_NONE,
 					 "it is of a kind that cannot be read: add it with "
-					 "DAGPATCH_CAPTURE_AGAIN");
+					 "DAGPATCH_RECAPTURE");
 	return 0;
 }
 
@@ -518,17 +518,17 @@ static int read_capture(struct dagpatch_recording *recording, const struct dagpa
 static int check_capture(struct dagpatch_recording *recording,
 			 const struct dagpatch_capture *capture)
 {
-	bool is_again = capture->flags & DAGPATCH_CAPTURE_AGAIN;
+	bool is_recaptured = capture->flags & DAGPATCH_RECAPTURE;
 
 	if (!capture->record)
 		return recording_fail(recording, -EINVAL, "a capture without a callback");
-	if (capture->flags & ~(uint32_t)(DAGPATCH_CAPTURE_AGAIN | DAGPATCH_LEAVE_UNSTABLE))
+	if (capture->flags & ~(uint32_t)(DAGPATCH_RECAPTURE | DAGPATCH_LEAVE_UNSTABLE))
 		return recording_fail(recording, -EINVAL, "unknown flags of a capture");
 	if (!capture->addresses[0] != !capture->addresses[1])
 		return recording_fail(recording, -EINVAL, "a capture needs two sets of addresses");
-	if (capture->cache && !is_again)
+	if (capture->cache && !is_recaptured)
 		return recording_fail(recording, -EINVAL,
-				      "a cache is of use with DAGPATCH_CAPTURE_AGAIN only");
+				      "a cache is of use with DAGPATCH_RECAPTURE only");
 	if (capture->cache && !cache_is_of(capture->cache, recording->context))
 		return recording_fail(recording, -EINVAL,
 				      "a capture with a cache of another context");
@@ -539,10 +539,10 @@ static int check_capture(struct dagpatch_recording *recording,
 	if (!capture->key != !capture->key_bytes)
 		return recording_fail(recording, -EINVAL, "a capture's key of %zu bytes%s",
 				      capture->key_bytes, capture->key ? "" : " at NULL");
-	if (capture->collective && capture->collective->buffers_are_registered && !is_again)
+	if (capture->collective && capture->collective->buffers_are_registered && !is_recaptured)
 		return recording_fail(recording, -EINVAL,
 				      "a collective whose buffers are registered must not be "
-				      "patched: use DAGPATCH_CAPTURE_AGAIN");
+				      "patched: use DAGPATCH_RECAPTURE");
 	return slots_check(recording, capture->slots, capture->slot_count, "a capture");
 }
 
@@ -606,31 +606,34 @@ static int append_patched(struct dagpatch_recording *recording,
 static int append_again(struct dagpatch_recording *recording,
 			const struct dagpatch_capture *capture, uint32_t node)
 {
-	struct again again = {
+	struct recapture recapture = {
 		.record = capture->record,
 		.user = capture->user,
 		.cache = capture->cache,
 		.node = node,
 		.slot_count = capture->slot_count,
 	};
-	int err = recording_grow(&recording->agains, &recording->again_capacity,
-				 (uint64_t)recording->again_count + 1, sizeof(*recording->agains));
+	int err = recording_grow(&recording->recaptures, &recording->recapture_capacity,
+				 (uint64_t)recording->recapture_count + 1,
+				 sizeof(*recording->recaptures));
 
 	if (err == 0 && capture->cache) {
-		again.name = cache_name_create(capture->cache, capture);
-		err = again.name ? 0 : -ENOMEM;
+		recapture.name = cache_name_create(capture->cache, capture);
+		err = recapture.name ? 0 : -ENOMEM;
 	}
 	if (err == 0)
-		err = slots_copy(capture->slots, capture->slot_count, &again.slots, &again.offsets);
+		err = slots_copy(capture->slots, capture->slot_count, &recapture.slots,
+				 &recapture.offsets);
 	if (err < 0) {
-		cache_name_release(again.name);
+		cache_name_release(recapture.name);
 		return recording_fail(recording, err, "no memory for a capture");
 	}
-	recording->nodes[node].flags |= NODE_AGAIN;
-	recording->nodes[node].detail = recording->again_count;
-	recording->agains[recording->again_count++] = again;
+	recording->nodes[node].flags |= NODE_RECAPTURED;
+	recording->nodes[node].detail = recording->recapture_count;
+	recording->recaptures[recording->recapture_count++] = recapture;
 	for (uint32_t i = 0; err == 0 && i < capture->slot_count; i++)
-		err = relocation_append(recording, node, RELOCATION_AGAIN, capture->slots[i], 0);
+		err = relocation_append(recording, node, RELOCATION_RECAPTURED, capture->slots[i],
+					0);
 	return err;
 }
 
@@ -653,7 +656,7 @@ static int add_captured(struct dagpatch_recording *recording, const struct dagpa
 	if (err == 0)
 		err = slots_append_accesses(recording, node, capture.slots, capture.slot_count);
 	if (err == 0)
-		err = capture.flags & DAGPATCH_CAPTURE_AGAIN
+		err = capture.flags & DAGPATCH_RECAPTURE
 			      ? append_again(recording, &capture, node)
 			      : append_patched(recording, &capture, node);
 	return add_end(recording, err, &mark, after, ret_node);

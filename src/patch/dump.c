@@ -91,7 +91,7 @@ static const char *origin_text(const struct dagpatch_recording *recording, uint3
 {
 	const struct node *record = &recording->nodes[node];
 
-	if (record->flags & NODE_AGAIN)
+	if (record->flags & NODE_RECAPTURED)
 		return ", captured anew when it moves";
 	if (!(record->flags & NODE_CAPTURED))
 		return "";

@@ -67,8 +67,8 @@ static int make_shadows(struct dagpatch_recording *recording)
 static int choose_voter(struct dagpatch_recording *recording)
 {
 	recording->voter = NULL;
-	for (uint32_t i = 0; i < recording->again_count; i++) {
-		struct dagpatch_cache *cache = recording->agains[i].cache;
+	for (uint32_t i = 0; i < recording->recapture_count; i++) {
+		struct dagpatch_cache *cache = recording->recaptures[i].cache;
 
 		if (!cache || !cache_votes(cache) || cache == recording->voter)
 			continue;

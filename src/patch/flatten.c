@@ -139,8 +139,8 @@ static void release(struct flattening *flattening)
 
 /* Adds the nodes of recaptured work that can be read. Their handles go to made_handles, beside
  * those of the existing graph. */
-static int flatten_again(struct flattening *flattening, uint32_t node, struct again *again,
-			 const struct captured_graph *captured)
+static int flatten_recapture(struct flattening *flattening, uint32_t node,
+			     struct recapture *recapture, const struct captured_graph *captured)
 {
 	uint32_t outer_count = gather_after(flattening, node);
 	struct driver_node **outer = malloc(((size_t)outer_count + 1) * sizeof(*outer));
@@ -165,7 +165,7 @@ static int flatten_again(struct flattening *flattening, uint32_t node, struct ag
 	}
 	release(&inner);
 	free(outer);
-	again->made_handles = inner.handles;
+	recapture->made_handles = inner.handles;
 	return err;
 }
 
@@ -191,12 +191,13 @@ static int flatten_child(struct flattening *flattening, uint32_t node)
 {
 	int err;
 
-	if (flattening->content->nodes[node].flags & NODE_AGAIN) {
-		struct again *again =
-			&flattening->recording->agains[flattening->content->nodes[node].detail];
-		const struct captured_graph *captured = again->next ? again->next : again->current;
+	if (flattening->content->nodes[node].flags & NODE_RECAPTURED) {
+		struct recapture *recapture =
+			&flattening->recording->recaptures[flattening->content->nodes[node].detail];
+		const struct captured_graph *captured =
+			recapture->next ? recapture->next : recapture->current;
 
-		return captured->content ? flatten_again(flattening, node, again, captured)
+		return captured->content ? flatten_recapture(flattening, node, recapture, captured)
 					 : add_unread(flattening, node, captured);
 	}
 	err = flatten_level(flattening, node);

@@ -74,15 +74,15 @@ struct placing {
 	const struct dagpatch_child *child;
 	uint32_t parent; /* parent of its nodes at the top */
 	uint16_t body;
-	uint32_t node, work, again, conditional; /* added to its numbers and indices */
+	uint32_t node, work, recapture, conditional; /* added to its numbers and indices */
 };
 
 static uint32_t moved_detail(const struct node *node, const struct placing *placing)
 {
 	if (node->kind == PATCH_CONDITIONAL)
 		return node->detail + placing->conditional;
-	if (node->flags & NODE_AGAIN)
-		return node->detail + placing->again;
+	if (node->flags & NODE_RECAPTURED)
+		return node->detail + placing->recapture;
 	if (node->flags & NODE_CAPTURED)
 		return node->detail + placing->work;
 	return node->detail;
@@ -165,12 +165,13 @@ static int copy_work(struct dagpatch_recording *recording, const struct placed_w
 	return 0;
 }
 
-static int copy_again(struct dagpatch_recording *recording, const struct again *from,
-		      const struct placing *placing)
+static int copy_recapture(struct dagpatch_recording *recording, const struct recapture *from,
+			  const struct placing *placing)
 {
-	struct again to = *from;
-	int err = recording_grow(&recording->agains, &recording->again_capacity,
-				 (uint64_t)recording->again_count + 1, sizeof(*recording->agains));
+	struct recapture to = *from;
+	int err = recording_grow(&recording->recaptures, &recording->recapture_capacity,
+				 (uint64_t)recording->recapture_count + 1,
+				 sizeof(*recording->recaptures));
 
 	if (err == 0)
 		err = map_slots(placing, from->slot_count, from->slots, from->offsets, &to.slots,
@@ -182,7 +183,7 @@ static int copy_again(struct dagpatch_recording *recording, const struct again *
 	to.current = to.next = NULL;
 	to.next_key = NULL;
 	to.handles = to.made_handles = NULL;
-	recording->agains[recording->again_count++] = to;
+	recording->recaptures[recording->recapture_count++] = to;
 	return 0;
 }
 
@@ -210,15 +211,15 @@ static int copy_nested(struct dagpatch_recording *recording, const struct dagpat
 		.body = body,
 		.node = recording->node_count,
 		.work = recording->work_count,
-		.again = recording->again_count,
+		.recapture = recording->recapture_count,
 		.conditional = recording->conditional_count,
 	};
 	int err = 0;
 
 	for (uint32_t i = 0; err == 0 && i < nested->work_count; i++)
 		err = copy_work(recording, &nested->works[i], &placing);
-	for (uint32_t i = 0; err == 0 && i < nested->again_count; i++)
-		err = copy_again(recording, &nested->agains[i], &placing);
+	for (uint32_t i = 0; err == 0 && i < nested->recapture_count; i++)
+		err = copy_recapture(recording, &nested->recaptures[i], &placing);
 	for (uint32_t i = 0; err == 0 && i < nested->conditional_count; i++)
 		err = copy_conditional(recording, &nested->conditionals[i], &placing);
 	if (err < 0)

@@ -318,15 +318,15 @@ void captured_graph_release(struct captured_graph *graph)
 	free(graph);
 }
 
-static void again_release(struct again *again)
+static void recapture_release(struct recapture *recapture)
 {
-	captured_graph_release(again->current);
-	captured_graph_release(again->next);
-	cache_name_release(again->name);
-	free(again->next_key);
-	free(again->slots);
-	free(again->offsets);
-	free(again->handles);
+	captured_graph_release(recapture->current);
+	captured_graph_release(recapture->next);
+	cache_name_release(recapture->name);
+	free(recapture->next_key);
+	free(recapture->slots);
+	free(recapture->offsets);
+	free(recapture->handles);
 }
 
 struct mark recording_mark(const struct dagpatch_recording *recording)
@@ -337,7 +337,7 @@ struct mark recording_mark(const struct dagpatch_recording *recording)
 		.after = recording->after_count,
 		.accesses = recording->access_count,
 		.works = recording->work_count,
-		.agains = recording->again_count,
+		.recaptures = recording->recapture_count,
 		.conditionals = recording->conditional_count,
 		.attributes = recording->attribute_count,
 		.loose = recording->loose_count,
@@ -348,8 +348,8 @@ void recording_rewind(struct dagpatch_recording *recording, const struct mark *m
 {
 	while (recording->work_count > mark->works)
 		placed_work_release(&recording->works[--recording->work_count]);
-	while (recording->again_count > mark->agains)
-		again_release(&recording->agains[--recording->again_count]);
+	while (recording->recapture_count > mark->recaptures)
+		recapture_release(&recording->recaptures[--recording->recapture_count]);
 	recording->node_count = mark->nodes;
 	recording->image_words = mark->image_words;
 	recording->after_count = mark->after;
@@ -374,7 +374,7 @@ static void release_all(struct dagpatch_recording *recording)
 	free(recording->after);
 	free(recording->accesses);
 	free(recording->works);
-	free(recording->agains);
+	free(recording->recaptures);
 	free(recording->conditionals);
 	free(recording->attributes);
 	free(recording->loose);

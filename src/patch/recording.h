@@ -8,11 +8,11 @@
  * In reading order: recording.c (states, slots), nodes.c and nested.c (adding nodes), order.c
  * (dependencies), work.c, capture.c, addresses.c, edges.c, compare.c and adopt.c (captured work),
  * finalize.c, build.c and flatten.c (the driver's graph), bind.c, set.c and revise.c (pending
- * addresses and parameters), apply.c, strategy.c and again.c (bringing the graph to them),
+ * addresses and parameters), apply.c, strategy.c and recapture.c (bringing the graph to them),
  * launch.c, verify.c.
  *
  * Words: an address or a parameter is *wanted* from dagpatch_bind or dagpatch_set_... on, and
- * *applied* when an apply has succeeded. Work with DAGPATCH_CAPTURE_AGAIN is *recaptured*;
+ * *applied* when an apply has succeeded. Work with DAGPATCH_RECAPTURE is *recaptured*;
  * identifiers call it `again`.
  *
  * Threading: unless a contract says otherwise, a function is called by the one thread that is in a
@@ -49,11 +49,11 @@ struct dagpatch_context {
 
 /* Flags of struct node. */
 enum node_flags {
-	NODE_DIRTY = 1,	    /* is in recording.dirty */
-	NODE_STALE = 2,	    /* the built graph's parameters differ from the executable graph's */
-	NODE_IN_TABLE = 4,  /* a kernel whose addresses the table sets */
-	NODE_AGAIN = 8,	    /* a child that is recaptured; detail: index in recording.agains */
-	NODE_CAPTURED = 16, /* a child of captured work; detail: index in recording.works */
+	NODE_DIRTY = 1,	     /* is in recording.dirty */
+	NODE_STALE = 2,	     /* the built graph's parameters differ from the executable graph's */
+	NODE_IN_TABLE = 4,   /* a kernel whose addresses the table sets */
+	NODE_RECAPTURED = 8, /* a child that is recaptured; detail: index in recording.recaptures */
+	NODE_CAPTURED = 16,  /* a child of captured work; detail: index in recording.works */
 	/* a node inside of captured work: it comes with the copy of the captured graph */
 	NODE_INSIDE = 32,
 	NODE_MOVES = 64,   /* has relocations, or was set by dagpatch_set_... */
@@ -66,7 +66,7 @@ struct node {
 	struct driver_node *handle;
 	uint32_t image; /* offset in 8-byte words in recording.images; DAGPATCH_NONE: no image */
 	/* kernels: index of the layout; conditionals: index in recording.conditionals; see
-	 * NODE_AGAIN and NODE_CAPTURED */
+	 * NODE_RECAPTURED and NODE_CAPTURED */
 	uint32_t detail;
 	/* number of the node that this one is inside of; DAGPATCH_NONE at the top */
 	uint32_t parent;
@@ -77,7 +77,7 @@ struct node {
 _Static_assert(sizeof(struct node) == 24, "with a kernel's own struct 64 bytes");
 
 /* Value of `byte` in a relocation of a recaptured child: no byte, the child must be recaptured. */
-#define RELOCATION_AGAIN UINT32_MAX
+#define RELOCATION_RECAPTURED UINT32_MAX
 
 /* A place that holds the address of a slot; the slot follows from recording.first_relocation. */
 struct relocation {
@@ -132,7 +132,7 @@ struct captured_graph {
 };
 
 /* A child that is recaptured when its addresses change. */
-struct again {
+struct recapture {
 	dagpatch_capture_fn record;
 	void *user;
 	struct dagpatch_cache *cache; /* may be NULL */
@@ -148,7 +148,7 @@ struct again {
 	struct captured_graph *next;
 	struct cache_key *next_key; /* key of NEXT, if NEXT is to be put into the cache */
 	/* Where graphs are flattened: handles of the nodes of CURRENT in the built graph; while a
-	 * graph is built, MADE_HANDLES are those in the new graph, and after again_swap_handles
+	 * graph is built, MADE_HANDLES are those in the new graph, and after recapture_swap_handles
 	 * those in the replaced graph. NULL: the work is a child of the graph. */
 	struct driver_node **handles, **made_handles;
 };
@@ -313,8 +313,8 @@ struct dagpatch_recording {
 	uint32_t access_count, access_capacity;
 	struct placed_work *works;
 	uint32_t work_count, work_capacity;
-	struct again *agains;
-	uint32_t again_count, again_capacity;
+	struct recapture *recaptures;
+	uint32_t recapture_count, recapture_capacity;
 	struct conditional *conditionals;
 	uint32_t conditional_count, conditional_capacity;
 	struct node_attributes *attributes; /* in ascending order of node */
@@ -339,7 +339,7 @@ struct dagpatch_recording {
 
 	/* What is built. */
 	struct built built;
-	bool is_evicted; /* nothing is built, but agains.current is still valid */
+	bool is_evicted; /* nothing is built, but recaptures.current is still valid */
 	struct launches launches;
 	/* stream of the dagpatch_launch that is applying; NULL: none */
 	struct driver_stream *const *launching;
@@ -432,7 +432,7 @@ void context_release(struct dagpatch_context *context);
 
 /* The sizes of a recording's arrays, to return to when adding fails. */
 struct mark {
-	uint32_t nodes, image_words, after, accesses, works, agains, conditionals, attributes,
+	uint32_t nodes, image_words, after, accesses, works, recaptures, conditionals, attributes,
 		loose;
 };
 
@@ -443,7 +443,7 @@ struct mark recording_mark(const struct dagpatch_recording *recording);
 void recording_rewind(struct dagpatch_recording *recording, const struct mark *mark);
 
 /* Converts an offset in a node's image to the offset that callers see: a kernel's counts from its
- * first argument. DAGPATCH_NONE: the offset is before that, or is RELOCATION_AGAIN. */
+ * first argument. DAGPATCH_NONE: the offset is before that, or is RELOCATION_RECAPTURED. */
 uint32_t public_byte(const struct dagpatch_recording *recording, uint32_t node, uint32_t byte);
 
 /* Releases one reference; the last one destroys the graph. NULL is allowed. */
@@ -809,7 +809,7 @@ int apply_if_needed(struct dagpatch_recording *recording);
 
 /* Between these two calls the images and NEXT of recaptured work have the wanted values, but
  * nothing is applied. wanted_end gets RC, the result of the work in between, tells it to the other
- * ranks, and returns what again_agree returns. If wanted_begin fails, wanted_end must not be
+ * ranks, and returns what recapture_agree returns. If wanted_begin fails, wanted_end must not be
  * called. */
 int wanted_begin(struct dagpatch_recording *recording);
 int wanted_end(struct dagpatch_recording *recording, int rc);
@@ -907,41 +907,41 @@ void strategy_put_back(struct dagpatch_recording *recording, uint32_t done);
 /* dagpatch_verify for the addresses ADDRESSES, which are written into the images. */
 int verify_graph(struct dagpatch_recording *recording, const uint64_t *addresses);
 
-/* ---- again.c: work that is recaptured ---- */
+/* ---- recapture.c: work that is recaptured ---- */
 
 /* For each child that must be recaptured: takes a graph for the wanted addresses from the cache,
  * or captures one, as NEXT. Where a cache votes, asks all ranks first. Nothing is applied. On
- * failure there is no NEXT. In either case again_agree must follow. */
-int again_prepare(struct dagpatch_recording *recording);
+ * failure there is no NEXT. In either case recapture_agree must follow. */
+int recapture_prepare(struct dagpatch_recording *recording);
 
-/* The second vote: if again_prepare has promised it, tells the other ranks that this rank's step
+/* The second vote: if recapture_prepare has promised it, tells the other ranks that this rank's step
  * ended with RC. Returns RC or, if RC is 0, -ECANCELED (another rank failed) or the vote's
  * error. */
-int again_agree(struct dagpatch_recording *recording, int rc);
+int recapture_agree(struct dagpatch_recording *recording, int rc);
 
 /* Tells the ranks that would wait for it that this launch fails with RC before it has begun.
  * Returns RC. */
-int again_refuse(struct dagpatch_recording *recording, int rc);
+int recapture_refuse(struct dagpatch_recording *recording, int rc);
 
 /* Puts each NEXT that was captured for a cache into the cache. */
-void again_cache(struct dagpatch_recording *recording);
+void recapture_cache(struct dagpatch_recording *recording);
 
-/* again_commit puts NEXT into its cache and makes it CURRENT. again_drop releases NEXT. */
-void again_commit(struct dagpatch_recording *recording);
-void again_drop(struct dagpatch_recording *recording);
+/* recapture_commit puts NEXT into its cache and makes it CURRENT. recapture_drop releases NEXT. */
+void recapture_commit(struct dagpatch_recording *recording);
+void recapture_drop(struct dagpatch_recording *recording);
 
 /* Where graphs are flattened: sets the nodes that differ between CURRENT and NEXT in the
  * executable graph, to the parameters of NEXT (TAKES_NEXT) or of CURRENT. *RET_SET is the number
  * of nodes that may have been set, also on failure. -ENOTSUP: the two have different nodes or
  * dependencies, or could not be read. */
-int again_set_flat(struct dagpatch_recording *recording, const struct again *again, bool takes_next,
-		   uint32_t *ret_set);
+int recapture_set_flat(struct dagpatch_recording *recording, const struct recapture *recapture,
+		       bool takes_next, uint32_t *ret_set);
 
 /* Exchanges the handles in the new graph with those in the graph that it replaces. */
-void again_swap_handles(struct dagpatch_recording *recording);
+void recapture_swap_handles(struct dagpatch_recording *recording);
 
 /* Frees made_handles. */
-void again_drop_handles(struct dagpatch_recording *recording);
+void recapture_drop_handles(struct dagpatch_recording *recording);
 
 /* ---- cache.c ---- */
 

@@ -295,7 +295,7 @@ static bool is_same_condition(const struct replacing *replacing, const struct no
 
 static bool fits(const struct replacing *replacing, uint32_t node)
 {
-	static const uint8_t shape = NODE_AGAIN | NODE_CAPTURED | NODE_INSIDE;
+	static const uint8_t shape = NODE_RECAPTURED | NODE_CAPTURED | NODE_INSIDE;
 	const struct node *from = &replacing->scratch->nodes[node];
 	const struct node *to = &replacing->recording->nodes[node + replacing->base];
 
@@ -310,7 +310,7 @@ static int check_fits(const struct replacing *replacing)
 	struct dagpatch_recording *recording = replacing->recording;
 	uint32_t count = node_end(recording, replacing->base) - replacing->base;
 
-	if (replacing->scratch->again_count > 0)
+	if (replacing->scratch->recapture_count > 0)
 		return recording_fail_at(recording, -ENOTSUP, replacing->base, DAGPATCH_NONE,
 					 "a child with work that is captured anew is not set: "
 					 "bind its slots");
@@ -426,7 +426,8 @@ static int set_child(struct dagpatch_recording *recording, uint32_t node,
 	struct replacing replacing = {.recording = recording, .base = node};
 	int err = check_inside(recording, node, PATCH_CHILD, "dagpatch_set_child");
 
-	if (err == 0 && (recording->nodes[node].flags & (NODE_AGAIN | NODE_CAPTURED | NODE_INSIDE)))
+	if (err == 0 &&
+	    (recording->nodes[node].flags & (NODE_RECAPTURED | NODE_CAPTURED | NODE_INSIDE)))
 		err = recording_fail(recording, -EINVAL,
 				     "dagpatch_set_child: node %u is captured work", node);
 	if (err < 0)

@@ -41,7 +41,7 @@ static uint64_t own_bytes(const struct dagpatch_recording *recording)
 		 recording->after_capacity * sizeof(*recording->after) +
 		 recording->access_capacity * sizeof(*recording->accesses) +
 		 recording->work_capacity * sizeof(*recording->works) +
-		 recording->again_capacity * sizeof(*recording->agains) +
+		 recording->recapture_capacity * sizeof(*recording->recaptures) +
 		 recording->conditional_capacity * sizeof(*recording->conditionals) +
 		 recording->attribute_capacity * sizeof(*recording->attributes) +
 		 recording->loose_capacity * sizeof(*recording->loose);
@@ -113,7 +113,7 @@ uint32_t public_byte(const struct dagpatch_recording *recording, uint32_t node, 
 	uint32_t begin =
 		recording->nodes[node].kind == PATCH_KERNEL ? sizeof(struct patch_kernel) : 0;
 
-	return byte == RELOCATION_AGAIN || byte < begin ? DAGPATCH_NONE : byte - begin;
+	return byte == RELOCATION_RECAPTURED || byte < begin ? DAGPATCH_NONE : byte - begin;
 }
 
 int dagpatch_recording_relocation(const struct dagpatch_recording *recording, uint32_t index,

@@ -52,7 +52,7 @@ static bool is_update_cheaper(const struct dagpatch_recording *recording)
  * at first. */
 bool strategy_can_update(const struct dagpatch_recording *recording)
 {
-	return !recording->foreign_exec && recording->again_count == 0 &&
+	return !recording->foreign_exec && recording->recapture_count == 0 &&
 	       !recording->costs.cannot_update;
 }
 
@@ -105,24 +105,25 @@ enum dagpatch_strategy strategy_choose(const struct dagpatch_recording *recordin
 /* ---- node by node ---- */
 
 /* TAKES_NEXT: the graph that recaptured work shall have; otherwise the one that it had. */
-static struct driver_graph *again_graph(const struct dagpatch_recording *recording, uint32_t node,
-					bool takes_next)
+static struct driver_graph *recapture_graph(const struct dagpatch_recording *recording,
+					    uint32_t node, bool takes_next)
 {
-	const struct again *again = &recording->agains[recording->nodes[node].detail];
+	const struct recapture *recapture = &recording->recaptures[recording->nodes[node].detail];
 
-	return (takes_next && again->next ? again->next : again->current)->graph;
+	return (takes_next && recapture->next ? recapture->next : recapture->current)->graph;
 }
 
 static int set_again(struct dagpatch_recording *recording, uint32_t node, bool takes_next)
 {
-	struct patch_child child = {again_graph(recording, node, takes_next)};
+	struct patch_child child = {recapture_graph(recording, node, takes_next)};
 	int err;
 
 	if (recording->device->capabilities & PATCH_FLATTENS) {
 		uint32_t set;
 
-		err = again_set_flat(recording, &recording->agains[recording->nodes[node].detail],
-				     takes_next, &set);
+		err = recapture_set_flat(recording,
+					 &recording->recaptures[recording->nodes[node].detail],
+					 takes_next, &set);
 		recording->updates += set;
 		return err;
 	}
@@ -171,7 +172,7 @@ static int set_one(struct setting *setting, uint32_t node)
 
 	if (record->parent != DAGPATCH_NONE && is_out_of_reach(recording, node))
 		return -ENOTSUP;
-	if (record->flags & NODE_AGAIN)
+	if (record->flags & NODE_RECAPTURED)
 		return set_again(recording, node, setting->takes_next);
 	record->flags |= NODE_STALE;
 	params = record->kind == PATCH_KERNEL ? kernel_params(setting, record)
@@ -198,8 +199,8 @@ static int set_nodes(struct dagpatch_recording *recording, uint32_t count, bool 
  * nodes may have changed. */
 static bool may_have_changed(const struct dagpatch_recording *recording, uint32_t node, int err)
 {
-	return err != -ENOTSUP ||
-	       ((recording->nodes[node].flags & NODE_AGAIN) && !is_out_of_reach(recording, node));
+	return err != -ENOTSUP || ((recording->nodes[node].flags & NODE_RECAPTURED) &&
+				   !is_out_of_reach(recording, node));
 }
 
 int strategy_set_params(struct dagpatch_recording *recording, uint32_t *ret_done)
@@ -249,14 +250,15 @@ static int set_memset(struct dagpatch_recording *recording,
 		       : err;
 }
 
-static int set_memsets_again(struct dagpatch_recording *recording, const struct again *again)
+static int set_memsets_again(struct dagpatch_recording *recording,
+			     const struct recapture *recapture)
 {
-	const struct dagpatch_recording *content = again->current->content;
+	const struct dagpatch_recording *content = recapture->current->content;
 	int err = 0;
 
 	for (uint32_t i = 0; err == 0 && content && i < content->node_count; i++)
 		if (content->nodes[i].kind == PATCH_MEMSET)
-			err = set_memset(recording, content, i, again->handles[i]);
+			err = set_memset(recording, content, i, recapture->handles[i]);
 	return err;
 }
 
@@ -271,8 +273,8 @@ static int set_all_memsets(struct dagpatch_recording *recording)
 			continue;
 		if (node->kind == PATCH_MEMSET)
 			err = set_memset(recording, recording, i, node->handle);
-		else if ((node->flags & NODE_AGAIN) && !recording->foreign_exec)
-			err = set_memsets_again(recording, &recording->agains[node->detail]);
+		else if ((node->flags & NODE_RECAPTURED) && !recording->foreign_exec)
+			err = set_memsets_again(recording, &recording->recaptures[node->detail]);
 	}
 	return err;
 }

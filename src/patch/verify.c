@@ -127,19 +127,19 @@ static int compare_handle(struct dagpatch_recording *recording, uint32_t node,
 }
 
 /* Compares the nodes of recaptured work, where these were built into the top graph. */
-static int compare_again(struct dagpatch_recording *recording, const struct again *again,
+static int compare_again(struct dagpatch_recording *recording, const struct recapture *recapture,
 			 struct patch_image *image)
 {
 	const struct dagpatch_recording *content =
-		(again->next ? again->next : again->current)->content;
-	int is_read = content && again->handles;
+		(recapture->next ? recapture->next : recapture->current)->content;
+	int is_read = content && recapture->handles;
 
 	for (uint32_t i = 0; is_read > 0 && i < content->node_count; i++) {
 		struct patch_params params = node_params(content, i);
 
 		if (params.image)
-			is_read = compare_handle(recording, again->node, again->handles[i], &params,
-						 image);
+			is_read = compare_handle(recording, recapture->node, recapture->handles[i],
+						 &params, image);
 	}
 	return is_read;
 }
@@ -150,8 +150,8 @@ static int compare_one(struct dagpatch_recording *recording, uint32_t node,
 	const struct node *record = &recording->nodes[node];
 	struct patch_params params;
 
-	if (record->flags & NODE_AGAIN)
-		return compare_again(recording, &recording->agains[record->detail], image);
+	if (record->flags & NODE_RECAPTURED)
+		return compare_again(recording, &recording->recaptures[record->detail], image);
 	if (record->flags & NODE_IN_TABLE)
 		return 0;
 	if (record->image == DAGPATCH_NONE)
@@ -169,7 +169,7 @@ static int compare_exec(struct dagpatch_recording *recording)
 
 	for (uint32_t i = 0; err >= 0 && i < recording->node_count; i++) {
 		err = compare_one(recording, i, &image);
-		unread += err == 0 && (recording->nodes[i].flags & (NODE_MOVES | NODE_AGAIN));
+		unread += err == 0 && (recording->nodes[i].flags & (NODE_MOVES | NODE_RECAPTURED));
 	}
 	patch_image_release(&image);
 	if (err < 0)

@@ -88,7 +88,7 @@ int suite_conditionals(void);
 int suite_no_conditionals(void); /* for drivers without conditional nodes */
 int suite_captured(void);
 int suite_addresses(void);
-int suite_again(void);
+int suite_recapture(void);
 int suite_adopted(void);
 int suite_given(void);
 int suite_into(void);

@@ -186,10 +186,11 @@ static void unstable_byte_beside_an_address(void **state)
 	slot(recording, "dst");
 	slot(recording, "src");
 	OK(recording,
-	   dagpatch_adopt(recording, &DAGPATCH_SIZED(adoption, .graph = graphs[0],
-						     .addresses = {(void **)first, (void **)second},
-						     .other_graph = graphs[1], .again = graphs + 2,
-						     .again_count = 4)));
+	   dagpatch_adopt(recording,
+			  &DAGPATCH_SIZED(adoption, .graph = graphs[0],
+					  .addresses = {(void **)first, (void **)second},
+					  .other_graph = graphs[1], .further_graphs = graphs + 2,
+					  .further_graph_count = 4)));
 	for (uint32_t i = 0; i < 6; i++)
 		suite_bed->graph_destroy(graphs[i]);
 	OK(recording, dagpatch_finalize(recording));
@@ -226,11 +227,11 @@ static void *capture_one(uint32_t *const buffers[3], enum bed_kernel kernel, boo
 }
 
 static void adopt_fails(struct dagpatch_recording *recording, struct dagpatch_adoption *adoption,
-			void *again, const char *text)
+			void *further_graphs, const char *text)
 {
-	adoption->again = &again;
+	adoption->further_graphs = &further_graphs;
 	scene_failed(recording, dagpatch_adopt(recording, adoption), -EILSEQ, text);
-	suite_bed->graph_destroy(again);
+	suite_bed->graph_destroy(further_graphs);
 }
 
 /* Differences in captures of other work must not count as unstable bytes of this work. */
@@ -249,16 +250,16 @@ static void further_captures_of_other_work(void **state)
 	add_slots(recording);
 	adoption = DAGPATCH_SIZED(adoption, .graph = graphs[0],
 				  .addresses = {(void **)buffers.first, (void **)buffers.second},
-				  .other_graph = graphs[1], .again_count = 1);
+				  .other_graph = graphs[1], .further_graph_count = 1);
 	adopt_fails(recording, &adoption, capture(buffers.first), "capture 3 has 2");
 	adopt_fails(recording, &adoption, capture_one(buffers.second, BED_MUL, in_child),
 		    "another kernel");
 	if (in_child)
 		adopt_fails(recording, &adoption, capture_one(buffers.first, BED_ADD, false),
 			    "another node");
-	adoption.again = &none;
+	adoption.further_graphs = &none;
 	scene_failed(recording, dagpatch_adopt(recording, &adoption), -EINVAL, "further capture");
-	adoption.again = NULL;
+	adoption.further_graphs = NULL;
 	scene_failed(recording, dagpatch_adopt(recording, &adoption), -EINVAL, "further capture");
 	suite_bed->graph_destroy(graphs[0]);
 	suite_bed->graph_destroy(graphs[1]);

@@ -308,7 +308,7 @@ static void record_again(struct scene *scene, struct dagpatch_cache *cache, void
 	   dagpatch_add_captured(recording,
 				 &DAGPATCH_SIZED(capture, .record = capture_plain, .user = other,
 						 .slots = slots, .slot_count = 3,
-						 .flags = DAGPATCH_CAPTURE_AGAIN, .cache = cache,
+						 .flags = DAGPATCH_RECAPTURE, .cache = cache,
 						 .key = "add", .key_bytes = 3),
 				 NULL, &child));
 	OK(recording, dagpatch_finalize(recording));

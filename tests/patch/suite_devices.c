@@ -189,7 +189,7 @@ static void record_double(struct scene *scene, dagpatch_capture_fn record,
 				 &DAGPATCH_SIZED(capture, .record = record,
 						 .slots = (uint32_t[]){doubling->in, doubling->out},
 						 .slot_count = 2, .cache = cache,
-						 .flags = cache ? DAGPATCH_CAPTURE_AGAIN : 0),
+						 .flags = cache ? DAGPATCH_RECAPTURE : 0),
 				 NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
 	for (uint32_t i = 0; i < 2; i++) {
@@ -439,14 +439,14 @@ static void caches_and_children_of_another_context(void **state)
 	uint32_t slots[] = {slot(scene->recording, "in"), slot(scene->recording, "out")};
 
 	assert_int_equal(dagpatch_cache_create(other, &DAGPATCH_SIZED(cache_options), &cache), 0);
-	scene_failed(scene->recording,
-		     dagpatch_add_captured(scene->recording,
-					   &DAGPATCH_SIZED(capture, .record = capture_double,
-							   .slots = slots, .slot_count = 2,
-							   .cache = cache,
-							   .flags = DAGPATCH_CAPTURE_AGAIN),
-					   NULL, NULL),
-		     -EINVAL, "another context");
+	scene_failed(
+		scene->recording,
+		dagpatch_add_captured(scene->recording,
+				      &DAGPATCH_SIZED(capture, .record = capture_double,
+						      .slots = slots, .slot_count = 2,
+						      .cache = cache, .flags = DAGPATCH_RECAPTURE),
+				      NULL, NULL),
+		-EINVAL, "another context");
 	dagpatch_cache_destroy(cache);
 	dagpatch_context_destroy(other);
 }

@@ -83,7 +83,7 @@ static void record(struct scene *scene, enum form form)
 					   .record = record_sum,
 					   .slots = slots,
 					   .slot_count = 3,
-					   .flags = form == AGAIN ? DAGPATCH_CAPTURE_AGAIN : 0};
+					   .flags = form == AGAIN ? DAGPATCH_RECAPTURE : 0};
 	uint32_t number;
 
 	for (uint32_t i = 0; i < 3; i++) {

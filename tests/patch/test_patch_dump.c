@@ -115,7 +115,7 @@ static void record(struct scene *scene)
 					 AFTER(next), &next));
 	dagpatch_recording_destroy(nested);
 	capture.slots = &c;
-	capture.flags = DAGPATCH_CAPTURE_AGAIN;
+	capture.flags = DAGPATCH_RECAPTURE;
 	OK(recording, dagpatch_add_captured(recording, &capture, AFTER(node, next), &next));
 	OK(recording, dagpatch_add_copy(recording,
 					&DAGPATCH_SIZED(copy, .dst = {.slot = b, .offset = 64},

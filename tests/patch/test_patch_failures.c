@@ -165,7 +165,7 @@ static int record_all(struct dagpatch_context *context, struct dagpatch_recordin
 	capture.flags = DAGPATCH_LEAVE_UNSTABLE;
 	if (rc == 0)
 		rc = dagpatch_add_captured(recording, &capture, AFTER(node), &node);
-	capture.flags = DAGPATCH_CAPTURE_AGAIN;
+	capture.flags = DAGPATCH_RECAPTURE;
 	if (rc == 0)
 		rc = dagpatch_add_captured(recording, &capture, AFTER(node), &node);
 	dagpatch_recording_destroy(nested);
@@ -635,7 +635,7 @@ static void what_cannot_be_set_is_not_put_back(void **state)
 	struct dagpatch_capture capture = {.size = sizeof(capture),
 					   .record = capture_mark,
 					   .slot_count = 1,
-					   .flags = DAGPATCH_CAPTURE_AGAIN};
+					   .flags = DAGPATCH_RECAPTURE};
 
 	dagpatch_model_without(DAGPATCH_MODEL_NO_NESTED_SETS);
 	context = context_with(DAGPATCH_SET_PARAMS);

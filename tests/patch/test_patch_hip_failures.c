@@ -209,7 +209,7 @@ static void whole_life(enum dagpatch_strategy strategy)
 	/* A graph with work that is captured again is never updated as a whole, so this strategy
 	 * needs other work. */
 	if (record_all(context, recording,
-		       strategy == DAGPATCH_UPDATE_GRAPH ? 0 : DAGPATCH_CAPTURE_AGAIN) < 0) {
+		       strategy == DAGPATCH_UPDATE_GRAPH ? 0 : DAGPATCH_RECAPTURE) < 0) {
 		assert_non_null(between.failed);
 	} else {
 		for (uint32_t i = 0; i < 3; i++) {

@@ -358,7 +358,7 @@ static struct dagpatch_recording *cached(struct dagpatch_context *context,
 	OK(recording,
 	   dagpatch_add_captured(recording,
 				 &DAGPATCH_SIZED(capture, .record = record_double, .slots = slots,
-						 .slot_count = 2, .flags = DAGPATCH_CAPTURE_AGAIN,
+						 .slot_count = 2, .flags = DAGPATCH_RECAPTURE,
 						 .cache = cache),
 				 NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));

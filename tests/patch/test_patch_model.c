@@ -493,7 +493,7 @@ static void work_that_cannot_be_read_stays_a_child(void **state)
 					   .user = &value,
 					   .slots = &to,
 					   .slot_count = 1,
-					   .flags = DAGPATCH_CAPTURE_AGAIN};
+					   .flags = DAGPATCH_RECAPTURE};
 
 	dagpatch_model_without(DAGPATCH_MODEL_NO_TABLE | DAGPATCH_MODEL_NO_LAYOUTS |
 			       DAGPATCH_MODEL_NO_NESTED_SETS | DAGPATCH_MODEL_NO_CONDITIONALS |
@@ -645,7 +645,7 @@ static struct dagpatch_recording *sharing(struct dagpatch_context *context,
 	OK(recording,
 	   dagpatch_add_captured(recording,
 				 &DAGPATCH_SIZED(capture, .record = capture_mark, .slots = &to,
-						 .slot_count = 1, .flags = DAGPATCH_CAPTURE_AGAIN,
+						 .slot_count = 1, .flags = DAGPATCH_RECAPTURE,
 						 .cache = cache),
 				 NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));

@@ -59,7 +59,7 @@ static void add_double(struct dagpatch_recording *recording, struct dagpatch_cac
 	   dagpatch_add_captured(recording,
 				 &DAGPATCH_SIZED(capture, .record = capture_double, .slots = slots,
 						 .slot_count = 2, .cache = cache,
-						 .flags = cache ? DAGPATCH_CAPTURE_AGAIN : 0,
+						 .flags = cache ? DAGPATCH_RECAPTURE : 0,
 						 .key = cache ? "double" : NULL,
 						 .key_bytes = cache ? 6 : 0),
 				 NULL, NULL));

@@ -162,7 +162,7 @@ static void record(struct rank *rank)
 	   dagpatch_add_captured(rank->recording,
 				 &DAGPATCH_SIZED(capture, .record = capture_reduce, .user = rank,
 						 .slots = &slots[GRADIENTS], .slot_count = 1,
-						 .flags = DAGPATCH_CAPTURE_AGAIN,
+						 .flags = DAGPATCH_RECAPTURE,
 						 .collective = &collective, .cache = rank->cache,
 						 .key = KEY, .key_bytes = sizeof(KEY)),
 				 AFTER(node), NULL));
@@ -759,7 +759,7 @@ static void two_caches_that_vote(void **state)
 					 &DAGPATCH_SIZED(capture, .record = capture_reduce,
 							 .user = &rank, .slots = &to,
 							 .slot_count = 1,
-							 .flags = DAGPATCH_CAPTURE_AGAIN,
+							 .flags = DAGPATCH_RECAPTURE,
 							 .cache = i ? other : rank.cache),
 					 NULL, NULL));
 	}

@@ -188,14 +188,14 @@ static void what_is_of_another_context(void **state)
 		     dagpatch_add_child(scene->recording, &DAGPATCH_SIZED(child, .nested = nested),
 					NULL, NULL),
 		     -EINVAL, "another context");
-	scene_failed(scene->recording,
-		     dagpatch_add_captured(scene->recording,
-					   &DAGPATCH_SIZED(capture, .record = (void *)abort,
-							   .flags = DAGPATCH_CAPTURE_AGAIN,
-							   .slots = slots, .slot_count = 1,
-							   .cache = cache),
-					   NULL, NULL),
-		     -EINVAL, "another context");
+	scene_failed(
+		scene->recording,
+		dagpatch_add_captured(scene->recording,
+				      &DAGPATCH_SIZED(capture, .record = (void *)abort,
+						      .flags = DAGPATCH_RECAPTURE, .slots = slots,
+						      .slot_count = 1, .cache = cache),
+				      NULL, NULL),
+		-EINVAL, "another context");
 	dagpatch_recording_destroy(nested);
 	dagpatch_cache_destroy(cache);
 	dagpatch_context_destroy(other);
@@ -268,7 +268,7 @@ static void callbacks_that_call_back(void **state)
 		OK(recording,
 		   dagpatch_add_captured(recording,
 					 &DAGPATCH_SIZED(capture, .record = record_and_call,
-							 .flags = i ? DAGPATCH_CAPTURE_AGAIN : 0,
+							 .flags = i ? DAGPATCH_RECAPTURE : 0,
 							 .slots = slots, .slot_count = 1),
 					 i ? AFTER(0) : NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));

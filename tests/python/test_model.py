@@ -74,7 +74,7 @@ class OnModel(unittest.TestCase):
         """A recording of work that is captured again unless the cache has it."""
         recording, source, out = self.recording()
         recording.add_captured(
-            record or self.submit, [source, out], capture_again=True, cache=cache, **more
+            record or self.submit, [source, out], recapture=True, cache=cache, **more
         )
         recording.finalize()
         return recording
@@ -503,7 +503,7 @@ class Errors(OnModel):
                 raise problems.pop()
             self.submit(stream, addresses)
 
-        recording.add_captured(record, [source, out], capture_again=True)
+        recording.add_captured(record, [source, out], recapture=True)
         recording.finalize()
         self.assertEqual(self.run_at(recording, words(1), words(0)), times(3, 1))
         problems.append(KeyboardInterrupt())
@@ -631,7 +631,7 @@ class Lives(OnModel):
         context = dagpatch.Context("model")
         recording, source, out = self.recording(context)
         cache = dagpatch.Cache(context)
-        recording.add_captured(self.submit, [source, out], capture_again=True, cache=cache)
+        recording.add_captured(self.submit, [source, out], recapture=True, cache=cache)
         recording.finalize()
         gone = weakref.ref(context)
         del context, cache
@@ -642,7 +642,7 @@ class Lives(OnModel):
     def test_callbacks_live_as_long_as_they_are_called(self):
         recording, source, out = self.recording()
         recording.add_captured(
-            lambda stream, at: self.submit(stream, at), [source, out], capture_again=True
+            lambda stream, at: self.submit(stream, at), [source, out], recapture=True
         )
         calls = []
         recording.add_host(lambda: calls.append(1))
@@ -675,7 +675,7 @@ class Lives(OnModel):
         context = dagpatch.Context("model")
         recording, source, out = self.recording(context)
         recording.add_captured(
-            self.submit, [source, out], capture_again=True, cache=dagpatch.Cache(context)
+            self.submit, [source, out], recapture=True, cache=dagpatch.Cache(context)
         )
         recording.me, recording.context = recording, context
         context.me = context
@@ -700,7 +700,7 @@ class Lives(OnModel):
             "recording.add_host(lambda: None)\n"
             "slot = recording.add_slot('buffer', size)\n"
             "submit = lambda on, at: model.raw_stream(on).memset(at[0], 1, size)\n"
-            "recording.add_captured(submit, [slot], capture_again=True, cache=cache)\n"
+            "recording.add_captured(submit, [slot], recapture=True, cache=cache)\n"
             "recording.finalize()\n"
             "memory = model.Memory(size)\n"
             "recording.bind(slot, memory)\n"

@@ -144,7 +144,7 @@ def in_a_cache(rank, ranks, line):
         recording.add_captured(
             record,
             [slot],
-            capture_again=True,
+            recapture=True,
             cache=cache,
             collective=dagpatch.Collective(1, 0, 0, 64, True),
         )

@@ -95,7 +95,7 @@ class Condition(enum.IntEnum):
     WHILE = 2
 
 
-CAPTURE_AGAIN = 1
+RECAPTURE = 1
 LEAVE_UNSTABLE = 2
 
 
@@ -476,8 +476,8 @@ class Graph(Struct):
     slot_count: int
     addresses: Any
     other_graph: Address
-    again: Any
-    again_count: int
+    further_graphs: Any
+    further_graph_count: int
     declared: Any
     declared_count: int
     _fields_ = [
@@ -487,8 +487,8 @@ class Graph(Struct):
         ("slot_count", c_uint32),
         ("addresses", POINTER(c_void_p) * 2),
         ("other_graph", c_void_p),
-        ("again", POINTER(c_void_p)),
-        ("again_count", c_uint32),
+        ("further_graphs", POINTER(c_void_p)),
+        ("further_graph_count", c_uint32),
         ("declared", POINTER(Declared)),
         ("declared_count", c_uint32),
     ]
@@ -499,8 +499,8 @@ class Adoption(Struct):
     graph: Address
     addresses: Any
     other_graph: Address
-    again: Any
-    again_count: int
+    further_graphs: Any
+    further_graph_count: int
     declared: Any
     declared_count: int
     exec: Address
@@ -509,8 +509,8 @@ class Adoption(Struct):
         ("graph", c_void_p),
         ("addresses", POINTER(c_void_p) * 2),
         ("other_graph", c_void_p),
-        ("again", POINTER(c_void_p)),
-        ("again_count", c_uint32),
+        ("further_graphs", POINTER(c_void_p)),
+        ("further_graph_count", c_uint32),
         ("declared", POINTER(Declared)),
         ("declared_count", c_uint32),
         ("exec", c_void_p),

@@ -35,7 +35,7 @@ class Held:
 
 
 class Cache:
-    """Captured work that was patched in no way, for Recording.add_captured with CAPTURE_AGAIN.
+    """Captured work that was patched in no way, for Recording.add_captured with RECAPTURE.
 
     vote(values, timeout_ns) returns the least of all ranks' values, one by one: an all-reduce with
     MIN. All ranks get the same answer, or an exception within the time. dagpatch.torch.vote is one.

@@ -226,7 +226,7 @@ class Recording:
         record: Capture,
         slots: Sequence[int],
         *,
-        capture_again: bool = False,
+        recapture: bool = False,
         leave_unstable: bool = False,
         addresses: Optional[tuple[Sequence[Any], Sequence[Any]]] = None,
         collective: Optional[Collective] = None,
@@ -236,12 +236,12 @@ class Recording:
     ) -> int:
         """Other people's work: record(stream, addresses) submits it to a stream that is being
         captured, with an address for each of slots. It is called several times now and, with
-        capture_again or verify(), later; what it raises is raised by the call that made it run.
+        recapture or verify(), later; what it raises is raised by the call that made it run.
         addresses: two sets to capture at, instead of scratch memory. key, with a cache, names the
         work: recordings with the same key share what was captured at the same addresses. It tells
         all that the work depends on but the slots' addresses; b"": nobody else gets it."""
         callback = _abi.CaptureFn(guard(_captor(record, len(slots))))
-        flags = (_abi.CAPTURE_AGAIN if capture_again else 0) | (
+        flags = (_abi.RECAPTURE if recapture else 0) | (
             _abi.LEAVE_UNSTABLE if leave_unstable else 0
         )
         capture = make(
@@ -278,7 +278,7 @@ class Recording:
         *,
         other_graph: Any = None,
         other_addresses: Sequence[Any] = (),
-        again: Sequence[Any] = (),
+        further_graphs: Sequence[Any] = (),
         declared: Sequence[Declared] = (),
         after: Sequence[int] = (),
     ) -> int:
@@ -291,7 +291,7 @@ class Recording:
             slots=array(ctypes.c_uint32, slots),
             slot_count=len(slots),
         )
-        _fill(made, addresses, other_graph, other_addresses, again, declared)
+        _fill(made, addresses, other_graph, other_addresses, further_graphs, declared)
         return self._add("dagpatch_add_graph", made, after=after)
 
     def adopt(
@@ -301,17 +301,17 @@ class Recording:
         *,
         other_graph: Any = None,
         other_addresses: Sequence[Any] = (),
-        again: Sequence[Any] = (),
+        further_graphs: Sequence[Any] = (),
         declared: Sequence[Declared] = (),
         exec: Any = None,
     ) -> None:
         """A graph that somebody else captured at addresses (one a slot) becomes the whole content.
         What the addresses in it are is told by the same work captured at other_addresses, or is
-        declared. again: further captures, in turn at addresses and other_addresses. exec: the
+        declared. further_graphs: further captures, in turn at addresses and other_addresses. exec: the
         caller's executable graph made of graph, which is patched in place; the caller keeps
         both. Of a nested recording it becomes node 0, as by add_graph(), and has no exec."""
         adoption = make(_abi.Adoption, graph=handle(graph), exec=handle(exec) or None)
-        _fill(adoption, addresses, other_graph, other_addresses, again, declared)
+        _fill(adoption, addresses, other_graph, other_addresses, further_graphs, declared)
         self._check(lib.dagpatch_adopt(self.pointer, adoption), "dagpatch_adopt")
 
     def finalize(self) -> None:
@@ -352,7 +352,7 @@ class Recording:
         self._check(lib.dagpatch_evict(self.pointer), "dagpatch_evict")
 
     def revert(self) -> None:
-        """What is wanted is again what the graph has."""
+        """Discards pending bindings; keeps the addresses that were applied last."""
         self._check(lib.dagpatch_revert(self.pointer), "dagpatch_revert")
 
     def set_kernel(
@@ -498,7 +498,7 @@ def _fill(
     addresses: Sequence[Any],
     other_graph: Any,
     other_addresses: Sequence[Any],
-    again: Sequence[Any],
+    further_graphs: Sequence[Any],
     declared: Sequence[Declared],
 ) -> None:
     """Says where the addresses in the graph are."""
@@ -506,8 +506,8 @@ def _fill(
     if other_graph is not None:
         made.other_graph = handle(other_graph)
         made.addresses[1] = _addresses(other_addresses)
-    made.again = _addresses(map(handle, again))
-    made.again_count = len(again)
+    made.further_graphs = _addresses(map(handle, further_graphs))
+    made.further_graph_count = len(further_graphs)
     made.declared = array(_abi.Declared, [_abi.Declared(*one) for one in declared])
     made.declared_count = len(declared)
 

@@ -135,14 +135,14 @@ def adopt(
     *,
     other: Optional["torch.cuda.CUDAGraph"] = None,
     other_slots: Slots = (),
-    again: Sequence["torch.cuda.CUDAGraph"] = (),
+    further_graphs: Sequence["torch.cuda.CUDAGraph"] = (),
     declared: Sequence[Declared] = (),
     context: Optional[Context] = None,
 ) -> Adopted:
     """Makes the tensors SLOTS that GRAPH was captured with (by name, or in an order) exchangeable.
 
     Which bytes of the graph are their addresses is told by OTHER, the same work captured with
-    other_slots and in the memory pool of GRAPH, or is declared. AGAIN: up to six further captures,
+    other_slots and in the memory pool of GRAPH, or is declared. FURTHER_GRAPHS: up to six further captures,
     in turn with slots and other_slots, where kernels' parameters have holes that nobody fills
     (PyTorch's reductions). capture() does all that. GRAPH was made with keep_graph=True; the others
     are only read and may be dropped afterwards.
@@ -168,7 +168,7 @@ def adopt(
             tensors,
             other_graph=other.raw_cuda_graph() if other is not None else None,
             other_addresses=others,
-            again=[one.raw_cuda_graph() for one in again],
+            further_graphs=[one.raw_cuda_graph() for one in further_graphs],
             declared=declared,
             exec=graph.raw_cuda_graph_exec(),
         )
@@ -217,7 +217,7 @@ def capture(
     made = {i: captured(objects[i], pool=first.pool()) for i in order}
     graphs = [made[i] for i in range(captures)]
     return adopt(
-        graphs[0], slots, other=graphs[1], other_slots=others, again=graphs[2:], context=context
+        graphs[0], slots, other=graphs[1], other_slots=others, further_graphs=graphs[2:], context=context
     )
 
 

@@ -1,4 +1,4 @@
-/* Work that must not be patched (DAGPATCH_CAPTURE_AGAIN): it is recaptured at new addresses, or
+/* Work that must not be patched (DAGPATCH_RECAPTURE): it is recaptured at new addresses, or
  * taken from a cache if all ranks can do so. */
 #include <errno.h>
 #include <stdlib.h>
@@ -6,23 +6,23 @@
 
 #include "patch/recording.h"
 
-static uint64_t address_of(const struct dagpatch_recording *recording, const struct again *again,
-			   uint32_t index)
+static uint64_t address_of(const struct dagpatch_recording *recording,
+			   const struct recapture *recapture, uint32_t index)
 {
-	return slot_address(recording, recording->wanted, again->slots[index]) +
-	       again->offsets[index];
+	return slot_address(recording, recording->wanted, recapture->slots[index]) +
+	       recapture->offsets[index];
 }
 
-static int make_key(struct dagpatch_recording *recording, const struct again *again,
+static int make_key(struct dagpatch_recording *recording, const struct recapture *recapture,
 		    struct cache_key **ret_key)
 {
-	uint64_t *addresses = malloc((again->slot_count + 1) * sizeof(*addresses));
+	uint64_t *addresses = malloc((recapture->slot_count + 1) * sizeof(*addresses));
 	struct cache_key *key = NULL;
 
-	for (uint32_t i = 0; addresses && i < again->slot_count; i++)
-		addresses[i] = address_of(recording, again, i);
+	for (uint32_t i = 0; addresses && i < recapture->slot_count; i++)
+		addresses[i] = address_of(recording, recapture, i);
 	if (addresses)
-		key = cache_key_create(again->name, addresses, again->slot_count);
+		key = cache_key_create(recapture->name, addresses, recapture->slot_count);
 	free(addresses);
 	if (!key)
 		return recording_fail(recording, -ENOMEM, "no memory for a cache's key");
@@ -30,13 +30,13 @@ static int make_key(struct dagpatch_recording *recording, const struct again *ag
 	return 0;
 }
 
-static bool is_needed(const struct dagpatch_recording *recording, const struct again *again)
+static bool is_needed(const struct dagpatch_recording *recording, const struct recapture *recapture)
 {
-	if (!again->current)
+	if (!recapture->current)
 		return true;
-	for (uint32_t i = 0; i < again->slot_count; i++)
-		if (recording->is_changed[again->slots[i]] &&
-		    !recording->slots[again->slots[i]].flags)
+	for (uint32_t i = 0; i < recapture->slot_count; i++)
+		if (recording->is_changed[recapture->slots[i]] &&
+		    !recording->slots[recapture->slots[i]].flags)
 			return true;
 	return false;
 }
@@ -76,18 +76,19 @@ static int read_content(struct dagpatch_recording *recording, struct captured_gr
 	return err;
 }
 
-static int capture_next(struct dagpatch_recording *recording, struct again *again)
+static int capture_next(struct dagpatch_recording *recording, struct recapture *recapture)
 {
-	void **addresses = malloc((again->slot_count + 1) * sizeof(void *));
+	void **addresses = malloc((recapture->slot_count + 1) * sizeof(void *));
 	struct captured_graph *made = calloc(1, sizeof(*made));
 	int err = 0;
 
 	if (!addresses || !made)
 		err = recording_fail(recording, -ENOMEM, "no memory for a capture");
-	for (uint32_t i = 0; err == 0 && i < again->slot_count; i++)
-		addresses[i] = (void *)(uintptr_t)address_of(recording, again, i);
+	for (uint32_t i = 0; err == 0 && i < recapture->slot_count; i++)
+		addresses[i] = (void *)(uintptr_t)address_of(recording, recapture, i);
 	if (err == 0)
-		err = capture_graph(recording, again->record, again->user, addresses, &made->graph);
+		err = capture_graph(recording, recapture->record, recapture->user, addresses,
+				    &made->graph);
 	free(addresses);
 	if (err < 0) {
 		free(made);
@@ -95,7 +96,9 @@ static int capture_next(struct dagpatch_recording *recording, struct again *agai
 	}
 	made->references = 1;
 	made->device = recording->device;
-	made->tag = again->cache && again->cache == recording->voter ? cache_tag(again->cache) : 0;
+	made->tag = recapture->cache && recapture->cache == recording->voter
+			    ? cache_tag(recapture->cache)
+			    : 0;
 	err = attributes_find(recording, made->graph, &made->has_priorities);
 	if (err == 0)
 		err = read_content(recording, made);
@@ -103,41 +106,41 @@ static int capture_next(struct dagpatch_recording *recording, struct again *agai
 		captured_graph_release(made);
 		return err;
 	}
-	captured_graph_release(again->next);
-	again->next = made;
+	captured_graph_release(recapture->next);
+	recapture->next = made;
 	return 0;
 }
 
 /* The caller puts NEXT into the cache when the whole step has succeeded. */
-static int capture_for_cache(struct dagpatch_recording *recording, struct again *again)
+static int capture_for_cache(struct dagpatch_recording *recording, struct recapture *recapture)
 {
 	struct cache_key *key;
-	int err = make_key(recording, again, &key);
+	int err = make_key(recording, recapture, &key);
 
 	if (err < 0)
 		return err;
-	cache_count(again->cache, false);
-	err = capture_next(recording, again);
+	cache_count(recapture->cache, false);
+	err = capture_next(recording, recapture);
 	if (err < 0) {
 		free(key);
 		return err;
 	}
-	free(again->next_key);
-	again->next_key = key;
+	free(recapture->next_key);
+	recapture->next_key = key;
 	return 0;
 }
 
-static int find_next(struct dagpatch_recording *recording, struct again *again)
+static int find_next(struct dagpatch_recording *recording, struct recapture *recapture)
 {
 	struct cache_key *key;
-	int err = make_key(recording, again, &key);
+	int err = make_key(recording, recapture, &key);
 
 	if (err < 0)
 		return err;
-	again->next = cache_find(again->cache, key);
+	recapture->next = cache_find(recapture->cache, key);
 	free(key);
-	if (again->next)
-		recording->has_priorities |= again->next->has_priorities;
+	if (recapture->next)
+		recording->has_priorities |= recapture->next->has_priorities;
 	return 0;
 }
 
@@ -163,12 +166,12 @@ static enum vote_word look_at(const struct dagpatch_recording *recording, uint64
 	enum vote_word word = is_idle ? VOTE_IDLE : VOTE_HAS;
 	uint64_t tag = 0;
 
-	for (uint32_t i = 0; i < recording->again_count; i++) {
-		const struct again *again = &recording->agains[i];
+	for (uint32_t i = 0; i < recording->recapture_count; i++) {
+		const struct recapture *recapture = &recording->recaptures[i];
 		const struct captured_graph *graph =
-			is_needed(recording, again) ? again->next : again->current;
+			is_needed(recording, recapture) ? recapture->next : recapture->current;
 
-		if (again->cache != recording->voter)
+		if (recapture->cache != recording->voter)
 			continue;
 		if (!graph)
 			word = VOTE_MISSES;
@@ -206,7 +209,7 @@ static int vote_before(struct dagpatch_recording *recording, int err, bool *ret_
 	return 0;
 }
 
-int again_agree(struct dagpatch_recording *recording, int err)
+int recapture_agree(struct dagpatch_recording *recording, int err)
 {
 	struct vote_answer answer;
 	int voted;
@@ -230,7 +233,7 @@ int again_agree(struct dagpatch_recording *recording, int err)
 	return 0;
 }
 
-int again_refuse(struct dagpatch_recording *recording, int err)
+int recapture_refuse(struct dagpatch_recording *recording, int err)
 {
 	bool all;
 
@@ -243,11 +246,11 @@ static int find_all(struct dagpatch_recording *recording)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; err == 0 && i < recording->again_count; i++) {
-		struct again *again = &recording->agains[i];
+	for (uint32_t i = 0; err == 0 && i < recording->recapture_count; i++) {
+		struct recapture *recapture = &recording->recaptures[i];
 
-		if (again->cache && is_needed(recording, again))
-			err = find_next(recording, again);
+		if (recapture->cache && is_needed(recording, recapture))
+			err = find_next(recording, recapture);
 	}
 	return err;
 }
@@ -258,22 +261,22 @@ static int capture_missing(struct dagpatch_recording *recording, bool all)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; err == 0 && i < recording->again_count; i++) {
-		struct again *again = &recording->agains[i];
-		bool is_missing = is_needed(recording, again) && !again->next;
+	for (uint32_t i = 0; err == 0 && i < recording->recapture_count; i++) {
+		struct recapture *recapture = &recording->recaptures[i];
+		bool is_missing = is_needed(recording, recapture) && !recapture->next;
 
-		if (again->cache && again->cache == recording->voter)
+		if (recapture->cache && recapture->cache == recording->voter)
 			is_missing |= all;
 		if (is_missing)
-			err = again->cache ? capture_for_cache(recording, again)
-					   : capture_next(recording, again);
-		else if (again->next)
-			cache_count(again->cache, true);
+			err = recapture->cache ? capture_for_cache(recording, recapture)
+					       : capture_next(recording, recapture);
+		else if (recapture->next)
+			cache_count(recapture->cache, true);
 	}
 	return err;
 }
 
-int again_prepare(struct dagpatch_recording *recording)
+int recapture_prepare(struct dagpatch_recording *recording)
 {
 	bool all = false;
 	int err = find_all(recording);
@@ -283,44 +286,44 @@ int again_prepare(struct dagpatch_recording *recording)
 	if (err == 0)
 		err = capture_missing(recording, all);
 	if (err < 0)
-		again_drop(recording);
+		recapture_drop(recording);
 	return err;
 }
 
 /* ---- the end of a step ---- */
 
-void again_cache(struct dagpatch_recording *recording)
+void recapture_cache(struct dagpatch_recording *recording)
 {
-	for (uint32_t i = 0; i < recording->again_count; i++) {
-		struct again *again = &recording->agains[i];
+	for (uint32_t i = 0; i < recording->recapture_count; i++) {
+		struct recapture *recapture = &recording->recaptures[i];
 
-		if (again->next_key)
-			cache_put(again->cache, again->next_key, again->next);
-		again->next_key = NULL;
+		if (recapture->next_key)
+			cache_put(recapture->cache, recapture->next_key, recapture->next);
+		recapture->next_key = NULL;
 	}
 }
 
-void again_commit(struct dagpatch_recording *recording)
+void recapture_commit(struct dagpatch_recording *recording)
 {
-	again_cache(recording);
-	for (uint32_t i = 0; i < recording->again_count; i++) {
-		struct again *again = &recording->agains[i];
+	recapture_cache(recording);
+	for (uint32_t i = 0; i < recording->recapture_count; i++) {
+		struct recapture *recapture = &recording->recaptures[i];
 
-		if (!again->next)
+		if (!recapture->next)
 			continue;
-		captured_graph_release(again->current);
-		again->current = again->next;
-		again->next = NULL;
+		captured_graph_release(recapture->current);
+		recapture->current = recapture->next;
+		recapture->next = NULL;
 	}
 }
 
-void again_drop(struct dagpatch_recording *recording)
+void recapture_drop(struct dagpatch_recording *recording)
 {
-	for (uint32_t i = 0; i < recording->again_count; i++) {
-		captured_graph_release(recording->agains[i].next);
-		free(recording->agains[i].next_key);
-		recording->agains[i].next = NULL;
-		recording->agains[i].next_key = NULL;
+	for (uint32_t i = 0; i < recording->recapture_count; i++) {
+		captured_graph_release(recording->recaptures[i].next);
+		free(recording->recaptures[i].next_key);
+		recording->recaptures[i].next = NULL;
+		recording->recaptures[i].next_key = NULL;
 	}
 }
 
@@ -357,24 +360,24 @@ static bool is_same_shape(const struct dagpatch_recording *a, const struct dagpa
 	return true;
 }
 
-static bool can_set_flat(const struct again *again)
+static bool can_set_flat(const struct recapture *recapture)
 {
-	return again->next && again->handles && again->next->content &&
-	       is_same_shape(again->current->content, again->next->content);
+	return recapture->next && recapture->handles && recapture->next->content &&
+	       is_same_shape(recapture->current->content, recapture->next->content);
 }
 
-int again_set_flat(struct dagpatch_recording *recording, const struct again *again, bool takes_next,
-		   uint32_t *ret_set)
+int recapture_set_flat(struct dagpatch_recording *recording, const struct recapture *recapture,
+		       bool takes_next, uint32_t *ret_set)
 {
 	const struct dagpatch_recording *now, *then, *to;
 	int err = 0;
 
 	*ret_set = 0;
 	/* If NEXT could not be set, there is nothing to put back. */
-	if (!can_set_flat(again))
+	if (!can_set_flat(recapture))
 		return takes_next ? -ENOTSUP : 0;
-	now = again->current->content;
-	then = again->next->content;
+	now = recapture->current->content;
+	then = recapture->next->content;
 	to = takes_next ? then : now;
 	for (uint32_t i = 0; err == 0 && i < to->node_count; i++) {
 		struct patch_params params;
@@ -385,26 +388,26 @@ int again_set_flat(struct dagpatch_recording *recording, const struct again *aga
 		params = node_params(to, i);
 		++*ret_set;
 		err = recording->device->driver->exec_set(
-			recording->device, current_exec(recording), again->handles[i], &params);
+			recording->device, current_exec(recording), recapture->handles[i], &params);
 	}
 	return err;
 }
 
-void again_swap_handles(struct dagpatch_recording *recording)
+void recapture_swap_handles(struct dagpatch_recording *recording)
 {
-	for (uint32_t i = 0; i < recording->again_count; i++) {
-		struct again *again = &recording->agains[i];
-		struct driver_node **handles = again->handles;
+	for (uint32_t i = 0; i < recording->recapture_count; i++) {
+		struct recapture *recapture = &recording->recaptures[i];
+		struct driver_node **handles = recapture->handles;
 
-		again->handles = again->made_handles;
-		again->made_handles = handles;
+		recapture->handles = recapture->made_handles;
+		recapture->made_handles = handles;
 	}
 }
 
-void again_drop_handles(struct dagpatch_recording *recording)
+void recapture_drop_handles(struct dagpatch_recording *recording)
 {
-	for (uint32_t i = 0; i < recording->again_count; i++) {
-		free(recording->agains[i].made_handles);
-		recording->agains[i].made_handles = NULL;
+	for (uint32_t i = 0; i < recording->recapture_count; i++) {
+		free(recording->recaptures[i].made_handles);
+		recording->recaptures[i].made_handles = NULL;
 	}
 }

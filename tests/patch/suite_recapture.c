@@ -74,7 +74,7 @@ static void captured_anew_through_a_cache(void **state)
 	   dagpatch_add_captured(recording,
 				 &DAGPATCH_SIZED(capture, .record = record_work, .user = &work,
 						 .slots = slots, .slot_count = 3,
-						 .flags = DAGPATCH_CAPTURE_AGAIN, .cache = cache),
+						 .flags = DAGPATCH_RECAPTURE, .cache = cache),
 				 NULL, NULL));
 	assert_int_equal(work.calls, 0);
 	OK(recording, dagpatch_finalize(recording));
@@ -135,7 +135,7 @@ static struct dagpatch_recording *record_cached(struct scene *scene, struct dagp
 	   dagpatch_add_captured(recording,
 				 &DAGPATCH_SIZED(capture, .record = record_work, .user = work,
 						 .slots = slots, .slot_count = 3,
-						 .flags = DAGPATCH_CAPTURE_AGAIN,
+						 .flags = DAGPATCH_RECAPTURE,
 						 .collective = collective, .cache = cache,
 						 .key = bytes, .key_bytes = key ? strlen(key) : 0),
 				 NULL, NULL));
@@ -258,7 +258,7 @@ static void nested_copies_share_a_cache(void **state)
 	   dagpatch_add_captured(nested,
 				 &DAGPATCH_SIZED(capture, .record = record_work, .user = &work,
 						 .slots = slots, .slot_count = 3,
-						 .flags = DAGPATCH_CAPTURE_AGAIN, .cache = cache),
+						 .flags = DAGPATCH_RECAPTURE, .cache = cache),
 				 NULL, NULL));
 	OK(nested, dagpatch_finalize(nested));
 	OK(outer, dagpatch_add_child(outer,
@@ -289,7 +289,7 @@ static void wrong_caches_and_keys(void **state)
 	uint32_t to = slot(scene->recording, "words");
 	struct dagpatch_capture capture = DAGPATCH_SIZED(
 		capture, .record = record_work, .user = &work, .slots = &to, .slot_count = 1,
-		.flags = DAGPATCH_CAPTURE_AGAIN, .key = "key", .key_bytes = 3);
+		.flags = DAGPATCH_RECAPTURE, .key = "key", .key_bytes = 3);
 
 	OK(NULL, dagpatch_context_create(&DAGPATCH_SIZED(options, .driver = suite_bed->driver),
 					 &context, NULL));
@@ -347,7 +347,7 @@ static void captured_work_and_a_registered_collective(void **state)
 	   dagpatch_add_captured(recording,
 				 &DAGPATCH_SIZED(capture, .record = record_work, .user = &reduce,
 						 .slots = (uint32_t[]){slots[3], slots[0]},
-						 .slot_count = 2, .flags = DAGPATCH_CAPTURE_AGAIN,
+						 .slot_count = 2, .flags = DAGPATCH_RECAPTURE,
 						 .collective = &collective),
 				 AFTER(node), NULL));
 	OK(recording, dagpatch_finalize(recording));
@@ -386,7 +386,7 @@ static void captured_anew_in_another_shape(void **state)
 	   dagpatch_add_captured(recording,
 				 &DAGPATCH_SIZED(capture, .record = record_work, .user = &work,
 						 .slots = &to, .slot_count = 1,
-						 .flags = DAGPATCH_CAPTURE_AGAIN),
+						 .flags = DAGPATCH_RECAPTURE),
 				 NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
 	for (uint32_t i = 1; i < 6; i++) {
@@ -428,7 +428,7 @@ static void registered_collective_is_not_patched(void **state)
 				 NULL, NULL));
 }
 
-int suite_again(void)
+int suite_recapture(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(captured_anew_through_a_cache),
