@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/inject.h"
 #include "bench.h"
-#include "tool.h"
+#include "bench_tool.h"
 
 #define BATCHES	    101
 #define BATCH_CALLS 2000

@@ -2,7 +2,7 @@
 #ifndef DAGTAP_FUZZ_ASK_EVERYTHING_H
 #define DAGTAP_FUZZ_ASK_EVERYTHING_H
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 void ask_everything(const struct trace *trace);
 

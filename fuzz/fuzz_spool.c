@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/reader.h"
+#include "record/spool_reader.h"
 
 #define CHUNKS_MOST 4
 #define LANES	    2

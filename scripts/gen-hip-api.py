@@ -494,7 +494,7 @@ def print_slots(api, calls, order):
 
 def print_wrappers(api, calls, order):
     print(f"/* Made by scripts/gen-hip-api.py from {api.list_path}. */")
-    print(f'#include "capture/export.h"\n#include "capture/{api.lower}/wrap.h"\n')
+    print(f'#include "capture/visible.h"\n#include "capture/{api.lower}/{api.lower}_wrap.h"\n')
     print(f"_Static_assert(DOOR_TABLES == {TABLES}, \"one wrapper a table\");")
     print(f"const struct {api.lower}_function_info {api.lower}_functions[{api.upper}_FUNCTION_COUNT - "
           f"{api.upper}_NONE] = {{")

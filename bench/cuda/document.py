@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""document.py RUN.json...: docs/cuda-measured.md, of what measure.py --json kept; of a part that is in several, the last."""
+"""document.py RUN.json...: docs/cuda-measured.md, of what measure_cuda.py --json kept; of a part that is in several, the last."""
 import json
 import pathlib
 import sys
@@ -8,7 +8,7 @@ import report
 
 INTRODUCTION = """# Recording CUDA, measured
 
-Written by `bench/cuda/document.py` of what `bench/cuda/measure.py` kept, never by hand;
+Written by `bench/cuda/document.py` of what `bench/cuda/measure_cuda.py` kept, never by hand;
 [bench/cuda/README.md](../bench/cuda/README.md) says how each figure comes about. Ways run in turn; seconds are the program's
 own, medians; ratios are medians of those of neighbouring runs, with the least and the greatest. `exit s`: from the end of main to
 the end of the process, where a recording's last records are taken in. `finish s`: with dagtap from the end of the process to a

@@ -5,7 +5,7 @@
 #ifndef DAGTAP_ANALYZE_ADVISE_H
 #define DAGTAP_ANALYZE_ADVISE_H
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 /* A top graph (it is no child) with its child graphs; sums over all its execs. */
 struct graph_advice {

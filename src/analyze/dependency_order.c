@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 int orders_init(struct orders *orders, struct dependencies *deps)
 {

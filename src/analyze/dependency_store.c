@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 static int64_t end_of(const struct dependencies *deps, uint32_t from)
 {

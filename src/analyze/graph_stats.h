@@ -4,7 +4,7 @@
 #define DAGTAP_ANALYZE_GRAPH_STATS_H
 
 #include "analyze/tally.h"
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 struct node_stats {
 	struct tally duration; /* of its activities */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/tally.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* A resource during the walk through a window. Activities come by start, so the union of intervals
  * needs only the end of what it covers so far (grow_union). */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/tally.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define PARENT_DEPTH_MAX 64
 

@@ -6,7 +6,7 @@
 
 #include "analyze/busy.h"
 #include "analyze/tally.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 void path_report_init(struct path_report *report, const struct dependencies *deps)
 {

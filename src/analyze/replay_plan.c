@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define CHILD_DEPTH_MAX 32
 

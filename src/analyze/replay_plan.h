@@ -6,7 +6,7 @@
 #ifndef DAGTAP_ANALYZE_REPLAY_PLAN_H
 #define DAGTAP_ANALYZE_REPLAY_PLAN_H
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 struct replay_item {
 	/* Index into trace.nodes; TRACE_NONE: an entry or exit of a child graph. The item of a

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "trace/sort.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define BLOCK_ROWS 256u /* activities per entry of last_ends */
 

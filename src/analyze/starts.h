@@ -2,7 +2,7 @@
 #ifndef DAGTAP_ANALYZE_STARTS_H
 #define DAGTAP_ANALYZE_STARTS_H
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 struct starts {
 	const struct trace *trace;

@@ -3,7 +3,7 @@
 #define DAGTAP_ANALYZE_SUMMARY_H
 
 #include "analyze/tally.h"
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 struct summary_totals {
 	uint64_t kernels;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/error_text.h"
 #include "format/format.h"
 #include "format/parts.h"
 

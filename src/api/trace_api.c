@@ -1,4 +1,4 @@
-/* Implements dagtap/trace.h, which has the contracts: copies rows of the model (trace/model.h) to
+/* Implements dagtap/trace.h, which has the contracts: copies rows of the model (trace/trace_model.h) to
  * the structs of the public interface. */
 #include <dagtap/trace.h>
 

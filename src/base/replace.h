@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "base/error.h"
+#include "base/error_text.h"
 
 struct replacement {
 	char *path;	 /* owned */

@@ -3,12 +3,12 @@
 #include <dlfcn.h>
 
 #include "base/inject.h"
-#include "capture/export.h"
-#include "capture/hip/hip.h"
+#include "capture/visible.h"
+#include "capture/hip/hip_source.h"
 #include "capture/rccl/rccl.h"
-#include "capture/roctx.h"
+#include "capture/roctx_source.h"
 #include "capture/scope.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 static uint64_t push_scope(const char *text)
 {

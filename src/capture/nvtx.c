@@ -9,9 +9,9 @@
 
 #include <dagtap/annotate.h>
 
-#include "capture/export.h"
+#include "capture/visible.h"
 #include "capture/scope.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "capture/texts.h"
 #include "capture/wide.h"
 #include "vendor/nvtx_types.h"

@@ -98,7 +98,7 @@ void scope_mark(const char *text);
 /* The same with COUNT attributes. */
 void scope_mark_with(const char *text, const struct dagtap_attribute *attributes, size_t count);
 
-/* The rest is for session.c. */
+/* The rest is for capture_session.c. */
 /* Returns the calling thread's scope number; 0: it has never pushed, or uses the shared pool. */
 uint64_t scope_number(void);
 /* The calling thread has a new writer: writes its open scopes into that writer's spool. */

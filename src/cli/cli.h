@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/error.h"
-#include "trace/model.h"
+#include "base/error_text.h"
+#include "trace/trace_model.h"
 
 struct format;
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cli/spool_folder.h"
-#include "record/reader.h"
+#include "record/spool_reader.h"
 #include "record/spool.h"
 #include "trace/pack/pack.h"
 

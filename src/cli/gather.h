@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/error.h"
+#include "base/error_text.h"
 #include "trace/bundle.h"
 
 struct gather_request {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 struct graph_advise_query {
 	const struct trace *trace;

@@ -12,7 +12,7 @@
 
 #include "cli/cli.h"
 #include "cli/human.h"
-#include "cli/launch.h"
+#include "cli/launcher.h"
 #include "format/read.h"
 
 static const struct cli_command commands[] = {

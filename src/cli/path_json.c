@@ -1,7 +1,7 @@
 /* Prints the result of `dagtap path` as JSON (docs/json.md). */
 #include <stdio.h>
 
-#include "cli/path.h"
+#include "cli/cmd_path.h"
 #include "format/words.h"
 #include "wire/json.h"
 

@@ -5,7 +5,7 @@
 #include "analyze/tally.h"
 #include "cli/columns.h"
 #include "cli/human.h"
-#include "cli/path.h"
+#include "cli/cmd_path.h"
 #include "format/words.h"
 
 static double percent(int64_t part, int64_t whole)

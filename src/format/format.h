@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "base/error.h"
-#include "trace/model.h"
+#include "base/error_text.h"
+#include "trace/trace_model.h"
 
 struct format_options {
 	const char *table; /* which of the format's tables to write; NULL = the first */

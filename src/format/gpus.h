@@ -5,7 +5,7 @@
 #ifndef DAGTAP_FORMAT_GPUS_H
 #define DAGTAP_FORMAT_GPUS_H
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 struct gpus {
 	uint32_t *of_agent; /* by agent: the number of its GPU, or `host` if the agent is no GPU */

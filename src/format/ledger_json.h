@@ -3,7 +3,7 @@
 #ifndef DAGTAP_FORMAT_LEDGER_JSON_H
 #define DAGTAP_FORMAT_LEDGER_JSON_H
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 #include "wire/json.h"
 
 /* Puts the keys and values of one ledger source into the object that the caller has begun and

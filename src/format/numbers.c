@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* Slot counts are powers of two. At SLOTS_MOST numbers_get fails instead of growing. */
 #define FIRST_SLOTS 64u

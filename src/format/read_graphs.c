@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "format/order.h"
+#include "format/row_order.h"
 #include "format/words.h"
 #include "trace/create.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 int64_t read_graph(struct trace *trace, struct numbers *graphs, uint32_t process, uint64_t id)
 {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "format/numbers.h"
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 /* The graph that the file calls ID in PROCESS. */
 int64_t read_graph(struct trace *trace, struct numbers *graphs, uint32_t process, uint64_t id);
@@ -22,7 +22,7 @@ int64_t read_graph_node(struct trace *trace, struct numbers *nodes, uint32_t gra
 			uint32_t work);
 
 /* The launch of EXEC (an index into trace.execs) by the call with correlation id CID. A new launch
- * has the replay number ORDER_NO_REPLAY (format/order.h) until the caller or order_graphs sets
+ * has the replay number ORDER_NO_REPLAY (format/row_order.h) until the caller or order_graphs sets
  * it. */
 int64_t read_graph_launch(struct trace *trace, struct numbers *launches, uint32_t exec,
 			  uint64_t cid);

@@ -3,7 +3,7 @@
 #ifndef DAGTAP_FORMAT_READ_TIMES_H
 #define DAGTAP_FORMAT_READ_TIMES_H
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 /* Widens each process's start_ns and end_ns so that they cover all its calls, activities and timed
  * scopes. A start_ns of 0 counts as not set. Activities, calls and scopes must be complete. Cost:

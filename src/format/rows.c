@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "trace/sort.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 int rows_init(struct rows *rows, size_t rows_count, size_t lists_count)
 {

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 #define ROWS_NONE UINT32_MAX
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 const char *words_kind(enum trace_activity_kind kind);
 const char *words_direction(enum trace_copy_direction direction); /* "" if unknown */

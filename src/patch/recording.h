@@ -5,11 +5,11 @@
  * What is recorded is enough to build the driver's graph at any time. The graph that was built
  * last is kept until a new one is complete.
  *
- * In reading order: recording.c (states, slots), nodes.c and nested.c (adding nodes), order.c
+ * In reading order: recording.c (states, slots), nodes.c and nested.c (adding nodes), node_order.c
  * (dependencies), work.c, capture.c, addresses.c, edges.c, compare.c and adopt.c (captured work),
- * finalize.c, build.c and flatten.c (the driver's graph), bind.c, set.c and revise.c (pending
+ * finalize.c, build.c and flatten.c (the driver's graph), slots.c, set.c and revise.c (pending
  * addresses and parameters), apply.c, strategy.c and recapture.c (bringing the graph to them),
- * launch.c, verify.c.
+ * graph_launch.c, verify.c.
  *
  * Words: an address or a parameter is *wanted* from dagpatch_bind or dagpatch_set_... on, and
  * *applied* when an apply has succeeded. Work with DAGPATCH_RECAPTURE is *recaptured*;
@@ -526,7 +526,7 @@ int add_check(struct dagpatch_recording *recording, const char *what, struct mar
 int add_end(struct dagpatch_recording *recording, int rc, const struct mark *mark,
 	    const struct dagpatch_after *after, uint32_t *ret_node);
 
-/* ---- attributes.c ---- */
+/* ---- node_attributes.c ---- */
 
 /* Adds the launch attributes GIVEN to a kernel that is being added. -ENOTSUP: the driver lacks one
  * of them. */
@@ -559,7 +559,7 @@ int attributes_give(struct dagpatch_recording *recording, const struct dagpatch_
 int attributes_find(struct dagpatch_recording *recording, struct driver_graph *graph,
 		    bool *ret_has);
 
-/* ---- order.c ---- */
+/* ---- node_order.c ---- */
 
 /* Records the dependencies of NODE, the first node added since MARK: those of AFTER (may be NULL)
  * and those that follow from the accesses noted since MARK. The nodes inside of NODE already have
@@ -791,7 +791,7 @@ void recording_stays(const struct dagpatch_recording *recording);
  * nothing to free. */
 bool evict_for_memory(struct dagpatch_recording *needy);
 
-/* ---- finalize.c, bind.c, apply.c ---- */
+/* ---- finalize.c, slots.c, apply.c ---- */
 
 /* Frees what dagpatch_finalize has allocated, except shadows. */
 void finalize_release(struct dagpatch_recording *recording);

@@ -1,7 +1,7 @@
-/* Gives out the records that reader.c found well-formed: one by one, or by chunk. */
+/* Gives out the records that spool_reader.c found well-formed: one by one, or by chunk. */
 #include <sys/mman.h>
 
-#include "record/reader_state.h"
+#include "record/spool_reader_state.h"
 
 void reader_give_back(const struct spool_reader *r, uint64_t offset, uint64_t bytes)
 {

@@ -9,7 +9,7 @@
  * The file of a killed process is open too. Its counts do not change any more, so no record is
  * passed over: a record that no count includes is damage, as in a closed file.
  *
- * Threading: one thread at a time. Only reader.c uses it. */
+ * Threading: one thread at a time. Only spool_reader.c uses it. */
 #ifndef DAGTAP_RECORD_LIVE_CUT_H
 #define DAGTAP_RECORD_LIVE_CUT_H
 

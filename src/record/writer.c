@@ -61,7 +61,7 @@ static void finish_chunk(struct writer *w, unsigned char *cursor)
 }
 
 /* The order of these stores matters to readers: a chunk with a magic has a complete label, and
- * the counters counts the chunk only after that. is_unlabelled (reader.c) and cut_chunks (live_cut.c)
+ * the counters counts the chunk only after that. is_unlabelled (spool_reader.c) and cut_chunks (live_cut.c)
  * rely on it. */
 static void label_chunk(struct writer *w, struct spool_chunk *chunk, uint32_t index)
 {

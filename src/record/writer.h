@@ -190,7 +190,7 @@ static inline void writer_commit(struct writer *w, void *record, enum record_typ
 	_Atomic uint64_t *header = record;
 
 	w = writer_for(w, type);
-	/* Pairs with the acquire in is_written (reader.c): a reader of the file takes a record with
+	/* Pairs with the acquire in is_written (spool_reader.c): a reader of the file takes a record with
 	 * a non-zero header for complete. */
 	atomic_store_explicit(header, (uint64_t)type | words << 16 | (uint64_t)tag << 32,
 			      memory_order_release);

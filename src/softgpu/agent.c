@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "softgpu/api.h"
-#include "softgpu/clock.h"
+#include "softgpu/device_clock.h"
 #include "softgpu/config.h"
 #include "softgpu/dma.h"
 #include "softgpu/isa.h"

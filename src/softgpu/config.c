@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/timer.h"
-#include "softgpu/hold.h"
+#include "softgpu/device_hold.h"
 
 #define ENVIRONMENT_VARIABLE "DAGTAP_SOFTGPU"
 #define MAX_WORD_BYTES	     384

@@ -58,7 +58,7 @@ enum softgpu_counter_id {
 
 extern _Atomic uint64_t softgpu_counter_values[SOFTGPU_COUNTER_COUNT];
 
-/* Number of threads in softgpu_await, and one more if hold_at is configured (hold.c). */
+/* Number of threads in softgpu_await, and one more if hold_at is configured (device_hold.c). */
 extern _Atomic uint32_t softgpu_counters_watched;
 
 /* Called after a counter went from BEFORE to NOW while softgpu_counters_watched is not 0: wakes the

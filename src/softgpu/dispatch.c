@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "softgpu/blit.h"
+#include "softgpu/blit_kernels.h"
 #include "softgpu/counters.h"
-#include "softgpu/memory.h"
+#include "softgpu/device_memory.h"
 
 static bool reserve_kernarg(struct dispatcher *dispatcher, size_t bytes)
 {

@@ -14,9 +14,9 @@
 #include "softgpu/executable_parts.h"
 #include "softgpu/handle.h"
 #include "softgpu/kernel.h"
-#include "softgpu/memory.h"
-#include "softgpu/process.h"
-#include "softgpu/reader.h"
+#include "softgpu/device_memory.h"
+#include "softgpu/softgpu_threads.h"
+#include "softgpu/code_object_reader.h"
 #include "softgpu/system.h"
 
 #define KERNEL_BUCKETS	  4096u

@@ -12,7 +12,7 @@
 
 #include <hsa/hsa.h>
 
-#include "softgpu/blit.h"
+#include "softgpu/blit_kernels.h"
 
 /* A copy of what is known about a loaded kernel. */
 struct softgpu_kernel {

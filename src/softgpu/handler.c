@@ -8,7 +8,7 @@
 #include "base/timer.h"
 #include "softgpu/api.h"
 #include "softgpu/counters.h"
-#include "softgpu/process.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
 #include "softgpu/system.h"

@@ -8,8 +8,8 @@
 
 #include "softgpu/agent.h"
 #include "softgpu/api.h"
-#include "softgpu/memory.h"
-#include "softgpu/process.h"
+#include "softgpu/device_memory.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/system.h"
 
 #define ROW_ALIGNMENT  256u

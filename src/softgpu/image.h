@@ -16,7 +16,7 @@ void *image_elements(uint64_t handle, size_t x, size_t y, size_t z, size_t count
 		     size_t element_bytes);
 
 /* The arguments of ROCclr's blit kernels between buffers and images. The macros below list them for
- * the table in blit.c. */
+ * the table in blit_kernels.c. */
 struct image_blit_args {
 	char *buffer;		   /* host address */
 	uint64_t image;		   /* handle of the image */

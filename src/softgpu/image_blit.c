@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "softgpu/blit.h"
-#include "softgpu/memory.h"
+#include "softgpu/blit_kernels.h"
+#include "softgpu/device_memory.h"
 
 #define UNIT_MAX_BYTES 4u
 

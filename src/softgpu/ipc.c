@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "softgpu/api.h"
-#include "softgpu/memory.h"
+#include "softgpu/device_memory.h"
 #include "softgpu/signal_block.h"
 #include "softgpu/system.h"
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "softgpu/blit.h"
+#include "softgpu/blit_kernels.h"
 #include "softgpu/config.h"
-#include "softgpu/process.h"
+#include "softgpu/softgpu_threads.h"
 
 #define BUCKETS		 1024u
 #define EXPORT_PREFIX	 "softgpu_kernel_"

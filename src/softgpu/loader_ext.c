@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "softgpu/executable.h"
-#include "softgpu/memory.h"
-#include "softgpu/reader.h"
+#include "softgpu/device_memory.h"
+#include "softgpu/code_object_reader.h"
 #include "softgpu/system.h"
 
 static hsa_status_t query_host_address(const void *device_address, const void **host_address)

@@ -10,14 +10,14 @@
 #include <hsa/hsa_ext_amd.h>
 
 #include "base/clock.h"
-#include "softgpu/clock.h"
+#include "softgpu/device_clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
 #include "softgpu/dispatch.h"
 #include "softgpu/fault.h"
 #include "softgpu/futex.h"
-#include "softgpu/hold.h"
-#include "softgpu/process.h"
+#include "softgpu/device_hold.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/queue.h"
 #include "softgpu/report.h"
 #include "softgpu/schedule.h"

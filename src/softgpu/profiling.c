@@ -2,7 +2,7 @@
  * convert them to ns of the host clock. */
 #include "softgpu/agent.h"
 #include "softgpu/api.h"
-#include "softgpu/clock.h"
+#include "softgpu/device_clock.h"
 #include "softgpu/dma.h"
 #include "softgpu/signal_block.h"
 

@@ -7,12 +7,12 @@
 #include <sys/mman.h>
 
 #include "softgpu/api.h"
-#include "softgpu/clock.h"
+#include "softgpu/device_clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
 #include "softgpu/futex.h"
-#include "softgpu/intercept.h"
-#include "softgpu/process.h"
+#include "softgpu/intercept_queue.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/schedule.h"
 #include "softgpu/sdma_queue.h"
 #include "softgpu/signal_block.h"

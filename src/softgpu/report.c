@@ -12,7 +12,7 @@
 
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
-#include "softgpu/process.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/system.h"
 
 #define BUFFER_BYTES   65536

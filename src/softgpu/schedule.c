@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "softgpu/config.h"
 #include "softgpu/futex.h"
-#include "softgpu/process.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/signal.h"
 #include "softgpu/signal_block.h"
 

@@ -7,8 +7,8 @@
 
 #include "softgpu/counters.h"
 #include "softgpu/dma.h"
-#include "softgpu/memory.h"
-#include "softgpu/process.h"
+#include "softgpu/device_memory.h"
+#include "softgpu/softgpu_threads.h"
 
 /* The first 32-bit word of a packet has the operation in its lowest byte and the sub-operation in
  * the next one. */

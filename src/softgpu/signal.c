@@ -7,13 +7,13 @@
 #include <sys/mman.h>
 
 #include "softgpu/agent.h"
-#include "softgpu/clock.h"
+#include "softgpu/device_clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
 #include "softgpu/futex.h"
 #include "softgpu/handler.h"
-#include "softgpu/memory.h"
-#include "softgpu/process.h"
+#include "softgpu/device_memory.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
 

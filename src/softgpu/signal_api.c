@@ -4,11 +4,11 @@
 
 #include "softgpu/agent.h"
 #include "softgpu/api.h"
-#include "softgpu/clock.h"
+#include "softgpu/device_clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
 #include "softgpu/futex.h"
-#include "softgpu/process.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/queue.h"
 #include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"

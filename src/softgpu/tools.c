@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "softgpu/table.h"
+#include "softgpu/hsa_table.h"
 
 #define MAX_TOOLS 16
 

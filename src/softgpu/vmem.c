@@ -12,9 +12,9 @@
 #include "softgpu/api.h"
 #include "softgpu/config.h"
 #include "softgpu/handle.h"
-#include "softgpu/memory.h"
+#include "softgpu/device_memory.h"
 #include "softgpu/pool.h"
-#include "softgpu/process.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/system.h"
 
 struct memory {

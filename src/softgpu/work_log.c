@@ -15,7 +15,7 @@
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
 #include "softgpu/executable.h"
-#include "softgpu/process.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/queue.h"
 
 #define MAP_BYTES      (16ull << 30)

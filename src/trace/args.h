@@ -2,7 +2,7 @@
 #ifndef DAGTAP_TRACE_ARGS_H
 #define DAGTAP_TRACE_ARGS_H
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 /* Index into trace.api_args of the API's argument NAME, or TRACE_NONE. */
 uint32_t args_find(const struct trace *trace, const struct trace_api *api, const char *name);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* True if the row has a record already that counts. For equal (queue, packet index), the earliest
  * submission counts, whichever is read first. */

@@ -3,7 +3,7 @@
 #ifndef DAGTAP_TRACE_BARRIERS_H
 #define DAGTAP_TRACE_BARRIERS_H
 
-#include "trace/process.h"
+#include "trace/process_load.h"
 
 struct barriers {
 	struct process_load *load;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 /* True if KERNEL_NAME (the symbol as the compiler made it) is such a kernel; *RET_KIND is then what
  * it does. False for a kernel of the program; *RET_KIND is untouched. */

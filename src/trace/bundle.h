@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "base/error_text.h"
 
 #define BUNDLE_MAGIC                                                                               \
 	"\x89"                                                                                     \

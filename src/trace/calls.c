@@ -9,7 +9,7 @@
 
 #include "trace/args.h"
 #include "trace/expect_call.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define UNKNOWN_FUNCTION  UINT32_MAX
 #define FUNCTIONS_INDEXED RECORD_CUDA_FUNCTION_END

@@ -3,7 +3,7 @@
 #ifndef DAGTAP_TRACE_CALLS_H
 #define DAGTAP_TRACE_CALLS_H
 
-#include "trace/process.h"
+#include "trace/process_load.h"
 
 /* What an API does with streams. Computed once per API. */
 enum stream_role { STREAM_NONE, STREAM_USE, STREAM_CREATE, STREAM_DESTROY };

@@ -5,9 +5,9 @@
 
 #include "trace/blit.h"
 #include "trace/demangle.h"
-#include "trace/process.h"
+#include "trace/process_load.h"
 #include "trace/registers.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 static uint64_t by_tag(const struct raw *row)
 {

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/clock.h"
-#include "trace/process.h"
+#include "trace/clock_fit.h"
+#include "trace/process_load.h"
 
 static uint32_t collect(const struct process_load *load, uint32_t agent_index,
 			struct clock_anchor *ret_anchors)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/clock.h"
-#include "trace/process.h"
+#include "trace/clock_fit.h"
+#include "trace/process_load.h"
 
 #define PREFETCH_AHEAD 16
 

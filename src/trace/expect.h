@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 #define EXPECT_MANY UINT32_MAX
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "trace/process.h"
+#include "trace/process_load.h"
 
 #define PARENT_DEPTH_MAX 64
 

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "trace/process.h"
+#include "trace/process_load.h"
 
 #define NAMED_MOST 8
 

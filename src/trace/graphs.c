@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "trace/expect.h"
-#include "trace/process.h"
-#include "trace/table.h"
+#include "trace/process_load.h"
+#include "trace/row_table.h"
 
 /* by_id() reads the id at the same place in all of these: behind the header. */
 _Static_assert(offsetof(struct record_graph, graph_id) == 8, "graph id");

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "record/record.h"
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 struct process_load;
 
@@ -84,7 +84,7 @@ struct hip_event_api hip_event_api_of(const struct trace *trace, const struct tr
 int hip_event_note(struct hip_event_notes *notes, const struct hip_event_api *api, uint32_t rank,
 		   const struct record_api *record);
 
-/* A stage (trace/process.h): makes rows of events, their records and waits. */
+/* A stage (trace/process_load.h): makes rows of events, their records and waits. */
 int hip_events_load(struct process_load *load);
 
 #endif

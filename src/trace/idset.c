@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "trace/sort.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define PAGE_BITS (IDSET_PAGE_WORDS * 64)
 

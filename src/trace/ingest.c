@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* The time at which a record was written, ns; 0 if it does not say. If the spool has no end, the
  * latest of these is the process's end. */

@@ -1,10 +1,10 @@
 /* Loading one process: sorts its records by type, adds its row to the model, and runs all stages of
- * trace/process.h. load.c calls it for one process after the other. */
+ * trace/process_load.h. load.c calls it for one process after the other. */
 #ifndef DAGTAP_TRACE_INGEST_H
 #define DAGTAP_TRACE_INGEST_H
 
 #include "trace/load.h"
-#include "trace/process.h"
+#include "trace/process_load.h"
 
 /* How far the whole load is: `done` and `total` count stages over all processes. */
 struct ingest_progress {

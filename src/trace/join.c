@@ -7,7 +7,7 @@
 
 #include "trace/args.h"
 #include "trace/calls.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* hipMemcpyKind */
 enum memcpy_kind { KIND_H2H, KIND_H2D, KIND_D2H, KIND_D2D };

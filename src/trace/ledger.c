@@ -19,7 +19,7 @@
 
 #include "trace/expect_call.h"
 #include "trace/ledger_state.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 static const char *const drop_texts[] = {
 #define X(name, text) [RECORD_DROP_##name] = text,

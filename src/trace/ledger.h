@@ -3,7 +3,7 @@
 #ifndef DAGTAP_TRACE_LEDGER_H
 #define DAGTAP_TRACE_LEDGER_H
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 /* True if no source has an unexplained difference and no message reports damage. */
 bool ledger_is_closed(const struct trace *trace);

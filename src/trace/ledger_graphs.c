@@ -7,7 +7,7 @@
 #include "trace/cuda/cuda_ends.h"
 #include "trace/expect.h"
 #include "trace/ledger_state.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* Counts each node of the launch once, however many activities it has: fills and copies may be
  * split. */

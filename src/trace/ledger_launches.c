@@ -6,7 +6,7 @@
 
 #include "trace/expect_call.h"
 #include "trace/ledger_state.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* ---- packets whose doorbell was not rung before the end ---- */
 

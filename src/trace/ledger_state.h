@@ -5,7 +5,7 @@
 #ifndef DAGTAP_TRACE_LEDGER_STATE_H
 #define DAGTAP_TRACE_LEDGER_STATE_H
 
-#include "trace/process.h"
+#include "trace/process_load.h"
 
 /* Causes of drops that several lines name. */
 #define PACKETS_WITHOUT_CALL "came without a call: submitted by a thread of HIP's own"

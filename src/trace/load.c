@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/reader.h"
+#include "record/spool_reader.h"
 #include "record/spool.h"
 #include "trace/bundle.h"
 #include "trace/create.h"
 #include "trace/ingest.h"
 #include "trace/strtab.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define MAGIC_BYTES 8
 

@@ -1,5 +1,5 @@
 /* Opening a recording: a .dagtap, a .spool, or a folder of spools, is loaded into the model of
- * model.h. How it is done: trace/ingest.h and trace/process.h.
+ * trace_model.h. How it is done: trace/ingest.h and trace/process_load.h.
  *
  * Loading is deterministic: the same spools give the same rows in the same order, whatever the
  * order of their chunks. A defect inside a spool becomes a message (trace.messages) and shows in
@@ -11,8 +11,8 @@
 #ifndef DAGTAP_TRACE_LOAD_H
 #define DAGTAP_TRACE_LOAD_H
 
-#include "base/error.h"
-#include "trace/model.h"
+#include "base/error_text.h"
+#include "trace/trace_model.h"
 
 /* What to load. All zero: everything. */
 struct trace_options {

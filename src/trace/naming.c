@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #include "trace/expect.h"
-#include "trace/process.h"
+#include "trace/process_load.h"
 #include "trace/sort.h"
 
 /* What is known of the activities of a node. Hashed as bytes, so without padding. */

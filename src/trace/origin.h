@@ -1,5 +1,5 @@
 /* The records of one process, independent of where they are stored: in a spool, or packed in a
- * .dagtap. Hides the difference from the stages of loading (trace/process.h).
+ * .dagtap. Hides the difference from the stages of loading (trace/process_load.h).
  *
  * Threading: an origin and its walks belong to one thread; an origin has at most one walk at a
  * time. */
@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "record/reader.h"
+#include "record/spool_reader.h"
 #include "trace/pack/pack.h"
 
 /* Owns one of the two readers; the other pointer is NULL. The creator fills it; origin_close frees

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "record/attribute.h"
-#include "trace/process.h"
+#include "trace/process_load.h"
 #include "trace/scope_text.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 static uint64_t scope_id(const struct raw *row)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define DIGIT_BITS  11
 #define DIGIT_COUNT (1u << DIGIT_BITS)

@@ -12,7 +12,7 @@
 
 #include "trace/args.h"
 #include "trace/calls.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define HANDLE_LEGACY 1
 

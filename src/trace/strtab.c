@@ -8,7 +8,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define BLOCK_BYTES (64u << 10)
 #define FIRST_SLOTS 1024u

@@ -6,7 +6,7 @@
 
 #include "trace/barriers.h"
 #include "trace/calls.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define SEEN_SLOTS 4096
 

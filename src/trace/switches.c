@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "trace/expect.h"
-#include "trace/process.h"
-#include "trace/table.h"
+#include "trace/process_load.h"
+#include "trace/row_table.h"
 
 int switches_add(struct switches *switches, const struct switch_row *row)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "trace/args.h"
-#include "trace/process.h"
-#include "trace/table.h"
+#include "trace/process_load.h"
+#include "trace/row_table.h"
 
 /* ---- what a call does ---- */
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "record/record.h"
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 struct process_load;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define SLOTS_FIRST 1024
 

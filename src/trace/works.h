@@ -3,7 +3,7 @@
 #ifndef DAGTAP_TRACE_WORKS_H
 #define DAGTAP_TRACE_WORKS_H
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 /* A hash table of the rows of trace.works, which the trace owns. */
 struct work_table {

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "schedule.h"
+#include "path_schedule.h"
 
 #define STEPS(...)                                                                                 \
 	(const struct expected_step[]){__VA_ARGS__},                                               \

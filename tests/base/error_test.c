@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/error.h"
+#include "base/error_text.h"
 
 static void says_file_offset_and_cause(void **state)
 {

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "../launched.h"
-#include "record/reader.h"
+#include "record/spool_reader.h"
 #include "reference_gpu.h"
 #include "reference_graphs.h"
 #include "reference_spool.h"

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "in_child.h"
 
 #define LARGE_BYTES ((size_t)3 << 20)

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/timer.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "in_child.h"
 
 static char story[64];

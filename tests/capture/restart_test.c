@@ -15,7 +15,7 @@
 
 #include "capture/frame.h"
 #include "capture/scope.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "in_child.h"
 #include "scope_story.h"
 

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "capture/scope.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "scope_story.h"
 
 static void *push_in_thread(void *ret_id)

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "capture/scope.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "in_child.h"
 #include "record/attribute.h"
 #include "scope_story.h"

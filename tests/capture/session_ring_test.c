@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "capture/recording.h"
+#include "capture/process_recordings.h"
 #include "capture/scope.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "in_child.h"
 
 #define CALLS	    1000000 /* 61 MiB */

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "capture/frame.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "in_child.h"
 
 /* ---- start and end ---- */

@@ -11,7 +11,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "record/spooler.h"
 
 /* The linker defines these: the range of this program's instructions. */

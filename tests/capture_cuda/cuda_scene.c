@@ -2,7 +2,7 @@
 #include "cuda_scene.h"
 
 #include "capture/scope.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "trace/ledger.h"
 #include "trace/load.h"
 

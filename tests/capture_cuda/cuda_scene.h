@@ -13,7 +13,7 @@
 
 #include "cuda_play.h"
 #include "in_child.h"
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 /* The tool's entry point, which CUDA's driver calls after loading it. */
 int InitializeInjection(void);

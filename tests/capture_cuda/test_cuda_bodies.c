@@ -6,7 +6,7 @@
 #include "cuda_scene.h"
 
 #include "analyze/dependencies.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "trace/load.h"
 
 enum {

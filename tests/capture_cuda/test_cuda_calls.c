@@ -5,7 +5,7 @@
 
 #include "capture/cuda/cuda_buffers.h"
 #include "capture/scope.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "trace/load.h"
 
 static const struct trace_call *call_of(const struct trace *trace,

@@ -7,7 +7,7 @@
 
 #include "analyze/dependencies.h"
 #include "analyze/graph_stats.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "trace/load.h"
 
 enum { TOP = 1, OVERLAP_NS = 579 };

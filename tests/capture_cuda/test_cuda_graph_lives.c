@@ -4,9 +4,9 @@
  */
 #include "cuda_scene.h"
 
-#include "capture/recording.h"
+#include "capture/process_recordings.h"
 #include "capture/scope.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "trace/ledger.h"
 #include "trace/load.h"
 

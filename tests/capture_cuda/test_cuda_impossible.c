@@ -5,7 +5,7 @@
 #include "cuda_scene.h"
 
 #include "analyze/summary.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "trace/load.h"
 
 enum { STEP_NS = 10000, OTHER_STREAM = 8 };

@@ -4,7 +4,7 @@
  */
 #include "cuda_scene.h"
 
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "step.h"
 #include "trace/load.h"
 

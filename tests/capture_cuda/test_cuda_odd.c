@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "record/record.h"
 #include "trace/load.h"
 

@@ -5,7 +5,7 @@
 #include "cuda_scene.h"
 
 #include "../launched.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "trace/load.h"
 
 enum { SEEDS = 24, STEPS = 1500, STEP_NS = 1000, NAMES = 5 };

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "trace/load.h"
 
 /* ---- failures ---- */

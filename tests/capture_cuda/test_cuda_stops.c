@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "base/timer.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "trace/load.h"
 
 int __real_nanosleep(const struct timespec *pause, struct timespec *left);

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "trace/load.h"
 
 enum { EVENT = 3, OTHER_EVENT = 4, OTHER_STREAM = 21 };

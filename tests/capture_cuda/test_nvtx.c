@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <wchar.h>
 
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "trace/load.h"
 #include "vendor/nvtx_types.h"
 

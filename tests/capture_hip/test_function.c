@@ -14,8 +14,8 @@
 
 #include "../launched.h"
 #include "capture/hip/function.h"
-#include "capture/session.h"
-#include "record/reader.h"
+#include "capture/capture_session.h"
+#include "record/spool_reader.h"
 
 void __hipRegisterFunction(void **module, const void *stub, char *device_function,
 			   const char *device_name, unsigned int thread_limit, void *tid, void *bid,

@@ -1,5 +1,5 @@
 /* The real HIP runtime on the software GPU under the tool: compares what the recording holds
- * with what the program did (scenes.c). */
+ * with what the program did (hip_scenes.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "recording.h"
+#include "hip_recording.h"
 
 static struct recording *record(const char *scene)
 {

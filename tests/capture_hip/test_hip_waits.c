@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "recording.h"
+#include "hip_recording.h"
 #include "trace/ledger.h"
 #include "trace/load.h"
 

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdint.h>
 
-#include "rows.h"
+#include "hsa_rows.h"
 
 /* One finished run. The caller ends it with play_end. */
 struct play {

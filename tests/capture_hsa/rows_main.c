@@ -1,8 +1,8 @@
-/* Prints the rows of a folder (rows.h), to examine a failed case by hand. */
+/* Prints the rows of a folder (hsa_rows.h), to examine a failed case by hand. */
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "rows.h"
+#include "hsa_rows.h"
 
 int main(int argc, char **argv)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "scene.h"
+#include "hsa_scene.h"
 
 #include "base/inject.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene.h"
+#include "hsa_scene.h"
 
 static bool play(const struct scene *scenes, const char *name)
 {

@@ -11,7 +11,7 @@
 
 #include <hsa/amd_hsa_signal.h>
 
-#include "scene.h"
+#include "hsa_scene.h"
 
 #define STEADY_BATCH   50
 #define STEADY_BATCHES 100

@@ -1,6 +1,6 @@
 /* Scenes about queues that other calls than hsa_queue_create make, and about signals that
  * processes share. */
-#include "scene.h"
+#include "hsa_scene.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -11,7 +11,7 @@
 #include "capture/hsa/doorbell.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/unknown_queues.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 static bool is_tracing;
 

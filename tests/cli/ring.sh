@@ -12,8 +12,8 @@ of_ring() { # FILE SOURCE FIELDS
 		for s in d['sources'] if s['name'] == '$2'][0]$3"
 }
 
-# The program waits for room (paced.c): a tool that gets no CPU for a moment makes none.
-keep="--keep-spool --ring 4M" preload=$BUILD_DIR/tests/paced.so record run kernel_ns=0, "$examples/graph-bubbles" \
+# The program waits for room (paced_program.c): a tool that gets no CPU for a moment makes none.
+keep="--keep-spool --ring 4M" preload=$BUILD_DIR/tests/paced_program.so record run kernel_ns=0, "$examples/graph-bubbles" \
 	$steps "$replays" 10
 expect_closed "$work/run.dagtap"
 expect "kernels on the device" "$(reached_device run)" $kernel_count

@@ -10,4 +10,4 @@ expect_closed "$work/run.dagtap"
 for table in waits events; do
 	"$dagtap" export --format csv --table $table -o "$work/$table.csv" "$work/run.dagtap" || fail "export of $table"
 done
-python3 "$here/waits.py" "$waits" "$records" "$work/run.out" "$work/waits.csv" "$work/events.csv" || fail "waits"
+python3 "$here/expected_waits.py" "$waits" "$records" "$work/run.out" "$work/waits.csv" "$work/events.csv" || fail "waits"

@@ -5,7 +5,7 @@
 #ifndef DAGTAP_TESTS_FORMAT_SAME_TRACE_H
 #define DAGTAP_TESTS_FORMAT_SAME_TRACE_H
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 void expect_same_trace(const struct trace *a, const struct trace *b);
 

@@ -16,7 +16,7 @@
 #ifndef DAGTAP_TESTS_FORMAT_SAMPLE_H
 #define DAGTAP_TESTS_FORMAT_SAMPLE_H
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 enum {
 	SAMPLE_KERNELS = 7,

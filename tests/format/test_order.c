@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "../launched.h"
-#include "format/order.h"
+#include "format/row_order.h"
 
 struct row {
 	uint64_t keys[3];

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "decode.h"
+#include "proto_decode.h"
 #include "format/format.h"
 #include "format/perfetto/perfetto_activity.h"
 #include "format/perfetto/perfetto_fields.h"

@@ -6,7 +6,7 @@
 #ifndef DAGTAP_TESTS_FORMAT_XSPACE_DECODE_H
 #define DAGTAP_TESTS_FORMAT_XSPACE_DECODE_H
 
-#include "decode.h"
+#include "proto_decode.h"
 
 struct xplane {
 	struct message bytes;

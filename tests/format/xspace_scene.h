@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 #define SCENE_ROWS    4096
 #define SCENE_STRINGS 512

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""call_counts.py FILE: prints what call_counter.c counted in one process, a line for each function,
+"""call_counts.py FILE: prints what count_calls.c counted in one process, a line for each function,
 the library that called it and the library that defines it."""
 
 import collections

@@ -8,7 +8,7 @@
 #include <hip/hip_version.h>
 
 #include "hip_between.h"
-#include "patch/hip/hip.h"
+#include "patch/hip/hip_driver.h"
 
 struct between between;
 

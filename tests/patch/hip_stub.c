@@ -2,7 +2,7 @@
  * names that dagpatch looks up, and counts how often dagpatch asked for the number of devices. */
 #include <string.h>
 
-#include "patch/hip/hip.h"
+#include "patch/hip/hip_driver.h"
 
 static int asked;
 

@@ -14,7 +14,7 @@
 
 #include "../patch/bed.h"
 #include "../patch/bed_cuda.h"
-#include "patch/cuda/cuda.h"
+#include "patch/cuda/cuda_driver.h"
 #include "patch/recording.h"
 
 #define PLACES	64

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "../launched.h"
-#include "record/reader.h"
+#include "record/spool_reader.h"
 #include "record/spooler.h"
 #include "record/writer.h"
 

@@ -3,7 +3,7 @@
 #ifndef TEST_SOFTGPU_AQL_H
 #define TEST_SOFTGPU_AQL_H
 
-#include "machine.h"
+#include "raw_machine.h"
 
 struct aql {
 	struct machine machine;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "machine.h"
+#include "raw_machine.h"
 #include "vendor/hsa_newer.h"
 
 static struct machine machine;

@@ -10,8 +10,8 @@
 #include <dagtap/softgpu.h>
 
 #include "aql.h"
-#include "machine.h"
-#include "softgpu/blit.h"
+#include "raw_machine.h"
+#include "softgpu/blit_kernels.h"
 #include "softgpu/image.h"
 
 #define BLOCK_BYTES 4096

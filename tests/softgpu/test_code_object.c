@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "machine.h"
+#include "raw_machine.h"
 #include "softgpu/code_object.h"
 
 #define GFX906	     "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-"

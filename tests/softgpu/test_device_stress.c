@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "machine.h"
+#include "raw_machine.h"
 
 #define THREADS 8
 #define ROUNDS	60

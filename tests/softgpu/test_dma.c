@@ -11,7 +11,7 @@
 #include <dagtap/softgpu.h>
 #include <hsa/amd_hsa_signal.h>
 
-#include "machine.h"
+#include "raw_machine.h"
 #include "vendor/hsa_newer.h"
 
 #define COPY_NS 200000

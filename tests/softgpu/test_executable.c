@@ -13,7 +13,7 @@
 #include <hsa/hsa_ven_amd_loader.h>
 
 #include "../launched.h"
-#include "machine.h"
+#include "raw_machine.h"
 
 static struct machine machine;
 static uint8_t *kernels;

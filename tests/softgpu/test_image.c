@@ -9,7 +9,7 @@
 
 #include <hsa/hsa_ext_image.h>
 
-#include "machine.h"
+#include "raw_machine.h"
 
 static struct machine machine;
 

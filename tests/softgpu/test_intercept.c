@@ -13,7 +13,7 @@
 
 #include "aql.h"
 #include "softgpu/api.h"
-#include "softgpu/table.h"
+#include "softgpu/hsa_table.h"
 
 #define PACKETS	  100
 #define PRODUCERS 4

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "machine.h"
+#include "raw_machine.h"
 
 #define MIB ((size_t)1 << 20)
 

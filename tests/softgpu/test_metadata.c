@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "softgpu/blit.h"
+#include "softgpu/blit_kernels.h"
 #include "softgpu/metadata.h"
 
 #define NOTE_TYPE 32

@@ -13,10 +13,10 @@
 
 #include <dagtap/softgpu.h>
 
-#include "softgpu/clock.h"
+#include "softgpu/device_clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
-#include "softgpu/hold.h"
+#include "softgpu/device_hold.h"
 
 static struct softgpu_config config;
 static char message[256];

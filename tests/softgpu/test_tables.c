@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "machine.h"
-#include "softgpu/table.h"
+#include "raw_machine.h"
+#include "softgpu/hsa_table.h"
 #include "vendor/hsa_newer.h"
 
 static struct machine machine;

@@ -12,7 +12,7 @@
 #include "aql.h"
 #include "due_tool.h"
 #include "softgpu/tools.h"
-#include "tool.h"
+#include "table_tool.h"
 
 static char tool_path[4096], refusing_path[4096], due_path[4096];
 struct due_story due_story;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "machine.h"
+#include "raw_machine.h"
 #include "vendor/hsa_newer.h"
 
 #define MIB ((size_t)1 << 20)

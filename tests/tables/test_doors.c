@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "recording.h"
+#include "hip_recording.h"
 
 enum { TEXT_MOST = 8192 };
 

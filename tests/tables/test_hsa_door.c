@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "recording.h"
+#include "hip_recording.h"
 
 enum { TEXT_MOST = 8192, PACKETS = 10000 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "capture/table.h"
+#include "capture/dispatch_table.h"
 
 enum { OPS = 3, SLOTS = 5 };
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "record/spool.h"
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 #define SCENE_CHUNKS  8
 #define SCENE_WRITERS 2

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "../launched.h"
-#include "trace/clock.h"
+#include "trace/clock_fit.h"
 
 #define SECOND 1000000000ll
 

@@ -9,7 +9,7 @@
 #include "capture/cuda/cuda_cid.h"
 #include "capture/cuda/cuda_names.h"
 #include "capture/cuda/cupti.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 #define OBJECT_THREAD 2 /* CUpti_ActivityObjectKind */
 #define DEVICES_MOST  64

@@ -9,10 +9,10 @@
 
 #include "capture/cuda/cuda_args.h"
 #include "capture/cuda/cuda_cid.h"
-#include "capture/cuda/cuda_graphs.h"
+#include "capture/cuda/cuda_graph_capture.h"
 #include "capture/frame.h"
 #include "capture/scope.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 #define NAME_BYTES 128
 #define OP_COUNT   (RECORD_CUDA_FUNCTION_END - RECORD_CUDA_FUNCTION_FIRST)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "capture/texts.h"
 
 #define SLOTS_FIRST 1024

@@ -12,12 +12,12 @@
 #include "capture/cuda/cuda_activities.h"
 #include "capture/cuda/cuda_buffers.h"
 #include "capture/cuda/cuda_calls.h"
-#include "capture/cuda/cuda_graphs.h"
+#include "capture/cuda/cuda_graph_capture.h"
 #include "capture/cuda/cuda_names.h"
 #include "capture/cuda/cupti.h"
-#include "capture/export.h"
+#include "capture/visible.h"
 #include "capture/log.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 #define TICKS_PER_FLUSH 4    /* a second */
 #define ANCHOR_TRIES	4    /* brackets at most */

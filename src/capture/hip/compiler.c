@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "capture/export.h"
+#include "capture/visible.h"
 #include "capture/hip/function.h"
-#include "capture/hip/hip.h"
+#include "capture/hip/hip_source.h"
 
 enum { REGISTER_FUNCTION, UNREGISTER_FAT_BINARY, OP_COUNT };
 

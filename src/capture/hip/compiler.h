@@ -3,7 +3,7 @@
 #ifndef DAGTAP_CAPTURE_HIP_COMPILER_H
 #define DAGTAP_CAPTURE_HIP_COMPILER_H
 
-#include "capture/table.h"
+#include "capture/dispatch_table.h"
 
 /* Where register.c delivers the table "hip_compiler". */
 extern struct table_door hip_compiler_table;

@@ -9,7 +9,7 @@
 #include "capture/hip/graph_template.h"
 #include "capture/hip/handle_map.h"
 #include "capture/hip/paced.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 /* Never freed but used again, since a launch may read one without the lock while it is
  * destroyed. */

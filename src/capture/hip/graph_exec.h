@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/hip/wrap.h"
+#include "capture/hip/hip_wrap.h"
 
 /* Hooks of hooks.c; see struct hip_hook. All "after" hooks do nothing for a call that failed,
  * unless said otherwise.

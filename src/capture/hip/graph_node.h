@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/hip/wrap.h"
+#include "capture/hip/hip_wrap.h"
 
 struct graph_copy {
 	uint64_t dst, src, bytes; /* addresses */

@@ -10,7 +10,7 @@
 #include "capture/hip/graph_describe.h"
 #include "capture/hip/paced.h"
 #include "capture/hip/runtime_graph.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 static _Atomic uint64_t graph_ids;
 

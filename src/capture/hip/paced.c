@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <time.h>
 
-#include "capture/session.h"
+#include "capture/capture_session.h"
 #include "record/spooler.h"
 
 /* Waits until CHUNKS_WANTED chunks are ready. */

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "capture/hip/hip.h"
-#include "capture/hip/wrap.h"
+#include "capture/hip/hip_source.h"
+#include "capture/hip/hip_wrap.h"
 
 /* HIP_VERSION: major * 10^7 + minor * 10^5 + patch. */
 #define VERSION(major, minor) ((major)*10000000 + (minor)*100000)

@@ -5,7 +5,7 @@
 
 #include "capture/hip/graph_node.h"
 #include "capture/hip/handle_map.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 _Atomic uint32_t stream_captures;
 

@@ -4,7 +4,7 @@
 #include "base/timer.h"
 #include "capture/hsa/hsa_anchors.h"
 #include "capture/hsa/hsa_calls.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 /* A copy that ended longer than this before it was submitted is an earlier copy. */
 #define STALE_COPY_NS 100000u
@@ -44,7 +44,7 @@ static void ticks_write(amd_signal_t *signal, uint64_t start, uint64_t end)
 
 static bool own_begin(struct slot *slot, struct object *watched)
 {
-	/* Pairs with the release in make_signal (slots.c). */
+	/* Pairs with the release in make_signal (completion_slots.c). */
 	slot->signal = atomic_load_explicit(&slot->own, memory_order_acquire);
 	(void)watched;
 	if (!slot->signal)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/hsa/slots.h"
+#include "capture/hsa/completion_slots.h"
 
 /* The result of a use of a completion slot. */
 struct completion {

@@ -16,7 +16,7 @@
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/serial.h"
 #include "capture/hsa/untraced.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 /* Completion slots of the smallest queue; a larger one has two for each packet of its ring. */
 #define SLOTS_LEAST	    8192u

@@ -78,7 +78,7 @@
 #include "base/timer.h"
 #include "capture/hsa/hold.h"
 #include "capture/hsa/reservations.h"
-#include "capture/hsa/slots.h"
+#include "capture/hsa/completion_slots.h"
 #include "record/record.h"
 
 /* See the head of this file. */

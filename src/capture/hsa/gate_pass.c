@@ -12,7 +12,7 @@
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/serial.h"
 #include "capture/hsa/watch.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 /* The submitting thread waits for the monitor when less than 1 / 2^SLOTS_LEFT_SHIFT of the
  * completion slots is free. */

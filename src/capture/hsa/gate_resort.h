@@ -30,7 +30,7 @@
 #define CAPTURE_HSA_GATE_RESORT_H
 
 #include "capture/hsa/gate.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 /* Sets the fields of this module. Called by gate_open before GATE is live. INDEX: the queue's write
  * index. */

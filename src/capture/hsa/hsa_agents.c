@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "capture/hsa/hsa_calls.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 /* Two attributes that the headers of ROCr 5.2.3 lack. The tick frequency in Hz, from ROCr 5.3
  * on: */

@@ -7,7 +7,7 @@
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/hsa_source.h"
 #include "capture/hsa/watch.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 #define COPY_SLOTS 8192
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "capture/hsa/slots.h"
+#include "capture/hsa/completion_slots.h"
 
 /* Creates the ring of completion slots for copies, once. Returns 0 or a negative errno. One thread
  * at a time. */

@@ -10,7 +10,7 @@
 #include "capture/hsa/hsa_agents.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_source.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 #define KERNEL_SUFFIX ".kd"
 

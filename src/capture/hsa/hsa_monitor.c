@@ -15,7 +15,7 @@
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_copies.h"
 #include "capture/hsa/queue_mode.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 /* The pause while the program waits for the monitor, for completions to pass on or packets that are
  * held back; and the timer slack in modes in which it may wait. */

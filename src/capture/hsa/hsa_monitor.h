@@ -1,7 +1,7 @@
 /* The monitor: the one thread that waits for the device. It looks at what is outstanding on all
  * queues and for all copies, 0.1 to 1.6 ms apart (20 us while the program waits for it), and sleeps
  * without limit ("parks") when there is nothing to do. It also makes signals ahead of their use
- * (slots.h) and looks after gates that make no progress (gate_resort.h). */
+ * (completion_slots.h) and looks after gates that make no progress (gate_resort.h). */
 #ifndef CAPTURE_HSA_MONITOR_H
 #define CAPTURE_HSA_MONITOR_H
 

@@ -9,9 +9,9 @@
 #include <time.h>
 
 #include "capture/env.h"
-#include "capture/export.h"
+#include "capture/visible.h"
 #include "capture/hsa/completion.h"
-#include "capture/hsa/faults.h"
+#include "capture/hsa/hsa_faults.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_agents.h"
 #include "capture/hsa/hsa_anchors.h"
@@ -25,7 +25,7 @@
 #include "capture/hsa/untraced.h"
 #include "capture/hsa/watch.h"
 #include "capture/log.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 #define DRAIN_PAUSE_NS 200000
 #define COUNTERS_MOST  64

@@ -10,7 +10,7 @@
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/hsa_source.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 #define HOLD_SPINS 1000
 

@@ -7,7 +7,7 @@
 
 #include "capture/env.h"
 #include "capture/hsa/hsa_calls.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 static const char *const names[RECORD_QUEUE_MODE_COUNT] = {
 #define X(name, text) [RECORD_QUEUE_##name] = text,

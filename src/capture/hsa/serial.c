@@ -7,9 +7,9 @@
 
 #include "base/timer.h"
 #include "capture/hsa/hsa_agents.h"
-#include "capture/hsa/slots.h"
+#include "capture/hsa/completion_slots.h"
 #include "capture/hsa/watch.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 #define DEPENDENCIES 5 /* signals in a barrier packet */
 

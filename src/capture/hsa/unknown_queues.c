@@ -5,7 +5,7 @@
 
 #include "capture/hsa/doorbell.h"
 #include "capture/hsa/gate.h"
-#include "capture/session.h"
+#include "capture/capture_session.h"
 
 /* A power of two. For further queues one packet is counted for each doorbell. */
 #define QUEUES_MOST 256u

@@ -1,12 +1,12 @@
 /* The capture source of RCCL: entering and leaving calls, numbering operations; see rccl.h and
- * wrap.h. */
+ * rccl_wrap.h. */
 #include "capture/rccl/rccl.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "capture/rccl/communicator.h"
-#include "capture/rccl/wrap.h"
+#include "capture/rccl/rccl_wrap.h"
 #include "capture/scope.h"
 #include "capture/symbol.h"
 #include "record/writer.h"

@@ -6,8 +6,8 @@
 #ifndef DAGTAP_CAPTURE_RCCL_RCCL_H
 #define DAGTAP_CAPTURE_RCCL_RCCL_H
 
-#include "capture/session.h"
-#include "capture/table.h"
+#include "capture/capture_session.h"
+#include "capture/dispatch_table.h"
 
 /* For session_add_source. */
 extern const struct capture_source rccl_source;

@@ -5,7 +5,7 @@
 
 #include <zlib.h>
 
-#include "base/error.h"
+#include "base/error_text.h"
 #include "format/read.h"
 
 struct kineto_input {

@@ -3,7 +3,7 @@
 
 #include "format/kineto/kineto_reader_load.h"
 #include "format/read_times.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* ---- times ---- */
 

@@ -5,7 +5,7 @@
 
 #include "format/kineto/kineto_reader_load.h"
 #include "format/read_graphs.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* ---- names of processes and threads ---- */
 

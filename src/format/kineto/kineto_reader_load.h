@@ -14,11 +14,11 @@
 #ifndef DAGTAP_FORMAT_KINETO_READER_LOAD_H
 #define DAGTAP_FORMAT_KINETO_READER_LOAD_H
 
-#include "base/error.h"
+#include "base/error_text.h"
 #include "format/numbers.h"
-#include "format/order.h"
+#include "format/row_order.h"
 #include "trace/load.h"
-#include "trace/model.h"
+#include "trace/trace_model.h"
 #include "trace/strtab.h"
 #include "trace/works.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "format/kineto/kineto_reader_load.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* A scope or a call. */
 struct interval {

@@ -7,7 +7,7 @@
 #include <xxhash.h>
 
 #include "format/kineto/kineto_reader_load.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define STEP_PREFIX "ProfilerStep#"
 

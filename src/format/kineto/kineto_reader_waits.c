@@ -6,7 +6,7 @@
 
 #include "format/kineto/kineto_reader_load.h"
 #include "format/words.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* How the producer of a wait is known: dagtap's files state it; other tools' files only name the
  * producer. */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 /* Identifies a GPU's track. Each pair of stream and queue has a track, so that both can be read
  * from it. */

@@ -4,7 +4,7 @@
 #ifndef DAGTAP_FORMAT_PERFETTO_ARROWS_H
 #define DAGTAP_FORMAT_PERFETTO_ARROWS_H
 
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 struct perfetto_arrow {
 	uint32_t from, to; /* indices into trace.activities; TO waited for FROM */

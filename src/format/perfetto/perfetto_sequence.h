@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "format/perfetto/perfetto_fields.h"
-#include "trace/model.h"
+#include "trace/trace_model.h"
 #include "wire/proto.h"
 
 /* The tables of interned names. X(name, field of InternedData) */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "format/xspace/xspace.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 #include "wire/proto_reader.h"
 
 /* Stats with a greater metadata id are counted together under id 0. Stats have few names, so real

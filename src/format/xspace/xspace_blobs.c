@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 int xspace_blobs_add(struct xspace_blobs *blobs, const struct proto *fields,
 		     struct xspace_blob *ret_blob)

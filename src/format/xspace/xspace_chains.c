@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* The chain is being looked up. Meeting such a scope again means that parents form a cycle; the
  * chain ends there. */

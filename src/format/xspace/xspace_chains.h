@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "format/xspace/xspace_plane.h"
-#include "trace/model.h"
+#include "trace/trace_model.h"
 
 /* True for scopes of a thread's stack, except steps, which mark an interval of time and say
  * nothing about an activity. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "format/xspace/xspace_writer.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* For greater distances a difference in picoseconds would not fit into 64 bits. */
 #define TIME_LIMIT_NS (INT64_MAX / 2000)

@@ -9,7 +9,7 @@
 #include "format/xspace/xspace_blobs.h"
 #include "format/xspace/xspace_event.h"
 #include "format/xspace/xspace_writer.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define DETAILS_CHARS 320
 

@@ -11,7 +11,7 @@
 
 #include "format/xspace/xspace.h"
 #include "format/xspace/xspace_out.h"
-#include "trace/model.h"
+#include "trace/trace_model.h"
 #include "trace/strtab.h"
 #include "wire/proto.h"
 

@@ -7,7 +7,7 @@
 
 #include "format/xspace/xspace_reader_load.h"
 #include "trace/create.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 bool xspace_is_likely(const struct read_file *file)
 {

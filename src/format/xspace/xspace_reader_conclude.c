@@ -3,7 +3,7 @@
 
 #include "format/read_times.h"
 #include "format/xspace/xspace_reader_load.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* Sets the wall clock of each process's start. Lines count from the profile's start, or from
  * 1970. */

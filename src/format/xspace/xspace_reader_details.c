@@ -13,7 +13,7 @@
 #include <xxhash.h>
 
 #include "format/xspace/xspace_reader_load.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 struct details {
 	uint64_t grid[3], block[3]; /* grid in blocks; block in work-items */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "format/xspace/xspace_reader_load.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* Ids of lines that a viewer derives from the streams' lines and stores beside them. */
 #define DERIVED_LINE_FIRST (-559038737)

@@ -5,7 +5,7 @@
 #include <xxhash.h>
 
 #include "format/xspace/xspace_reader_load.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define PS_PER_NS 1000
 

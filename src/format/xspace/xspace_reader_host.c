@@ -6,7 +6,7 @@
 
 #include "format/xspace/xspace_reader_load.h"
 #include "trace/scope_text.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define THREAD_LINE    "Host Threads/"
 #define NO_THREAD_LINE "No thread"

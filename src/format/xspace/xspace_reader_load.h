@@ -22,13 +22,13 @@
 #ifndef DAGTAP_FORMAT_XSPACE_READER_LOAD_H
 #define DAGTAP_FORMAT_XSPACE_READER_LOAD_H
 
-#include "base/error.h"
+#include "base/error_text.h"
 #include "format/numbers.h"
-#include "format/order.h"
+#include "format/row_order.h"
 #include "format/read_graphs.h"
 #include "format/xspace/xspace.h"
 #include "trace/load.h"
-#include "trace/model.h"
+#include "trace/trace_model.h"
 #include "trace/strtab.h"
 #include "wire/proto_reader.h"
 

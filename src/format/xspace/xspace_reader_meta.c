@@ -6,7 +6,7 @@
 
 #include "format/xspace/xspace_reader_load.h"
 #include "trace/sort.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 int xread_next(struct xread_load *load, struct proto_reader *reader, struct proto_field *ret_field,
 	       const char *what)

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "format/xspace/xspace_reader_load.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define LEDGER_LINE "ledger"
 #define TRUNCATED   "truncated"

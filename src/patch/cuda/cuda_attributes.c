@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "patch/cuda/cuda.h"
+#include "patch/cuda/cuda_driver.h"
 
 _Static_assert((int)DAGPATCH_ON_TRIGGER == (int)CUDA_PORT_PROGRAMMATIC &&
 		       (int)DAGPATCH_ON_START == (int)CUDA_PORT_LAUNCH_ORDER,

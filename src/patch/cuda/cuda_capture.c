@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "patch/cuda/cuda.h"
+#include "patch/cuda/cuda_driver.h"
 
 /* ---- own captures ---- */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "patch/cuda/cuda.h"
+#include "patch/cuda/cuda_driver.h"
 #include "patch/cuda/cuda_kernels.h"
 
 enum { NODES = 32, ROUNDS = 15, WARM_UPS = 3, CELL_BYTES = 256 };

@@ -1,5 +1,5 @@
 /* Nodes of CUDA graphs: converts images (driver.h) into CUDA's parameters and back. */
-#include "patch/cuda/cuda.h"
+#include "patch/cuda/cuda_driver.h"
 
 #include <errno.h>
 #include <stdlib.h>

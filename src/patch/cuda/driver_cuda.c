@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "patch/cuda/cuda.h"
+#include "patch/cuda/cuda_driver.h"
 #include "patch/cuda/cuda_kernels.h"
 
 #define DEFAULT_LIBRARY "libcuda.so.1"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "patch/hip/hip.h"
+#include "patch/hip/hip_driver.h"
 
 enum {
 	VERSION_5_3 = 50300000,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "patch/hip/hip.h"
+#include "patch/hip/hip_driver.h"
 
 /* ---- own captures ---- */
 

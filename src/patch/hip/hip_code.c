@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "patch/hip/amd_code.h"
-#include "patch/hip/hip.h"
+#include "patch/hip/hip_driver.h"
 
 /* -ENOENT: some of the bytes are not mapped. */
 static int read_memory(const void *from, size_t bytes, void *to)

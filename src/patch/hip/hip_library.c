@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "patch/hip/hip.h"
+#include "patch/hip/hip_driver.h"
 
 /* The loaded file may have any name: PyTorch's wheels add a hash to it. */
 static bool is_hip(const char *path)

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "patch/hip/hip.h"
+#include "patch/hip/hip_driver.h"
 
 enum {
 	VERSION_5_3 = 50300000,

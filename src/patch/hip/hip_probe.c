@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "patch/hip/hip.h"
+#include "patch/hip/hip_driver.h"
 
 enum { CELL = 256, BYTES = 64, SOURCE = 0, MARK = 0xa5, PATTERN = 0x5a };
 enum { MEMSET, COPY_1D, COPY_2D, KERNEL, NODES };

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "patch/hip/hip.h"
+#include "patch/hip/hip_driver.h"
 
 static const char source[] =
 	"extern \"C\" __global__ void dagpatch_probe(unsigned *at, unsigned value)\n"

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "patch/hip/hip.h"
+#include "patch/hip/hip_driver.h"
 
 enum { DOT_MEMCPY_PARAMS = 8 }; /* hipGraphDebugDotFlagsMemcpyNodeParams */
 

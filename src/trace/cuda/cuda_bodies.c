@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/process.h"
-#include "trace/table.h"
+#include "trace/process_load.h"
+#include "trace/row_table.h"
 
 #define HOLDERS_MOST 64 /* limit of nested graphs; damaged files may have cycles */
 

@@ -1,9 +1,9 @@
-/* Inside trace/cuda/: the state of a process's graphs while cuda_graphs.c applies the recorded
+/* Inside trace/cuda/: the state of a process's graphs while cuda_graph_records.c applies the recorded
  * steps of their lives. cuda_snapshots.c writes a graph's records when an exec is made of it. */
 #ifndef DAGTAP_TRACE_CUDA_BUILDING_H
 #define DAGTAP_TRACE_CUDA_BUILDING_H
 
-#include "trace/cuda/cuda.h"
+#include "trace/cuda/cuda_load.h"
 
 #define CUDA_CLONES_MOST 64 /* limit of a chain of clones; damaged files may have cycles */
 

@@ -8,9 +8,9 @@
 
 #include "trace/args.h"
 #include "trace/captures.h"
-#include "trace/process.h"
+#include "trace/process_load.h"
 #include "trace/sort.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 #define STREAM_PER_THREAD 2 /* CU_STREAM_PER_THREAD */
 #define FLAG_EXTERNAL	  1 /* cudaEventRecordExternal, cudaEventWaitExternal */

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/cuda/cuda.h"
+#include "trace/cuda/cuda_load.h"
 #include "trace/cuda/cuda_recorders.h"
-#include "trace/process.h"
+#include "trace/process_load.h"
 #include "trace/sort.h"
-#include "trace/table.h"
+#include "trace/row_table.h"
 
 /* Identifies an event record, or the record that a wait is for. */
 struct event_key {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/cuda/cuda.h"
+#include "trace/cuda/cuda_load.h"
 #include "trace/expect.h"
-#include "trace/process.h"
+#include "trace/process_load.h"
 
 /* Returns an array by API, from first.apis: whether a call launches exactly one kernel. The caller
  * frees it. NULL: out of memory. */

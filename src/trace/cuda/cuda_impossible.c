@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/process.h"
-#include "trace/table.h"
+#include "trace/process_load.h"
+#include "trace/row_table.h"
 
 #define ROUNDS_MOST   8 /* a wrong activity may hide another one until it is removed */
 #define MESSAGES_MOST 8 /* the longest wrong activities get a message each */

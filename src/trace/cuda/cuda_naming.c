@@ -2,8 +2,8 @@
  * node of the graph. */
 #include <string.h>
 
-#include "trace/cuda/cuda.h"
-#include "trace/process.h"
+#include "trace/cuda/cuda_load.h"
+#include "trace/process_load.h"
 
 #define CLONES_MOST 64 /* limit of chains of clones and of nested graphs */
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/cuda/cuda.h"
+#include "trace/cuda/cuda_load.h"
 #include "trace/graph_events.h"
-#include "trace/process.h"
-#include "trace/table.h"
+#include "trace/process_load.h"
+#include "trace/row_table.h"
 
 /* CUPTI's number of an event and the program's pointer to it. Both are known for a call that has
  * the pointer as an argument and for which CUPTI reports the number. */

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "trace/cuda/cuda_building.h"
-#include "trace/cuda/cuda_graphs.h"
-#include "trace/process.h"
+#include "trace/cuda/cuda_graph_records.h"
+#include "trace/process_load.h"
 
 #define CHILD_DEPTH_MOST 32
 

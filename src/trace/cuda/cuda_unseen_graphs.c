@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/cuda/cuda.h"
-#include "trace/cuda/cuda_graphs.h"
-#include "trace/process.h"
+#include "trace/cuda/cuda_load.h"
+#include "trace/cuda/cuda_graph_records.h"
+#include "trace/process_load.h"
 
 struct unseen_node {
 	uint32_t exec; /* CUPTI's id */

@@ -23,8 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
-#include "record/reader.h"
+#include "base/error_text.h"
+#include "record/spool_reader.h"
 
 /* Receives a section in pieces, in file order. pack_write calls both functions on its own
  * thread. */
@@ -60,7 +60,7 @@ int pack_reader_open(const struct pack_section *section, struct pack_reader **re
 		     struct dagtap_error *error);
 void pack_reader_close(struct pack_reader *reader); /* accepts NULL */
 
-/* The values that the spool reader returned at packing (record/reader.h); valid until the reader is
+/* The values that the spool reader returned at packing (record/spool_reader.h); valid until the reader is
  * closed. In the ledger, the records of damaged blocks are moved from found to missing, also when
  * pack_reader_next finds the damage. The writer count is one past the last writer. */
 const struct spool_info *pack_reader_info(const struct pack_reader *reader);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "record/check.h"
+#include "record/record_check.h"
 #include "record/writer.h"
 #include "trace/pack/pack.h"
 #include "trace/pack/pack_block.h"

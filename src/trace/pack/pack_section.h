@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/reader.h"
+#include "record/spool_reader.h"
 #include "trace/pack/pack_buffer.h"
 
 #define PACK_MAGIC   "DTPACKED"

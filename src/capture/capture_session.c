@@ -1,0 +1,609 @@
+/* The session's states: start, stop, fork, and the binding of threads to writers; see capture_session.h. */
+#include "capture/capture_session.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/timer.h"
+#include "capture/env.h"
+#include "capture/housekeeper.h"
+#include "capture/log.h"
+#include "capture/scope.h"
+#include "capture/thinning.h"
+#include "record/loss_word.h"
+#include "record/spooler.h"
+
+#define PARTS_MOST 8
+
+_Atomic int session_state = SESSION_IDLE;
+_Atomic uint32_t session_number;
+_Atomic uint64_t session_last_cid __attribute__((aligned(64)));
+
+__thread struct writer *session_thread_writer;
+__thread struct recording *session_thread_recording;
+__thread uint32_t session_thread_tid;
+
+/* The kernel thread id of the thread that starts or stops the session at the moment; 0: none. */
+static _Atomic uint32_t changer_tid;
+static _Atomic bool is_ending; /* session_end was called */
+
+/* The state of a capture source in a session. The thread that changes it from OFF to STARTING
+ * runs the start hook. */
+enum part_state { PART_OFF, PART_STARTING, PART_ON };
+
+static struct part_slot {
+	const struct capture_source *part;
+	_Atomic int state; /* enum part_state */
+} parts[PARTS_MOST];	   /* append-only */
+static _Atomic size_t part_count;
+static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Held while a tick runs and while the stop hooks run: they must not run at the same time. */
+static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static pthread_once_t first_start_once = PTHREAD_ONCE_INIT;
+static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
+static pthread_key_t thread_key;
+static bool thread_key_made;
+
+/* ---- threads ---- */
+
+uint32_t session_read_tid(void)
+{
+	session_thread_tid = (uint32_t)syscall(SYS_gettid);
+	return session_thread_tid;
+}
+
+/* The destructor of thread_key: runs on the ending thread. */
+static void thread_ended(void *value)
+{
+	struct recording *recording = session_thread_recording;
+	struct writer *w = session_thread_writer;
+
+	session_thread_writer = NULL;
+	session_thread_recording = NULL;
+	scope_thread_ended();
+	if (w)
+		recording_unbind(recording, w);
+}
+
+static void make_thread_key(void)
+{
+	thread_key_made = !pthread_key_create(&thread_key, thread_ended);
+	if (!thread_key_made)
+		log_line("no thread key left: writers of ended threads stay in use");
+}
+
+void session_watch_thread(void)
+{
+	pthread_once(&thread_key_once, make_thread_key);
+	/* Any value but NULL makes the destructor run. It reads the thread's own variables. */
+	if (thread_key_made)
+		pthread_setspecific(thread_key, &thread_key);
+}
+
+/* Unbinds the thread from the last recording. When a signal handler has interrupted the thread
+ * inside a record, the recording stays bound, since the thread goes on in that record after the
+ * handler. */
+static void leave_recording(void)
+{
+	struct writer *w = session_thread_writer;
+
+	if (w && !writer_is_busy(w))
+		recording_unbind(session_thread_recording, w);
+}
+
+struct writer *session_bind_writer(void)
+{
+	struct writer_thread thread = {.tid = session_tid(), .scope_number = scope_number()};
+	struct recording *recording;
+	struct writer *w;
+
+	prctl(PR_GET_NAME, thread.name, 0, 0, 0);
+	w = recording_bind(&thread, &recording);
+	if (!w)
+		return NULL;
+	leave_recording();
+	session_thread_writer = w;
+	session_thread_recording = recording;
+	session_watch_thread();
+	scope_writer_bound();
+	return w;
+}
+
+void session_thread_numbered(uint64_t scope_number)
+{
+	struct writer *w = session_thread_writer;
+
+	if (!w || !w->counters)
+		return;
+	writer_set_scope_number(w, scope_number);
+}
+
+/* ---- capture sources ---- */
+
+/* Returns whether the calling thread may run the start hook. */
+static bool claim(struct part_slot *slot)
+{
+	int state = PART_OFF;
+
+	return atomic_compare_exchange_strong(&slot->state, &state, PART_STARTING);
+}
+
+/* Starts the capture sources that are not started yet, as long as the session's state is DURING.
+ * No lock is held while a start hook runs, because it may need the vendor's locks. */
+static void start_parts(enum session_state during)
+{
+	for (size_t i = 0; i < atomic_load(&part_count); i++) {
+		struct part_slot *slot = &parts[i];
+
+		while (atomic_load(&session_state) == (int)during && claim(slot)) {
+			/* Sequentially consistent, with stop_part: either stop_part sees
+			 * STARTING, or this thread sees that the session ends. In the latter
+			 * case the next session may have passed over this source, so try again. */
+			if (atomic_load(&session_state) != (int)during) {
+				atomic_store(&slot->state, PART_OFF);
+				continue;
+			}
+			if (slot->part->start)
+				slot->part->start();
+			atomic_store(&slot->state, PART_ON);
+		}
+	}
+}
+
+void session_add_source(const struct capture_source *part)
+{
+	size_t count;
+	bool known = false;
+
+	pthread_mutex_lock(&parts_lock);
+	count = atomic_load(&part_count);
+	for (size_t i = 0; i < count; i++)
+		known |= parts[i].part == part;
+	if (!known && count < PARTS_MOST) {
+		parts[count].part = part;
+		atomic_store(&part_count, count + 1);
+	}
+	pthread_mutex_unlock(&parts_lock);
+	/* Either this thread sees ON, or the thread that sets ON sees the new source. */
+	start_parts(SESSION_ON);
+}
+
+/* On the housekeeper: decides whether a ring keeps the periodic records of this tick
+ * (thinning.h). */
+static void thin_ticks(void)
+{
+	static struct thinning thinning;
+	static uint64_t session_id;
+	uint64_t now_ns = session_now_ns();
+	struct writer *w = session_writer();
+
+	if (!w || !w->keeper)
+		return;
+	if (session_id != spooler_session_id(w->spooler)) {
+		session_id = spooler_session_id(w->spooler);
+		thinning_begin(&thinning, now_ns);
+	}
+	w->rings_periodic = !thinning_keeps(&thinning, now_ns);
+}
+
+static void tick_parts(void)
+{
+	thin_ticks();
+	pthread_mutex_lock(&hooks_lock);
+	for (size_t i = 0; session_is_on() && i < atomic_load(&part_count); i++)
+		if (atomic_load(&parts[i].state) == PART_ON && parts[i].part->tick)
+			parts[i].part->tick();
+	pthread_mutex_unlock(&hooks_lock);
+}
+
+/* Waits for a start hook that is running, until LIMIT, then runs the stop hook. Returns false at
+ * LIMIT. */
+static bool stop_part(struct part_slot *slot, struct timer_limit limit)
+{
+	const struct timespec pause = {.tv_nsec = 100000};
+	int state;
+
+	while ((state = atomic_load(&slot->state)) == PART_STARTING) {
+		if (timer_is_over(limit))
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	/* A source that is off may be claimed by another thread, which then finds that the
+	 * session ends. */
+	if (state == PART_OFF)
+		return true;
+	if (slot->part->stop)
+		slot->part->stop();
+	atomic_store(&slot->state, PART_OFF);
+	return true;
+}
+
+/* Stops all capture sources, in reverse order. Returns false when a tick or a start hook does
+ * not end; sources that are not stopped are stopped before the next session starts. */
+static bool stop_parts(void)
+{
+	struct timer_limit limit = timer_start(TIMER_PART_HOOK);
+	bool all = true;
+
+	if (!timer_lock(&hooks_lock, limit))
+		return false;
+	for (size_t i = atomic_load(&part_count); i-- > 0;)
+		all &= stop_part(&parts[i], limit);
+	pthread_mutex_unlock(&hooks_lock);
+	return all;
+}
+
+/* Writes into the trace that stop_parts failed. */
+static void tell_unstopped(void)
+{
+	session_note("stopped while a tick or a part's start was still running: the last "
+		     "witnesses are missing");
+	session_witness("session", "parts_not_stopped", 1);
+}
+
+/* ---- fork ---- */
+
+static void forget_parent(void)
+{
+	session_thread_writer = NULL;
+	session_thread_recording = NULL;
+	session_thread_tid = 0;
+	atomic_store_explicit(&session_last_cid, 0, memory_order_relaxed);
+	atomic_store_explicit(&session_number, 0, memory_order_relaxed);
+	atomic_store_explicit(&is_ending, false, memory_order_relaxed);
+	recording_forget();
+	housekeeper_forget();
+	scope_forget_parent();
+	parts_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	hooks_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	for (size_t i = 0; i < atomic_load(&part_count); i++) {
+		atomic_store(&parts[i].state, PART_OFF);
+		if (parts[i].part->child)
+			parts[i].part->child();
+	}
+}
+
+static void after_fork_in_child(void)
+{
+	/* OFF without a spool: the parent never recorded, and the child does not either. */
+	if (!recording_spooler() &&
+	    atomic_load_explicit(&session_state, memory_order_relaxed) == SESSION_OFF)
+		return;
+	forget_parent();
+	atomic_store_explicit(&session_state, SESSION_IDLE, memory_order_release);
+}
+
+/* ---- start ---- */
+
+/* Runs before the first start. The fork handler must be in place by then: a child that is forked
+ * during a start has no thread that completes it. The clock is chosen before the first record,
+ * so that all times are of one clock. */
+static void prepare_first_start(void)
+{
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+	timer_configure(env_text(ENV_TIMERS));
+	if (env_is_set(ENV_CLOCK) && clock_take_page(env_text(ENV_CLOCK)))
+		log_line("no clock at %s", env_text(ENV_CLOCK));
+}
+
+/* Registered here and not when the library is loaded: by now the vendor's runtime has registered
+ * its own exit handler, and handlers run in reverse order, so ours runs before it. */
+static void watch_end(void)
+{
+	static _Atomic bool watched;
+
+	if (!atomic_exchange(&watched, true))
+		atexit(session_end);
+}
+
+/* Leaves an empty file whose name tells the program that gathers the spools that this process
+ * has none, and why; a full disk has room for that. The file is made with mknod and not opened,
+ * since there may be no free descriptor. */
+static bool leave_file(const char *folder, int err)
+{
+	char path[PATH_MAX];
+
+	return snprintf(path, sizeof(path), "%s/%ld.%d" SPOOL_LOST_SUFFIX, folder, (long)getpid(),
+			-err) < (int)sizeof(path) &&
+	       (mknod(path, S_IFREG | 0600, 0) == 0 || errno == EEXIST);
+}
+
+/* Best effort: there is no other way to report it. */
+static void send_word(const struct loss_address *recorder, struct loss_word *word)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	struct timer_limit limit = timer_start(TIMER_LOSS_WORD);
+	int result;
+
+	prctl(PR_GET_NAME, word->name, 0, 0, 0);
+	while ((result = loss_word_send(recorder, word)) == -EAGAIN && !timer_is_over(limit))
+		nanosleep(&pause, NULL);
+	log_line("%s", result ? "nobody hears that this is not recorded" : "told the recorder");
+}
+
+/* Tells the recorder that this process uses a GPU and has no spool in FOLDER, because of ERR, a
+ * negative errno. */
+static void leave_word(const char *folder, int err)
+{
+	struct loss_word word = {.reason = LOSS_NO_SPOOL, .code = -err};
+	struct loss_address recorder;
+
+	if (!leave_file(folder, err) && loss_address_parse(env_text(ENV_RECORDER), &recorder))
+		send_word(&recorder, &word);
+}
+
+/* A parent may have changed DAGTAP_SPOOL for this process. Tells the recorder that the spool is
+ * not in its folder. */
+static void tell_other_folder(const char *folder)
+{
+	struct loss_word word = {.reason = *folder ? LOSS_OTHER_FOLDER : LOSS_UNSET};
+	struct loss_address recorder;
+
+	if (!loss_address_parse(env_text(ENV_RECORDER), &recorder) ||
+	    !strcmp(recorder.folder, folder))
+		return;
+	memcpy(word.text, folder, strnlen(folder, sizeof(word.text)));
+	send_word(&recorder, &word);
+}
+
+static int start_recording(struct spooler *spooler)
+{
+	int err = housekeeper_start(spooler, tick_parts);
+
+	if (err)
+		return err;
+	/* The number changes first: a call of the last session that returns now has to find that
+	 * its session has ended. */
+	atomic_fetch_add(&session_number, 1);
+	err = recording_begin(spooler);
+	if (err) {
+		housekeeper_stop();
+		return err;
+	}
+	recording_release_old();
+	return 0;
+}
+
+/* With an age alone the ring gets the default size, which holds that age at ordinary rates. */
+static void read_ring(struct spooler_options *options)
+{
+	if (!*env_text(ENV_RING))
+		return;
+	if (!env_size_and_age(ENV_RING, &options->ring_bytes, &options->ring_ns))
+		log_line("DAGTAP_RING=%s: no size and no age: all is kept", env_text(ENV_RING));
+	if (options->ring_ns && !options->ring_bytes)
+		options->ring_bytes = SPOOLER_RING_BYTES_DEFAULT;
+}
+
+static bool open_spool(void)
+{
+	const char *folder = env_text(ENV_SPOOL);
+	struct spooler_options options = {
+		.folder = folder,
+		.session = session_current_number(),
+	};
+	struct spooler *spooler;
+	int err;
+
+	log_open();
+	tell_other_folder(folder);
+	if (!*folder)
+		return false;
+	if (env_is_set(ENV_READY))
+		options.ready_bytes = env_bytes(ENV_READY, 0);
+	read_ring(&options);
+	/* Stop what the last session could not stop; its last records go to a spool that is
+	 * closed. */
+	err = stop_parts() ? spooler_open(&options, &spooler) : -EBUSY;
+	if (err) {
+		log_line("no spool in %s: %s", folder, strerrordesc_np(-err));
+		leave_word(folder, err);
+		return false;
+	}
+	err = start_recording(spooler);
+	if (err) {
+		log_line("the recording cannot start: %s", strerrordesc_np(-err));
+		leave_word(folder, err);
+		spooler_close(spooler);
+		unlink(spooler_path(spooler));
+		spooler_release(spooler);
+		return false;
+	}
+	log_line("recording to %s", spooler_path(spooler));
+	return true;
+}
+
+/* Starts a session as the thread that has set SESSION_STARTING. FAILED is the state to set when
+ * nothing can be recorded. */
+static bool start_as_first(enum session_state failed)
+{
+	bool on;
+
+	atomic_store(&changer_tid, session_tid());
+	on = open_spool();
+	if (on) {
+		watch_end();
+		session_writer();
+		start_parts(SESSION_STARTING);
+		scope_session_started();
+	}
+	atomic_store_explicit(&changer_tid, 0, memory_order_relaxed);
+	atomic_store(&session_state, on ? SESSION_ON : failed);
+	start_parts(SESSION_ON); /* sources that were added meanwhile */
+	return on;
+}
+
+/* Waits, with a limit, until another thread has changed STATE. Returns false at once when the
+ * calling thread is the one that changes it. */
+static bool wait_while(enum session_state state)
+{
+	const struct timespec pause = {.tv_nsec = 100000};
+	struct timer_limit limit = timer_start(TIMER_SESSION_CHANGE);
+
+	if (atomic_load(&changer_tid) == session_tid())
+		return false;
+	while (atomic_load_explicit(&session_state, memory_order_acquire) == (int)state &&
+	       !timer_is_over(limit))
+		nanosleep(&pause, NULL);
+	return true;
+}
+
+bool session_start(void)
+{
+	int state = SESSION_IDLE;
+
+	if (session_is_on())
+		return true;
+	pthread_once(&first_start_once, prepare_first_start);
+	if (atomic_compare_exchange_strong(&session_state, &state, SESSION_STARTING))
+		return start_as_first(SESSION_OFF);
+	return (state != SESSION_STARTING || wait_while(SESSION_STARTING)) && session_is_on();
+}
+
+bool session_start_again(void)
+{
+	int state = SESSION_STOPPED;
+
+	if (!atomic_compare_exchange_strong(&session_state, &state, SESSION_STARTING))
+		return session_start();
+	return start_as_first(SESSION_STOPPED);
+}
+
+void session_arm(void)
+{
+	int state = SESSION_IDLE;
+
+	env_remember();
+	/* With a recorder and without a folder the session stays IDLE: the recorder has to learn
+	 * of it when the process uses a GPU. */
+	if (!*env_text(ENV_SPOOL) && !*env_text(ENV_RECORDER))
+		atomic_compare_exchange_strong(&session_state, &state, SESSION_OFF);
+}
+
+/* ---- stop ---- */
+
+static void put_end(void)
+{
+	struct record_end end = {.ns = session_now_ns()};
+
+	writer_put(session_writer(), RECORD_END, 0, &end, sizeof(end));
+}
+
+/* Stops the session and sets the state AFTER. Returns false when no session was on. */
+static bool stop(enum session_state after)
+{
+	int state = SESSION_ON;
+	struct spooler *spooler;
+	int err;
+
+	if (!atomic_compare_exchange_strong(&session_state, &state, SESSION_DRAINING))
+		return false;
+	/* Read after the exchange: another thread may just have started the session that is
+	 * stopped here. */
+	spooler = recording_spooler();
+	atomic_store(&changer_tid, session_tid());
+	scope_session_ended();
+	if (!stop_parts())
+		tell_unstopped();
+	put_end();
+	housekeeper_stop();
+	if (!session_is_ending())
+		housekeeper_see_off();
+	err = spooler_close(spooler);
+	log_line("closed %s%s", spooler_path(spooler),
+		 err ? ": a thread was inside a record; left open" : "");
+	atomic_store_explicit(&changer_tid, 0, memory_order_relaxed);
+	/* Last: from here on the next session may start, and this one's memory may be released.
+	 * Release: pairs with the acquire in wait_while. */
+	atomic_store_explicit(&session_state, after, memory_order_release);
+	return true;
+}
+
+/* When another thread is stopping the session, wait for it: the spool is complete when either
+ * call returns. */
+void session_stop(void)
+{
+	if (!stop(SESSION_STOPPED))
+		wait_while(SESSION_DRAINING);
+}
+
+bool session_is_ending(void)
+{
+	return atomic_load(&is_ending);
+}
+
+/* Waits until the start or stop that another thread has begun is complete. Returns false when it
+ * does not complete, or when this thread is the one that began it. */
+static bool settle(int state)
+{
+	return wait_while(state) && atomic_load(&session_state) != state;
+}
+
+void session_end(void)
+{
+	bool is_over = false;
+
+	atomic_store(&is_ending, true);
+	while (!is_over) {
+		int state = atomic_load(&session_state);
+
+		if (state == SESSION_STARTING || state == SESSION_DRAINING)
+			is_over = !settle(state);
+		else if (state == SESSION_ON)
+			is_over = stop(SESSION_OFF);
+		else
+			is_over =
+				state != SESSION_STOPPED ||
+				atomic_compare_exchange_strong(&session_state, &state, SESSION_OFF);
+	}
+}
+
+/* ---- small records ---- */
+
+/* Fixed arrays of char in records are filled with zeros, and not terminated when full. */
+static void copy_name(char *name, size_t size, const char *text)
+{
+	memset(name, 0, size);
+	memcpy(name, text, strnlen(text, size));
+}
+
+void session_witness(const char *source, const char *key, uint64_t value)
+{
+	static _Atomic uint32_t last_number;
+	struct record_witness witness = {.ns = session_now_ns(), .value = value};
+	uint32_t number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
+
+	copy_name(witness.source, sizeof(witness.source), source);
+	copy_name(witness.key, sizeof(witness.key), key);
+	writer_put(session_writer(), RECORD_WITNESS, number, &witness, sizeof(witness));
+}
+
+void session_source(const char *name, enum record_source_state state, const char *text)
+{
+	size_t length = strlen(text);
+	struct record_source source = {.ns = session_now_ns(),
+				       .text_bytes = writer_text_bytes(length)};
+
+	copy_name(source.name, sizeof(source.name), name);
+	writer_put_text(session_writer(), RECORD_SOURCE, state, &source, sizeof(source), text,
+			length);
+}
+
+void session_note(const char *text)
+{
+	size_t length = strlen(text);
+	struct record_note note = {.ns = session_now_ns()};
+
+	writer_put_text(session_writer(), RECORD_NOTE, writer_text_bytes(length), &note,
+			sizeof(note), text, length);
+}

@@ -1,0 +1,131 @@
+/* Enters and leaves wrapped HIP calls, and finds the functions behind the wrappers; see hip_wrap.h. */
+#include "capture/hip/hip_wrap.h"
+
+#include <stddef.h>
+
+#include "capture/hip/hip_source.h"
+#include "capture/hip/stream_capture.h"
+#include "capture/scope.h"
+#include "capture/capture_session.h"
+#include "capture/symbol.h"
+
+void *_Atomic hip_nexts[DOOR_COUNT][HIP_FUNCTION_COUNT];
+
+void *hip_resolve_symbol(const char *symbol)
+{
+	static const char *const sonames[] = {"libamdhip64.so.7", "libamdhip64.so.6",
+					      "libamdhip64.so.5", "libamdhip64.so", NULL};
+
+	return symbol_next(symbol, sonames);
+}
+
+void *hip_resolve(enum hip_function function)
+{
+	const struct hip_function_info *info = &hip_functions[function];
+	void *found = info->plain ? hip_resolve_symbol(info->plain) : NULL;
+
+	if (!found)
+		found = hip_resolve_symbol(info->symbol);
+	/* A failure is not remembered, since the library may be loaded later. */
+	if (found)
+		atomic_store_explicit(&hip_nexts[DOOR_SYMBOL][function], found,
+				      memory_order_relaxed);
+	return found;
+}
+
+/* Returns whether dagtap itself makes a call on this thread. */
+static bool is_muted(void)
+{
+	return frame_top && !frame_top->cid;
+}
+
+void hip_mute(struct frame *frame)
+{
+	*frame = (struct frame){0};
+	frame_push(frame);
+}
+
+void hip_unmute(struct frame *frame)
+{
+	frame_pop(frame);
+}
+
+/* Starts the first session. Returns whether a session is on. */
+static bool wake(void)
+{
+	/* The program has stopped the session, and only its own call starts the next one. */
+	if (atomic_load_explicit(&session_state, memory_order_relaxed) >= SESSION_DRAINING)
+		return false;
+	/* The call may come from the constructor of another library, before ours has run. */
+	session_add_source(&hip_source);
+	return session_start();
+}
+
+/* Returns whether a call between two sessions gets its hooks: graphs are made and handles are
+ * used again meanwhile, and the next session must not take one for another. */
+static bool is_followed(enum hip_function function, bool is_bare)
+{
+	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
+	const struct hip_hook *hook = &hip_hooks[function];
+
+	if (state != SESSION_DRAINING && state != SESSION_STOPPED)
+		return false;
+	return is_bare ? hook->is_for_all : hook->is_followed || stream_capture_any();
+}
+
+bool hip_enter(struct hip_call *call, enum hip_function function, unsigned int door, void *stream)
+{
+	uint32_t session = session_on_number();
+
+	if (!session && wake())
+		session = session_on_number();
+	call->is_bare = door > DOOR_TABLE;
+	call->door = (uint8_t)door;
+	if ((!session && !is_followed(function, call->is_bare)) || is_muted() ||
+	    (door != DOOR_SYMBOL && frame_is_under_way(function)))
+		return false;
+
+	call->frame.session = session;
+	if (session)
+		hip_count_entered();
+	call->stream = stream;
+	call->capturing = false;
+	call->saved = NULL;
+	call->frame.function = function;
+	if (stream_capture_any())
+		stream_capture_before(call);
+	call->frame.comes_again = door == DOOR_SYMBOL;
+	call->frame.activities = 0;
+	call->frame.end_ns = 0;
+	call->frame.scope = scope_current();
+	call->frame.cid = session_next_cid();
+	frame_push(&call->frame);
+	call->frame.begin_ns = session_now_ns();
+	return true;
+}
+
+void hip_run_before(struct hip_call *call, const uint64_t *args)
+{
+	hip_hooks[call->frame.function].before(call, args);
+	call->frame.begin_ns = session_now_ns();
+}
+
+void hip_leave(struct hip_call *call, int err, uint32_t word_count, const uint64_t *words)
+{
+	const struct frame *frame = &call->frame;
+
+	frame_pop(&call->frame);
+	/* Before the call's own record: a launch whose API record is in the trace and whose
+	 * NODE_RECORDED is not was not captured. */
+	if (call->capturing && err == HIP_OK) {
+		call->frame.end_ns = session_now_ns();
+		stream_capture_after(call, words);
+	}
+	/* When the session has ended, frame_write writes nothing: what the call has submitted
+	 * since then is not recorded, so it is a call that had not returned. */
+	if (frame->session)
+		frame_write(frame, err, word_count, words, hip_counter);
+	if (hip_hooks[frame->function].after &&
+	    (!call->is_bare || hip_hooks[frame->function].is_for_all))
+		hip_hooks[frame->function].after(call, err, words);
+}

@@ -1,0 +1,246 @@
+/* The C interface of AMD's roctx (libroctx64, version 4.1, and rocprofiler-sdk's: marks, nested
+ * ranges, ranges by id), through its symbols and its dispatch table. Where the process has a
+ * real roctx library, every call goes on to it and its results are returned. */
+#include "capture/roctx_source.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "capture/visible.h"
+#include "capture/scope.h"
+#include "capture/symbol.h"
+
+#define ROCTX_VERSION_MAJOR 4
+#define ROCTX_VERSION_MINOR 1
+
+uint32_t roctx_version_major(void);
+uint32_t roctx_version_minor(void);
+void roctxMarkA(const char *message);
+int roctxRangePushA(const char *message);
+int roctxRangePop(void);
+uint64_t roctxRangeStartA(const char *message);
+void roctxRangeStop(uint64_t id);
+
+enum roctx_function {
+	ROCTX_VERSION_MAJOR_FUNCTION,
+	ROCTX_VERSION_MINOR_FUNCTION,
+	ROCTX_MARK,
+	ROCTX_PUSH,
+	ROCTX_POP,
+	ROCTX_START,
+	ROCTX_STOP,
+	ROCTX_FUNCTION_COUNT
+};
+
+static void *_Atomic nexts[DOOR_COUNT][ROCTX_FUNCTION_COUNT];
+/* The nesting of the thread's ranges, without a real roctx. */
+static __thread int own_level __attribute__((tls_model("initial-exec")));
+
+/* The thread is in the wrapper of a symbol; the wrapper of the table's slot may be entered next. */
+static __thread bool is_under_way __attribute__((tls_model("initial-exec")));
+
+/* Returns the function behind FUNCTION at the entry point DOOR; NULL: none. That no library has a
+ * symbol is remembered. */
+static void *next_at(unsigned int door, enum roctx_function function)
+{
+	static const char *const symbols[ROCTX_FUNCTION_COUNT] = {
+		"roctx_version_major", "roctx_version_minor", "roctxMarkA",    "roctxRangePushA",
+		"roctxRangePop",       "roctxRangeStartA",    "roctxRangeStop"};
+	static const char *const sonames[] = {"libroctx64.so.4", "librocprofiler-sdk-roctx.so.1",
+					      "librocprofiler-sdk-roctx.so.0", NULL};
+	static _Atomic bool is_absent[ROCTX_FUNCTION_COUNT];
+	void *next = atomic_load_explicit(&nexts[door][function], memory_order_relaxed);
+
+	if (next || door != DOOR_SYMBOL || is_absent[function])
+		return next;
+	next = symbol_next(symbols[function], sonames);
+	is_absent[function] = !next;
+	atomic_store_explicit(&nexts[door][function], next, memory_order_relaxed);
+	return next;
+}
+
+/* Notes that the thread enters a wrapper at DOOR. Returns false when the symbol's wrapper has
+ * already recorded this call. */
+static bool enter(unsigned int door)
+{
+	bool came_by = is_under_way;
+
+	is_under_way = door == DOOR_SYMBOL;
+	return door == DOOR_SYMBOL || !came_by;
+}
+
+CAPTURE_EXPORT uint32_t roctx_version_major(void)
+{
+	uint32_t (*next)(void) = next_at(DOOR_SYMBOL, ROCTX_VERSION_MAJOR_FUNCTION);
+
+	return next ? next() : ROCTX_VERSION_MAJOR;
+}
+
+CAPTURE_EXPORT uint32_t roctx_version_minor(void)
+{
+	uint32_t (*next)(void) = next_at(DOOR_SYMBOL, ROCTX_VERSION_MINOR_FUNCTION);
+
+	return next ? next() : ROCTX_VERSION_MINOR;
+}
+
+static void mark_at(unsigned int door, const char *message)
+{
+	void (*next)(const char *) = next_at(door, ROCTX_MARK);
+
+	if (enter(door))
+		scope_mark(message);
+	if (next)
+		next(message);
+	is_under_way = false;
+}
+
+/* Returns the level of the range that begins, from 0. */
+static int push_at(unsigned int door, const char *message)
+{
+	int (*next)(const char *) = next_at(door, ROCTX_PUSH);
+	int level;
+
+	if (enter(door))
+		scope_push(RECORD_SCOPE_ROCTX, message);
+	level = next ? next(message) : own_level++;
+	is_under_way = false;
+	return level;
+}
+
+/* Returns the level of the range that ends; -1: there is none. */
+static int pop_at(unsigned int door)
+{
+	int (*next)(void) = next_at(door, ROCTX_POP);
+	int level = -1;
+
+	if (enter(door))
+		scope_pop(RECORD_SCOPE_ROCTX);
+	if (next)
+		level = next();
+	else if (own_level > 0)
+		level = --own_level;
+	is_under_way = false;
+	return level;
+}
+
+/* With a real roctx the program has the ids of that library. In the trace they get the two top
+ * bits, which no scope id of ours has. */
+#define FOREIGN_RANGE ((uint64_t)3 << 62)
+
+static uint64_t start_at(unsigned int door, const char *message)
+{
+	static _Atomic uint64_t last_unrecorded;
+	uint64_t (*next)(const char *) = next_at(door, ROCTX_START);
+	bool is_first = enter(door);
+	uint64_t id;
+
+	if (next) {
+		id = next(message);
+		is_under_way = false;
+		if (is_first)
+			scope_range_start_as(id | FOREIGN_RANGE, message);
+		return id;
+	}
+	is_under_way = false;
+	id = scope_range_start(message);
+	return id ? id : ++last_unrecorded;
+}
+
+static void stop_at(unsigned int door, uint64_t id)
+{
+	void (*next)(uint64_t) = next_at(door, ROCTX_STOP);
+
+	if (enter(door))
+		scope_range_stop(next ? id | FOREIGN_RANGE : id);
+	if (next)
+		next(id);
+	is_under_way = false;
+}
+
+CAPTURE_EXPORT void roctxMarkA(const char *message)
+{
+	mark_at(DOOR_SYMBOL, message);
+}
+
+CAPTURE_EXPORT int roctxRangePushA(const char *message)
+{
+	return push_at(DOOR_SYMBOL, message);
+}
+
+CAPTURE_EXPORT int roctxRangePop(void)
+{
+	return pop_at(DOOR_SYMBOL);
+}
+
+CAPTURE_EXPORT uint64_t roctxRangeStartA(const char *message)
+{
+	return start_at(DOOR_SYMBOL, message);
+}
+
+CAPTURE_EXPORT void roctxRangeStop(uint64_t id)
+{
+	stop_at(DOOR_SYMBOL, id);
+}
+
+#define OF_TABLE(table)                                                                            \
+	static void mark_of_table_##table(const char *message)                                     \
+	{                                                                                          \
+		mark_at(DOOR_TABLE + table, message);                                              \
+	}                                                                                          \
+	static int push_of_table_##table(const char *message)                                      \
+	{                                                                                          \
+		return push_at(DOOR_TABLE + table, message);                                       \
+	}                                                                                          \
+	static int pop_of_table_##table(void)                                                      \
+	{                                                                                          \
+		return pop_at(DOOR_TABLE + table);                                                 \
+	}                                                                                          \
+	static uint64_t start_of_table_##table(const char *message)                                \
+	{                                                                                          \
+		return start_at(DOOR_TABLE + table, message);                                      \
+	}                                                                                          \
+	static void stop_of_table_##table(uint64_t id)                                             \
+	{                                                                                          \
+		stop_at(DOOR_TABLE + table, id);                                                   \
+	}
+OF_TABLE(0)
+OF_TABLE(1)
+_Static_assert(DOOR_TABLES == 2, "one wrapper a table");
+
+#define SLOT(function, verb)                                                                       \
+	{                                                                                          \
+		function,                                                                          \
+		{                                                                                  \
+			(void (*)(void)) verb##_of_table_0, (void (*)(void))verb##_of_table_1      \
+		}                                                                                  \
+	}
+
+/* The table of marks and ranges, the first of the three tables that roctx hands over. The sixth
+ * function returns the thread's id and is not wrapped. */
+static const struct table_slot slots[6] = {SLOT(ROCTX_MARK, mark), SLOT(ROCTX_PUSH, push),
+					   SLOT(ROCTX_POP, pop), SLOT(ROCTX_START, start),
+					   SLOT(ROCTX_STOP, stop)};
+
+static const struct table_layout layout = {slots, sizeof(slots) / sizeof(*slots)};
+
+/* The versions are those of rocprofiler-sdk, which contains the library. */
+struct table_door roctx_table = {
+	.name = "roctx.table",
+	.major_first = 0,
+	.major_last = 1,
+	.layout = &layout,
+	.nexts = {nexts[DOOR_TABLE], nexts[DOOR_TABLE + 1]},
+	.state = {.lock = PTHREAD_MUTEX_INITIALIZER},
+};
+
+static void start(void)
+{
+	table_tell(&roctx_table);
+}
+
+static void child(void)
+{
+	table_reset(&roctx_table);
+}
+
+const struct capture_source roctx_source = {.name = "roctx", .start = start, .child = child};

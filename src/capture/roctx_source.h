@@ -1,0 +1,14 @@
+/* The capture source of AMD's roctx (marks and ranges): the wrappers of its symbols and of its
+ * dispatch table, which a roctx library may hand over. */
+#ifndef DAGTAP_CAPTURE_ROCTX_SOURCE_H
+#define DAGTAP_CAPTURE_ROCTX_SOURCE_H
+
+#include "capture/capture_session.h"
+#include "capture/dispatch_table.h"
+
+/* Where register.c delivers the table "roctx". */
+extern struct table_door roctx_table;
+/* Writes the SOURCE record "roctx.table". Registered by the library's constructor. */
+extern const struct capture_source roctx_source;
+
+#endif

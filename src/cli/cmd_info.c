@@ -1,0 +1,320 @@
+/* dagtap info: shows what this machine can record, or what a recording holds. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/columns.h"
+#include "cli/human.h"
+#include "cli/machine_probe.h"
+#include "format/words.h"
+#include "trace/load.h"
+#include "wire/json.h"
+
+static void print_machine_json(const struct machine_source *sources)
+{
+	struct json json;
+
+	json_init(&json, stdout);
+	json_object_begin(&json);
+	json_put_text(&json, "version", DAGTAP_VERSION);
+	json_key(&json, "sources");
+	json_array_begin(&json);
+	for (int i = 0; i < MACHINE_SOURCE_COUNT; i++) {
+		json_row_begin(&json);
+		json_put_text(&json, "name", sources[i].name);
+		json_put_bool(&json, "available", sources[i].is_there);
+		json_put_text(&json, "text", sources[i].text);
+		json_object_end(&json);
+	}
+	json_array_end(&json);
+	json_object_end(&json);
+	json_finish(&json);
+}
+
+static int print_machine(bool json)
+{
+	static const char *const heads[] = {"<source", "<here", "<what", "=where, or why not",
+					    NULL};
+	struct machine_source sources[MACHINE_SOURCE_COUNT];
+	struct columns columns;
+	int err = CLI_OK;
+
+	machine_probe(sources);
+	columns_init(&columns, heads);
+	for (int i = 0; i < MACHINE_SOURCE_COUNT && !json; i++) {
+		columns_put(&columns, "%s", sources[i].name);
+		columns_put(&columns, "%s", sources[i].is_there ? "yes" : "no");
+		columns_put(&columns, "%s", sources[i].help);
+		columns_put(&columns, "%s", sources[i].text ? sources[i].text : "");
+	}
+	if (json)
+		print_machine_json(sources);
+	else if (columns_print(&columns) < 0)
+		err = cli_fail("out of memory");
+	for (int i = 0; i < MACHINE_SOURCE_COUNT; i++)
+		free(sources[i].text);
+	return err == CLI_OK ? cli_finish_stdout() : err;
+}
+
+/* X(name): the tables of the model whose row counts are shown, in this order. */
+#define CONTENTS(X)                                                                                \
+	X(processes)                                                                               \
+	X(threads)                                                                                 \
+	X(agents)                                                                                  \
+	X(queues)                                                                                  \
+	X(streams)                                                                                 \
+	X(scopes)                                                                                  \
+	X(calls)                                                                                   \
+	X(activities)                                                                              \
+	X(barriers)                                                                                \
+	X(events)                                                                                  \
+	X(event_records)                                                                           \
+	X(waits)                                                                                   \
+	X(memory_operations)                                                                       \
+	X(overheads)                                                                               \
+	X(graphs)                                                                                  \
+	X(nodes)                                                                                   \
+	X(execs)                                                                                   \
+	X(launches)
+
+static void json_processes(struct json *json, const struct trace *trace)
+{
+	json_key(json, "processes");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < trace->processes_count; i++) {
+		const struct trace_process *row = &trace->processes[i];
+
+		json_row_begin(json);
+		json_put_u64(json, "pid", row->pid);
+		json_put_u64(json, "parent_pid", row->parent_pid);
+		json_put_text(json, "command", trace_text(trace, row->command));
+		json_put_text(json, "exe", trace_text(trace, row->exe));
+		json_put_i64(json, "start_ns", row->start_ns);
+		json_put_i64(json, "end_ns", row->end_ns);
+		json_put_u64(json, "start_realtime_ns", row->start_realtime_ns);
+		json_put_text(json, "state",
+			      row->state == TRACE_COMPLETE ? "complete" : "truncated");
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+/* The PCI address ("0000:c1:00.0"), and the card's partition. */
+static void json_place(struct json *json, const struct trace_agent *row)
+{
+	uint32_t place = row->pci_location;
+	char text[32];
+
+	if (!row->has_location)
+		return;
+	snprintf(text, sizeof(text), "%04x:%02x:%02x.%x", row->pci_domain, place >> 8 & 0xff,
+		 place >> 3 & 0x1f, place & 7);
+	json_put_text(json, "pci", text);
+	json_put_u64(json, "partition", place >> 28);
+}
+
+static void json_agents(struct json *json, const struct trace *trace)
+{
+	json_key(json, "agents");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < trace->agents_count; i++) {
+		const struct trace_agent *row = &trace->agents[i];
+
+		json_row_begin(json);
+		json_put_u64(json, "pid", trace->processes[row->process].pid);
+		json_put_u64(json, "index", row->index);
+		json_put_bool(json, "gpu", row->is_gpu);
+		json_put_text(json, "name", trace_text(trace, row->name));
+		json_put_text(json, "product", trace_text(trace, row->product));
+		json_put_text(json, "uuid", trace_text(trace, row->uuid));
+		json_place(json, row);
+		json_put_u64(json, "memory_bytes", row->memory_bytes);
+		json_put_u64(json, "compute_units", row->compute_units);
+		json_put_u64(json, "anchors", row->anchor_count);
+		json_put_double(json, "clock_residual_ns", row->fit_error_ns);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+static void json_queues(struct json *json, const struct trace *trace)
+{
+	json_key(json, "queues");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < trace->queues_count; i++) {
+		const struct trace_queue *row = &trace->queues[i];
+
+		json_row_begin(json);
+		json_put_u64(json, "pid", trace->processes[row->process].pid);
+		json_put_u64(json, "id", row->id);
+		json_put_u64(json, "size", row->size);
+		json_put_text(json, "mode", words_queue_mode(row->mode));
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+/* The states of the capture sources. Their counts belong to the ledger (dagtap check). */
+static void json_sources(struct json *json, const struct trace *trace)
+{
+	json_key(json, "sources");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		const struct trace_source *row = &trace->sources[i];
+
+		if (!row->text)
+			continue;
+		json_row_begin(json);
+		json_put_u64(json, "pid", trace->processes[row->process].pid);
+		json_put_text(json, "name", trace_text(trace, row->name));
+		json_put_text(json, "state", trace_text(trace, row->state));
+		json_put_text(json, "text", trace_text(trace, row->text));
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+static void print_contents_json(const struct trace *trace, const char *path)
+{
+	struct json json;
+
+	json_init(&json, stdout);
+	json_object_begin(&json);
+	json_put_text(&json, "file", path);
+	json_put_text(&json, "command", trace_text(trace, trace->command));
+	json_put_i64(&json, "exit_status", trace->exit_status);
+	json_put_text(&json, "state", trace->truncated ? "truncated" : "complete");
+	json_key(&json, "counts");
+	json_object_begin(&json);
+#define X(name) json_put_u64(&json, #name, trace->name##_count);
+	CONTENTS(X)
+#undef X
+	json_object_end(&json);
+	json_processes(&json, trace);
+	json_agents(&json, trace);
+	json_queues(&json, trace);
+	json_sources(&json, trace);
+	json_key(&json, "messages");
+	json_array_begin(&json);
+	for (uint32_t i = 0; i < trace->messages_count; i++)
+		json_text(&json, trace_text(trace, trace->messages[i].text));
+	json_array_end(&json);
+	json_object_end(&json);
+	json_finish(&json);
+}
+
+static void print_agents(const struct trace *trace)
+{
+	char memory[HUMAN_CHARS], residual[HUMAN_CHARS];
+
+	for (uint32_t i = 0; i < trace->agents_count; i++) {
+		const struct trace_agent *row = &trace->agents[i];
+		char clock[96] = "";
+
+		if (!row->is_gpu)
+			continue;
+		/* Files of other tools have no anchors: their times are host times. */
+		if (row->anchor_count)
+			snprintf(clock, sizeof(clock), ", clock fitted through %u anchor%s to %s",
+				 row->anchor_count, human_ending(row->anchor_count),
+				 human_ns(row->fit_error_ns, residual));
+		human_print("process %u GPU %u: %s%s%s, %u compute units, %s%s",
+			    trace->processes[row->process].pid, row->gpu_ordinal,
+			    trace_text(trace, row->name), row->product ? " " : "",
+			    trace_text(trace, row->product), row->compute_units,
+			    human_bytes(row->memory_bytes, memory), clock);
+	}
+}
+
+/* Prints, for each process, how many of its queues were traced in which mode. */
+static void print_queue_modes(const struct trace *trace)
+{
+	for (uint32_t p = 0; p < trace->processes_count; p++) {
+		for (int mode = 1; mode < RECORD_QUEUE_MODE_COUNT; mode++) {
+			uint32_t count = 0;
+
+			for (uint32_t i = 0; i < trace->queues_count; i++)
+				count += trace->queues[i].process == p &&
+					 (int)trace->queues[i].mode == mode;
+			if (count)
+				printf("process %u: %u HSA queue%s in mode %s\n",
+				       trace->processes[p].pid, count, human_ending(count),
+				       words_queue_mode((enum record_queue_mode)mode));
+		}
+	}
+}
+
+static void print_sources(const struct trace *trace)
+{
+	for (uint32_t i = 0; i < trace->sources_count; i++) {
+		const struct trace_source *row = &trace->sources[i];
+
+		if (row->text)
+			human_print("process %u %s: %s, %s", trace->processes[row->process].pid,
+				    trace_text(trace, row->name), trace_text(trace, row->state),
+				    trace_text(trace, row->text));
+	}
+}
+
+static void print_contents_text(const struct trace *trace)
+{
+	char text[HUMAN_CHARS];
+
+	if (trace->command)
+		human_print("command: %s (exit status %d)", trace_text(trace, trace->command),
+			    trace->exit_status);
+	for (uint32_t i = 0; i < trace->processes_count; i++) {
+		const struct trace_process *row = &trace->processes[i];
+
+		human_print("process %u: %s%s%s, %s", row->pid, trace_text(trace, row->command),
+			    row->command ? ", " : "",
+			    human_ns((double)(row->end_ns - row->start_ns), text),
+			    row->state == TRACE_COMPLETE ? "complete" : "truncated");
+	}
+	print_agents(trace);
+	print_queue_modes(trace);
+	print_sources(trace);
+#define X(name) printf("%-17s %s\n", #name, human_count(trace->name##_count, text));
+	CONTENTS(X)
+#undef X
+	for (uint32_t i = 0; i < trace->messages_count; i++)
+		human_print("%s: %s", trace->messages[i].damage ? "damage" : "note",
+			    trace_text(trace, trace->messages[i].text));
+}
+
+int cli_info(const struct cli_command *self, int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	struct trace *trace;
+	bool json = false;
+	int option, err;
+
+	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		if (option == 'h')
+			return cli_help(self);
+		if (option != 'j')
+			return cli_usage(self, "see dagtap info --help");
+		json = true;
+	}
+	if (optind == argc)
+		return print_machine(json);
+	if (optind + 1 != argc)
+		return cli_usage(self, "one file at a time");
+	if (cli_open_trace(argv[optind], true, &trace) < 0)
+		return CLI_FAILED;
+	if (json)
+		print_contents_json(trace, argv[optind]);
+	else
+		print_contents_text(trace);
+	err = cli_finish_stdout();
+	if (err == CLI_OK)
+		err = cli_tell_damage(trace, argv[optind]);
+	trace_close(trace);
+	return err;
+}

@@ -1,0 +1,42 @@
+/* The result of `dagtap path`, for its two outputs (path_text.c, path_json.c). cmd_path.c fills it. */
+#ifndef DAGTAP_CLI_CMD_PATH_H
+#define DAGTAP_CLI_CMD_PATH_H
+
+#include "analyze/idle.h"
+#include "analyze/path_report.h"
+#include "cli/cli.h"
+
+struct path_result {
+	const char *file; /* of the trace */
+	struct path_query query;
+	uint32_t limit; /* rows shown of each table, 0 = all */
+	const struct trace *trace;
+	struct dependencies deps;
+	struct path_windows windows;
+	struct path_report report;
+	struct idle idle;
+};
+
+/* How many rows of a table of COUNT rows are shown. */
+static inline uint32_t path_rows_shown(const struct path_result *result, uint32_t count)
+{
+	return result->limit && result->limit < count ? result->limit : count;
+}
+
+/* Print the result on stdout, and return a cli_exit. */
+int path_print_text(const struct path_result *result);
+int path_print_json(const struct path_result *result);
+
+/* The functions below describe a stream, a scope or an activity in one cell or value. */
+
+#define PATH_TEXT_CHARS 96
+
+/* Writes into BUFFER, of PATH_TEXT_CHARS bytes, and returns it. */
+const char *path_stream_text(const struct trace *trace, uint32_t stream, uint32_t agent,
+			     char *buffer);
+
+/* These return texts of the trace. */
+const char *path_scope_text(const struct trace *trace, uint32_t scope);
+const char *path_activity_text(const struct trace *trace, uint32_t activity);
+
+#endif

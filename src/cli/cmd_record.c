@@ -1,0 +1,453 @@
+/* dagtap record: runs a program with the tracer in it, and packs its spools into one file. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/amount.h"
+#include "base/clock.h"
+#include "base/timer.h"
+#include "cli/cli.h"
+#include "cli/gather.h"
+#include "cli/human.h"
+#include "cli/launcher.h"
+#include "cli/loss_box.h"
+#include "cli/spool_folder.h"
+#include "format/words.h"
+#include "record/spooler.h"
+
+struct record_options {
+	char *output;
+	const char *softgpu; /* its configuration; NULL: no software GPU */
+	const char *ready;   /* the value of --ready, or NULL */
+	const char *ring;    /* the value of --ring; NULL: no ring */
+	uint64_t ring_bytes; /* size of each process's ring */
+	const char *hsa_mode;
+	enum launch_backend backend;
+	bool force;
+	bool keep_spool;
+	bool quiet;
+	bool help;
+	char **program;
+};
+
+enum record_option {
+	OPTION_SOFTGPU = 256,
+	OPTION_BACKEND,
+	OPTION_READY,
+	OPTION_RING,
+	OPTION_HSA_MODE,
+	OPTION_KEEP_SPOOL
+};
+
+static const struct option long_options[] = {
+	{"output", required_argument, NULL, 'o'},
+	{"force", no_argument, NULL, 'f'},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, 'h'},
+	{"softgpu", optional_argument, NULL, OPTION_SOFTGPU},
+	{"backend", required_argument, NULL, OPTION_BACKEND},
+	{"ready", required_argument, NULL, OPTION_READY},
+	{"ring", required_argument, NULL, OPTION_RING},
+	{"hsa-mode", required_argument, NULL, OPTION_HSA_MODE},
+	{"keep-spool", no_argument, NULL, OPTION_KEEP_SPOOL},
+	{0},
+};
+
+static int take_backend(const struct cli_command *self, const char *name,
+			enum launch_backend *ret_backend)
+{
+	static const char *const names[] = {
+		[LAUNCH_AUTO] = "auto", [LAUNCH_HSA] = "hsa", [LAUNCH_CUDA] = "cuda"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(name, names[i])) {
+			*ret_backend = (enum launch_backend)i;
+			return CLI_OK;
+		}
+	}
+	return cli_usage(self, "no backend \"%s\"", name);
+}
+
+static int check_hsa_mode(const struct cli_command *self, const char *name)
+{
+	for (int i = 1; i < RECORD_QUEUE_MODE_COUNT; i++) {
+		if (!strcmp(name, words_queue_mode((enum record_queue_mode)i)))
+			return CLI_OK;
+	}
+	return cli_usage(self, "no HSA mode \"%s\"", name);
+}
+
+static int take_ring(const struct cli_command *self, const char *text,
+		     struct record_options *options)
+{
+	uint64_t ns;
+
+	options->ring = text;
+	if (!amount_size_and_age(text, &options->ring_bytes, &ns))
+		return cli_usage(self,
+				 "--ring %s: neither a size (64M), nor seconds (30s), nor both "
+				 "(64M,30s)",
+				 text);
+	if (!options->ring_bytes)
+		options->ring_bytes = SPOOLER_RING_BYTES_DEFAULT;
+	return CLI_OK;
+}
+
+static int take_ready(const struct cli_command *self, const char *text,
+		      struct record_options *options)
+{
+	uint64_t bytes = 0;
+	const char *end = amount_bytes(text, &bytes);
+
+	options->ready = text;
+	if (!end || *end || !bytes)
+		return cli_usage(self, "--ready %s: not a size (64M)", text);
+	return CLI_OK;
+}
+
+static int take_option(const struct cli_command *self, int option, struct record_options *options)
+{
+	switch (option) {
+	case 'o':
+		free(options->output);
+		options->output = strdup(optarg);
+		return CLI_OK;
+	case 'f':
+		options->force = true;
+		return CLI_OK;
+	case 'q':
+		options->quiet = true;
+		return CLI_OK;
+	case 'h':
+		options->help = true;
+		return CLI_OK;
+	case OPTION_SOFTGPU:
+		options->softgpu = optarg ? optarg : "";
+		return CLI_OK;
+	case OPTION_BACKEND:
+		return take_backend(self, optarg, &options->backend);
+	case OPTION_READY:
+		return take_ready(self, optarg, options);
+	case OPTION_RING:
+		return take_ring(self, optarg, options);
+	case OPTION_HSA_MODE:
+		options->hsa_mode = optarg;
+		return check_hsa_mode(self, optarg);
+	case OPTION_KEEP_SPOOL:
+		options->keep_spool = true;
+		return CLI_OK;
+	default:
+		return cli_usage(self, "see dagtap record --help");
+	}
+}
+
+/* A file name made of the program's name, without control characters. NULL: out of memory. */
+static char *default_output(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+	char *name;
+
+	if (asprintf(&name, "dagtap-%s-%d.dagtap", slash ? slash + 1 : program, (int)getpid()) < 0)
+		return NULL;
+	human_make_plain(name);
+	/* human_make_plain writes '?', which a shell would expand. */
+	for (char *at = name; (at = strchr(at, '?'));)
+		*at = '_';
+	return name;
+}
+
+static int parse(const struct cli_command *self, int argc, char **argv,
+		 struct record_options *options)
+{
+	int option, result;
+
+	while ((option = getopt_long(argc, argv, "+o:fqh", long_options, NULL)) != -1) {
+		result = take_option(self, option, options);
+		if (result != CLI_OK)
+			return result;
+	}
+	options->program = argv + optind;
+	if (options->help)
+		return CLI_OK;
+	if (!*options->program)
+		return cli_usage(self, "which program?");
+	if (!options->output)
+		options->output = default_output(*options->program);
+	return options->output ? CLI_OK : cli_fail("out of memory");
+}
+
+/* Checks the output's name before the program runs: afterwards the user could not choose another
+ * one. */
+static int check_output(const struct cli_command *self, const struct record_options *options)
+{
+	struct stat status;
+
+	if (!*options->output || !strcmp(options->output, "-"))
+		return cli_usage(self, "the recording needs a file of its own");
+	if (stat(options->output, &status) < 0)
+		return errno == ENOENT ? CLI_OK
+				       : cli_fail("%s: %s", options->output, strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		return cli_fail("%s: is there, and no regular file", options->output);
+	if (!options->force)
+		return cli_fail("%s: exists already; --force replaces it", options->output);
+	return CLI_OK;
+}
+
+static int prepare_folder(const struct cli_command *self, const struct record_options *options,
+			  struct spool_folder *ret_folder)
+{
+	const struct spool_folder_options wanted = {
+		.force = options->force,
+		.memory_bytes = options->ring && !options->keep_spool ? options->ring_bytes : 0,
+	};
+	int err = check_output(self, options);
+
+	return err == CLI_OK ? spool_folder_make(options->output, &wanted, ret_folder) : err;
+}
+
+static int prepare_environment(const struct cli_command *self, const struct record_options *options,
+			       const char *folder)
+{
+	struct dagtap_error error;
+	int err = 0;
+
+	if (launch_use_tracer(folder, options->backend, &error) < 0)
+		return cli_fail_error(&error);
+	if (options->softgpu)
+		err = launch_use_softgpu(options->softgpu, &error);
+	if (err < 0)
+		return err == -EINVAL ? cli_usage(self, "%s; dagtap softgpu --help lists the keys",
+						  error.message)
+				      : cli_fail_error(&error);
+	if (options->ready && setenv("DAGTAP_READY", options->ready, 1) < 0)
+		return cli_fail("environment: %s", strerror(errno));
+	if (options->ring && setenv("DAGTAP_RING", options->ring, 1) < 0)
+		return cli_fail("environment: %s", strerror(errno));
+	if (options->hsa_mode && setenv("DAGTAP_HSA_MODE", options->hsa_mode, 1) < 0)
+		return cli_fail("environment: %s", strerror(errno));
+	return CLI_OK;
+}
+
+static char *join_words(char **words)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return NULL;
+	for (char **word = words; *word; word++)
+		fprintf(out, "%s%s", word == words ? "" : " ", *word);
+	fclose(out);
+	return text;
+}
+
+/* Prints a line on stderr, made plain, because it may contain names from outside. */
+static void __attribute__((format(printf, 1, 2))) tell(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	human_print_to(stderr, "dagtap: ", format, args);
+	va_end(args);
+}
+
+static const char *state_of(const struct gather_result *result)
+{
+	if (result->is_damaged)
+		return "damaged";
+	return result->is_truncated ? "truncated" : "complete";
+}
+
+/* The end of the last line: what the user should do; "" if nothing. */
+static const char *advice_of(const struct gather_result *result)
+{
+	if (result->is_damaged)
+		return ": see dagtap check";
+	if (result->lost)
+		return " records lost: see dagtap check";
+	return result->dispatches ? "" : "; dagtap info says what can be recorded here";
+}
+
+static void tell_result(const char *output, const struct gather_result *result)
+{
+	char size[HUMAN_CHARS], dispatches[HUMAN_CHARS], calls[HUMAN_CHARS], lost[HUMAN_CHARS] = "";
+	bool has_lost = result->lost && !result->is_damaged;
+
+	if (*result->absence)
+		tell("nothing through %s", result->absence);
+	if (has_lost)
+		human_count(result->lost, lost);
+	tell("%s: %s, %s dispatches, %s calls, %s%s%s%s", output,
+	     human_bytes(result->file_bytes, size), human_count(result->dispatches, dispatches),
+	     human_count(result->calls, calls), state_of(result), has_lost ? ", " : "", lost,
+	     advice_of(result));
+}
+
+/* After the program has ended, these signals interrupt gather_spools. A second one ends dagtap. */
+static void catch_interrupts(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction action = {
+		.sa_handler = gather_interrupt,
+		.sa_flags = (int)SA_RESETHAND,
+	};
+	struct sigaction before;
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+/* Waits for processes that the program left running, until TIMER_SURVIVORS is over or none of
+ * them has a spool. Returns whether any is still running. */
+static bool wait_for_survivors(int folder_fd)
+{
+	const struct timespec pause = {.tv_nsec = 20000000};
+	struct timer_limit limit = timer_start(TIMER_SURVIVORS);
+
+	while (launch_has_survivors()) {
+		if (timer_is_over(limit) || gather_is_interrupted() ||
+		    gather_count_processes(folder_fd) == 0)
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+static void tell_survivors(const struct record_options *options, const char *folder,
+			   uint32_t live_count)
+{
+	tell("%s left processes running (%u recording): what they record stays in %s; every "
+	     "command reads it",
+	     options->program[0], live_count, folder);
+}
+
+/* Prints one line on stderr for each process that could not be recorded, and returns these lines;
+ * the caller frees them. NULL: out of memory. */
+static char *collect_losses(const struct spool_folder *folder, struct loss_box *box,
+			    uint32_t *ret_count)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	uint32_t count;
+
+	if (!out)
+		return NULL;
+	loss_box_shut(box);
+	count = gather_tell_lost(folder->fd, out);
+	count += loss_box_tell(box, out);
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	*ret_count = count;
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		tell("%.*s", (int)strcspn(line, "\n"), line);
+	return text;
+}
+
+static int gather(const struct record_options *options, const struct spool_folder *folder,
+		  struct loss_box *box, struct bundle_meta *meta)
+{
+	bool has_survivors = wait_for_survivors(folder->fd);
+	const char *name = spool_folder_name(folder);
+	const struct gather_request request = {.folder = name,
+					       .folder_fd = folder->fd,
+					       .output = options->output,
+					       .force = options->force,
+					       .leave_live = has_survivors,
+					       .keep = options->keep_spool,
+					       .meta = meta};
+	struct gather_result result = {0};
+	struct dagtap_error error;
+	uint32_t lost_count = 0;
+	int status;
+
+	meta->losses = collect_losses(folder, box, &lost_count);
+	if (!meta->losses)
+		return cli_fail("out of memory; the spools stay in %s", name);
+	if (!spool_folder_is_there(folder))
+		return cli_fail("%s was removed while the program ran: nothing was recorded", name);
+	if (gather_spools(&request, &result, &error) < 0) {
+		cli_fail_error(&error);
+		return cli_fail("the spools stay in %s; every command reads them", name);
+	}
+	if (!has_survivors && (!options->keep_spool || result.spool_count == 0))
+		spool_folder_remove(folder);
+	status = lost_count || result.foreign_count || result.is_damaged ? CLI_FAILED : CLI_OK;
+	if (options->quiet)
+		return status;
+	if (has_survivors)
+		tell_survivors(options, name, result.live_count);
+	if (result.spool_count > 0)
+		tell_result(options->output, &result);
+	else if (result.live_count == 0 && status == CLI_OK)
+		tell("%s used no GPU: nothing recorded; dagtap info says what can be recorded here",
+		     options->program[0]);
+	return status;
+}
+
+static int record(const struct cli_command *self, const struct record_options *options,
+		  const struct spool_folder *folder, struct loss_box *box)
+{
+	struct dagtap_error error;
+	struct bundle_meta meta = {
+		.version = (char *)DAGTAP_VERSION,
+		.start_ns = clock_read_ns(CLOCK_REALTIME),
+	};
+	int status = 0;
+	int err = prepare_environment(self, options, folder->path);
+
+	if (err != CLI_OK || launch_run(options->program, &status, &error) < 0) {
+		spool_folder_remove(folder);
+		return err != CLI_OK ? err : cli_fail_error(&error);
+	}
+	meta.exit_status = status;
+	meta.command = join_words(options->program);
+	if (!meta.command)
+		return cli_fail("out of memory; the spools stay in %s", folder->path);
+	catch_interrupts();
+	err = gather(options, folder, box, &meta);
+	free(meta.losses);
+	free(meta.command);
+	/* The program's own exit status, unless it is 0: then dagtap's. */
+	return status ? status : err;
+}
+
+int cli_record(const struct cli_command *self, int argc, char **argv)
+{
+	struct record_options options = {0};
+	struct spool_folder folder = {.parent_fd = -1, .fd = -1};
+	struct loss_box *box = NULL;
+	const char *timers = getenv("DAGTAP_TIMERS");
+	int err = parse(self, argc, argv, &options);
+
+	if (timers)
+		timer_configure(timers);
+	if (err == CLI_OK && options.help) {
+		err = cli_help(self);
+	} else if (err == CLI_OK) {
+		err = prepare_folder(self, &options, &folder);
+		/* Without the box, processes that cannot be recorded are not reported. The
+		 * recording itself works. */
+		if (err == CLI_OK && loss_box_open(folder.path, &box) < 0)
+			box = NULL;
+		if (err == CLI_OK)
+			err = record(self, &options, &folder, box);
+	}
+	loss_box_close(box);
+	spool_folder_close(&folder);
+	free(options.output);
+	return err;
+}

@@ -1,0 +1,73 @@
+/* The state of the reader, shared by its two files: spool_reader.c opens and checks a spool; cursor.c
+ * gives out the well-formed records. */
+#ifndef DAGTAP_RECORD_SPOOL_READER_STATE_H
+#define DAGTAP_RECORD_SPOOL_READER_STATE_H
+
+#include <stdbool.h>
+
+#include "record/live_cut.h"
+#include "record/spool_reader.h"
+
+#define DAMAGES_KEPT 64
+
+/* Pages are mapped ahead and given back in steps of this many chunks. */
+#define KEEP_CHUNKS 128
+
+/* A chunk that has a label. */
+struct found_chunk {
+	uint64_t offset;
+	uint32_t writer;
+	uint32_t sequence;
+	uint32_t end; /* offset in the chunk behind its last well-formed record; 0 = not trusted */
+	uint32_t state; /* enum spool_chunk_state */
+	uint64_t types; /* of its records: bits 1 << enum record_type */
+};
+
+/* The records found of one writer, to be compared with the counts in its writer. */
+struct found_writer {
+	uint64_t records[RECORD_CLASS_COUNT];
+	bool damaged;
+};
+
+struct spool_reader {
+	const unsigned char *bytes; /* the whole spool */
+	size_t length;
+	void *mapping; /* NULL: bytes is the caller's memory */
+	char *name;    /* for messages */
+
+	struct live_cut *cut; /* of an open file: its counts at one moment; else NULL */
+	const struct spool_header *header;  /* in bytes, or the cut's copy */
+	const struct spool_writer *writers; /* in bytes, or the cut's copy */
+	uint64_t writers_used;
+	bool writers_trusted; /* false: a closed file's counts do not match their checksum */
+	struct spool_info info;
+	struct spool_ledger ledger;
+
+	struct found_chunk *chunks; /* sorted by (writer, sequence) once the file is open */
+	size_t chunk_count;
+	uint32_t *file_order; /* indexes of chunks, sorted by offset */
+	uint32_t writer_count;
+	struct found_writer *found; /* one per writer; only while opening */
+
+	struct spool_damage damages[DAMAGES_KEPT];
+	size_t damages_kept;
+	uint64_t damages_total;
+};
+
+/* The chunk at OFFSET in the spool. The caller has checked that it lies within the file. */
+static inline const struct spool_chunk *reader_chunk_at(const struct spool_reader *r,
+							uint64_t offset)
+{
+	return (const struct spool_chunk *)(r->bytes + offset);
+}
+
+/* Gives BYTES of the mapping back to the kernel; a later access reads them from the file again.
+ * Does nothing for memory of the caller, and for an open file, whose private pages the reader has
+ * changed (check_records removes records behind the cut). */
+void reader_give_back(const struct spool_reader *r, uint64_t offset, uint64_t bytes);
+
+/* Maps the pages of BYTES from OFFSET on, in one call, which costs a fraction of a fault for
+ * every few pages. Does nothing for memory of the caller. */
+void reader_map_ahead(const struct spool_reader *r, uint64_t offset, uint64_t bytes);
+
+#endif

@@ -1,0 +1,187 @@
+/* Inside trace/: the state of loading one process, and the stages that fill the model.
+ *
+ * ingest.c reads all records once. It copies the records of infrequent types into lists, and learns
+ * the ids of the frequent ones (calls, submissions). Then it runs the stages below, in the order of
+ * its table. Each stage appends its rows to the arrays of the trace, and may read what earlier
+ * stages made. The stages for calls, submissions and completions read the records again, in the
+ * order of the file, and write them straight into rows. Processes are loaded one after the other,
+ * by (start, pid), so that the arrays become ordered by process. Pointers to records are valid only
+ * while the process is loaded.
+ *
+ * Threading: one thread loads a trace. The functions below have no locks. */
+#ifndef DAGTAP_TRACE_PROCESS_LOAD_H
+#define DAGTAP_TRACE_PROCESS_LOAD_H
+
+#include "record/record.h"
+#include "trace/cuda/cuda_load.h"
+#include "trace/hip_events.h"
+#include "trace/idset.h"
+#include "trace/trace_model.h"
+#include "trace/origin.h"
+#include "trace/strtab.h"
+#include "trace/switches.h"
+#include "trace/updates.h"
+#include "trace/works.h"
+
+struct clock_fit;
+struct expect_graph;
+struct stream_api;
+
+/* A record of an infrequent type. */
+struct raw {
+	const void *record; /* a copy, in the list's memory */
+	uint32_t tid;	    /* of the thread that wrote the record */
+	uint32_t order;	    /* origin_walk.order: ascends by (writer, time of writing) */
+};
+
+struct raw_block;
+
+/* The records of one type. Zero is an empty list. */
+struct raw_list {
+	struct raw *rows;
+	uint32_t count;
+	struct raw_block *blocks;
+};
+
+/* Number of rows that each array had before this process: rows [first, count) of each array belong
+ * to the process that is being loaded. */
+struct process_first {
+	uint32_t threads, agents, queues, streams, scopes, apis, calls, works, activities;
+	uint32_t graphs, nodes, edges, execs, launches, barriers;
+};
+
+/* A kernel: the facts that all its dispatches share. */
+struct load_kernel {
+	uint32_t id;
+	trace_string name, symbol;
+	enum trace_activity_kind kind;
+	bool blit;
+	uint32_t registers;
+};
+
+/* Submissions of one kind by id, so that a completion finds its row. */
+struct submissions {
+	struct idset ids;
+	/* by rank of the id: index into activities, TRACE_NONE = no submission with this id */
+	uint32_t *rows;
+};
+
+/* The state of loading one process. ingest_process owns it; the comments say which stages use a
+ * field. */
+struct process_load {
+	struct trace *trace;
+	struct strtab *strings;
+	struct origin *origin;
+	bool is_brief;				  /* trace_options: leave out arguments and ticks */
+	bool without_waits;			  /* trace_options: leave out events and waits */
+	uint32_t process;			  /* index into processes */
+	struct raw_list lists[RECORD_TYPE_COUNT]; /* by type, for types that are not frequent */
+	uint64_t type_counts[RECORD_TYPE_COUNT];  /* records of each type */
+	struct process_first first;
+	struct spool_ledger counts; /* the spool's counts by record class */
+	uint64_t damage;	    /* number of defects in the spool */
+	uint64_t last_ns;	    /* latest time in a record, ns; 0 if the spool has an end */
+
+	struct clock_fit *clocks; /* by agent, from first.agents; filled by clocks_load */
+	uint32_t clock_count;
+	struct load_kernel *kernels; /* ordered by kernel id; filled by catalog_load */
+	uint32_t kernel_count;
+	struct raw_list functions;  /* FUNCTION records by (handle, ns), from catalog_load on */
+	struct idset cids;	    /* correlation ids of calls; rank = row, from first.calls */
+	struct idset scope_ids;	    /* rank = row, from first.scopes */
+	struct idset barrier_ids;   /* by packet_key(); rank = row, from first.barriers */
+	struct submissions packets; /* dispatches by packet_key() */
+	struct submissions copies;  /* copies by copy id */
+	uint32_t *activity_counts;  /* by call, from first.calls; until join_load */
+	struct work_table works;    /* hash table of trace.works; until naming_load */
+	/* by call, from first.calls: dispatches that it must cause (expected.h) */
+	uint8_t *expected;
+	/* By call, from first.calls: handle of its stream, or a STREAM_HANDLE_ value (calls.h);
+	 * until join_load. */
+	uint64_t *stream_handles;
+	/* A bit per call: its launch is programmatic. NULL: no call has it. Until join_load. */
+	uint64_t *programmatic;
+	struct stream_api *stream_apis; /* by API, from first.apis; until join_load */
+	uint64_t *launch_cids;		/* by launch, from first.launches: its correlation id */
+	/* submissions whose completion must have been recorded */
+	uint64_t awaited;
+	struct expect_graph *expects;	   /* by graph, from first.graphs; filled by graphs_load */
+	uint64_t duplicates;		   /* records with the key of another record */
+	uint64_t unmatched_done;	   /* completions without a submission, or a second one */
+	struct hip_event_notes hip_events; /* until hip_events_load */
+	struct update_notes updates;
+	struct switches switches;
+	struct cuda_load cuda;
+};
+
+/* The stages. Each returns 0, -ENOMEM, -E2BIG (too many rows), or -ESTALE if the file changed: a
+ * later walk does not find the records of the first. Defects of the data become messages. */
+int catalog_load(struct process_load *load);	 /* threads, agents, queues, apis, kernels */
+int scopes_load(struct process_load *load);	 /* scopes */
+int clocks_load(struct process_load *load);	 /* clock fits */
+int streams_load(struct process_load *load);	 /* streams that exist from the beginning */
+int calls_load(struct process_load *load);	 /* calls, words */
+int submissions_load(struct process_load *load); /* activities, barriers */
+int completions_load(struct process_load *load); /* times and ticks of activities */
+int faults_load(struct process_load *load);	 /* work on the device at the end; faults */
+int join_load(struct process_load *load);	 /* the other streams; joins calls and activities */
+int graphs_load(struct process_load *load);	 /* graphs, nodes, edges, execs, launches */
+int naming_load(struct process_load *load);	 /* the graph node of each activity */
+int ledger_load(struct process_load *load);	 /* sources, drops */
+
+/* Frees everything that LOAD owns. LOAD may be incomplete, after a stage that failed. */
+void process_load_release(struct process_load *load);
+
+/* Appends a copy of RECORD, because a record that is read once, in order, is not mapped for long.
+ * WALK is the walk that returned it. Returns 0 or -ENOMEM. */
+int raw_add(struct raw_list *list, const struct record_header *record,
+	    const struct origin_walk *walk);
+
+/* Frees the list's records and makes it empty. */
+void raw_release(struct raw_list *list);
+
+/* Sorts LIST by ascending KEY; equal keys keep their order. Returns 0, or -ENOMEM with LIST
+ * unchanged. */
+int raw_sort(struct raw_list *list, uint64_t (*key)(const struct raw *row));
+
+/* A key for raw_sort: brings records into the order of (writer, time of writing). */
+uint64_t raw_order(const struct raw *row);
+
+/* Index of the last row whose key is at most KEY, or -1. LIST must be sorted by KEY_OF. */
+int64_t raw_find(const struct raw_list *list, uint64_t key,
+		 uint64_t (*key_of)(const struct raw *row));
+
+/* Index of the row into the trace's array, or TRACE_NONE if this process has no such row. An id of
+ * 0 means "none" for agents, scopes, calls and graphs. Each may be called once the array is filled;
+ * for scopes and calls, once the first walk is done. Cost: agents are searched one by one, scopes
+ * and calls by hash, the others by bisection. */
+uint32_t load_find_thread(const struct process_load *load, uint32_t tid);
+uint32_t load_find_agent(const struct process_load *load, uint64_t handle);
+uint32_t load_find_queue(const struct process_load *load, uint32_t id);
+uint32_t load_find_scope(const struct process_load *load, uint64_t id);
+uint32_t load_find_call(const struct process_load *load, uint64_t cid);
+uint32_t load_find_graph(const struct process_load *load, uint64_t id);
+uint32_t load_find_exec(const struct process_load *load, uint64_t id);
+
+/* The key of a packet among all queues of a process: a queue has fewer than 2^40 packets. */
+static inline uint64_t packet_key(uint32_t queue_id, uint64_t packet_index)
+{
+	return ((uint64_t)queue_id << 40) + packet_index;
+}
+
+/* The kernel with this id, or one without a name and of kind TRACE_KERNEL. */
+struct load_kernel load_find_kernel(const struct process_load *load, uint32_t id);
+
+/* Name of the kernel that a HIP function HANDLE named at NS. Handles are reused; if none was known
+ * at NS, the first later one. 0 = unknown. */
+trace_string load_function_name(const struct process_load *load, uint64_t handle, uint64_t ns);
+
+/* True if records of CLASS are missing: dropped, or in damaged parts of the spool. */
+bool load_has_losses(const struct process_load *load, enum record_class class);
+
+/* Adds a message about this process to the trace; the text is cut after 599 bytes. DAMAGE: data is
+ * missing or was altered, so that `dagtap check` fails. Returns 0 or -ENOMEM. */
+int load_message(struct process_load *load, bool damage, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

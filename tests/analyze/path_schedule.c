@@ -1,0 +1,474 @@
+/* Writes the records of hand-made programs and asks for their paths: path_schedule.h. */
+#include "path_schedule.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trace/load.h"
+
+#define AGENT  0x2800 /* a GPU whose ticks are the host's ns */
+#define QUEUE  2
+#define GRAPH  7
+#define EXEC   31
+#define DEVICE RECORD_CUDA_AGENT_FIRST
+
+enum work {
+	OP_STREAM_CREATE = 100,
+	OP_RECORD,
+	OP_WAIT,
+	OP_EVENT_SYNC,
+	OP_STREAM_SYNC,
+	OP_DEVICE_SYNC,
+	WORK_COPY,
+	OP_BLOCKING_COPY,
+	OP_KERNEL,
+	OP_GRAPH_LAUNCH,
+	OP_EVENT_CREATE,
+	OP_EXT_KERNEL,
+	OP_CUDA = RECORD_CUDA_FUNCTION_RUNTIME
+};
+
+static uint64_t at(int64_t ns)
+{
+	return (uint64_t)(BASE_NS + ns);
+}
+
+static void put_text(struct schedule *schedule, enum record_type type, uint32_t tag,
+		     const void *fixed, size_t fixed_bytes, const char *text)
+{
+	char record[256] = {0};
+
+	memcpy(record, fixed, fixed_bytes);
+	memcpy(record + fixed_bytes, text, strlen(text));
+	scene_put(&schedule->scene, 0, type, tag, record, fixed_bytes + strlen(text));
+}
+
+static void put_api(struct schedule *schedule, uint32_t work, const char *text)
+{
+	struct record_api_name record = {
+		.domain = work >= OP_CUDA ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
+		.text_bytes = strlen(text),
+	};
+
+	put_text(schedule, RECORD_API_NAME, work, &record, sizeof(record), text);
+}
+
+static void put_machine(struct schedule *schedule)
+{
+	struct record_agent gpu = {.handle = AGENT, .tick_hz = 1000000000, .is_gpu = 1};
+	struct record_queue queue = {
+		.handle = 0x4000, .agent = AGENT, .size = 4096, .mode = RECORD_QUEUE_HARVEST};
+	uint32_t index = schedule->is_cuda ? RECORD_CUDA_AGENT_FIRST : 2;
+	uint32_t clock = schedule->is_cuda ? RECORD_CUDA_CLOCK : 2;
+
+	if (schedule->is_cuda)
+		gpu.handle = RECORD_CUDA_AGENT_FIRST;
+	scene_put(&schedule->scene, 0, RECORD_AGENT, index, &gpu, sizeof(gpu));
+	if (!schedule->is_cuda)
+		scene_put(&schedule->scene, 0, RECORD_QUEUE, QUEUE, &queue, sizeof(queue));
+	for (uint64_t ns = 1000; ns <= 10000000; ns *= 10) {
+		struct record_anchor anchor = {
+			.tick = ns, .host_ns = ns, .system_ns = ns, .uncertainty_ns = 1};
+
+		scene_put(&schedule->scene, 0, RECORD_ANCHOR, clock, &anchor, sizeof(anchor));
+	}
+}
+
+static void put_call(struct schedule *schedule, uint64_t cid, uint32_t work, uint32_t activities,
+		     struct span span, const uint64_t args[5])
+{
+	struct {
+		struct record_api api;
+		uint64_t args[5];
+	} record = {.api = {.cid = cid,
+			    .scope = schedule->scope,
+			    .begin_ns = at(span.begin),
+			    .end_ns = at(span.end),
+			    .activities = activities}};
+
+	if (args)
+		memcpy(record.args, args, sizeof(record.args));
+	scene_put(&schedule->scene, 0, RECORD_API, work, &record, sizeof(record));
+}
+
+#define ARGS(...) ((const uint64_t[5]){__VA_ARGS__})
+
+void schedule_init(struct schedule *schedule, bool is_cuda)
+{
+	*schedule = (struct schedule){.is_cuda = is_cuda, .kernels = 10};
+	scene_init(&schedule->scene, 1);
+	put_machine(schedule);
+	if (is_cuda) {
+		put_api(schedule, OP_CUDA, "cudaCall");
+		return;
+	}
+	put_api(schedule, OP_STREAM_CREATE, "hipStreamCreateWithFlags stream:o flags:u");
+	put_api(schedule, OP_EVENT_CREATE, "hipEventCreate event:o");
+	put_api(schedule, OP_RECORD, "hipEventRecord event:h stream:h");
+	put_api(schedule, OP_WAIT, "hipStreamWaitEvent stream:h event:h flags:u");
+	put_api(schedule, OP_EVENT_SYNC, "hipEventSynchronize event:h");
+	put_api(schedule, OP_STREAM_SYNC, "hipStreamSynchronize stream:h");
+	put_api(schedule, OP_DEVICE_SYNC, "hipDeviceSynchronize");
+	put_api(schedule, WORK_COPY, "hipMemcpyAsync dst:p src:p sizeBytes:s kind:e stream:h");
+	put_api(schedule, OP_BLOCKING_COPY, "hipMemcpy dst:p src:p sizeBytes:s kind:e");
+	put_api(schedule, OP_KERNEL, "hipLaunchKernel function:h stream:h");
+	put_api(schedule, OP_EXT_KERNEL,
+		"hipExtLaunchKernel function:h stream:h startEvent:h stopEvent:h");
+	put_api(schedule, OP_GRAPH_LAUNCH, "hipGraphLaunch graphExec:h stream:h");
+	for (uint64_t event = EVENT_1; event <= EVENT_3; event++)
+		put_call(schedule, scene_reserve_cid(&schedule->scene), OP_EVENT_CREATE, 0,
+			 (struct span){-900, -899}, ARGS(event));
+}
+
+void schedule_stream(struct schedule *schedule, uint64_t stream, uint32_t flags)
+{
+	put_call(schedule, scene_reserve_cid(&schedule->scene), OP_STREAM_CREATE, 0,
+		 (struct span){-800, -799}, ARGS(stream, flags));
+}
+
+/* ---- work ---- */
+
+static uint32_t name_kernel(struct schedule *schedule, const char *name)
+{
+	struct record_kernel kernel = {.kernel_object = 0x10000 + schedule->kernels * 64ull,
+				       .agent = AGENT,
+				       .name_bytes = (uint32_t)strlen(name)};
+	struct record_function function = {.handle = 0x500 + schedule->kernels};
+
+	put_text(schedule, RECORD_KERNEL, schedule->kernels, &kernel, sizeof(kernel), name);
+	put_text(schedule, RECORD_FUNCTION, (uint32_t)strlen(name), &function, sizeof(function),
+		 name);
+	return schedule->kernels++;
+}
+
+static void dispatch(struct schedule *schedule, uint64_t cid, uint32_t ordinal, uint32_t kernel,
+		     int64_t submit, struct span run)
+{
+	struct record_dispatch record = {
+		.packet_index = schedule->scene.next_packet++,
+		.cid = cid,
+		.scope = schedule->scope,
+		.ns = at(submit),
+		.kernel = kernel,
+		.ordinal = ordinal,
+		.grid = {1, 1, 1},
+		.workgroup = {1, 1, 1},
+		.packet_header = schedule->is_in_order ? 1 << 8 : 0,
+		.tid = 10,
+	};
+	struct record_dispatch_done done = {
+		.packet_index = record.packet_index,
+		.start_tick = at(run.begin),
+		.end_tick = at(run.end),
+	};
+
+	scene_put(&schedule->scene, 0, RECORD_DISPATCH, QUEUE, &record, sizeof(record));
+	scene_put(&schedule->scene, 1, RECORD_DISPATCH_DONE, QUEUE, &done, sizeof(done));
+}
+
+void schedule_kernel(struct schedule *schedule, uint64_t stream, const char *name, struct span call,
+		     int64_t submit, struct span run)
+{
+	uint64_t cid = scene_reserve_cid(&schedule->scene);
+	uint32_t kernel = name_kernel(schedule, name);
+
+	if (schedule->is_cuda) {
+		struct record_cuda_kernel record = {
+			.cid = cid,
+			.start = at(run.begin),
+			.end = at(run.end),
+			.context = 1,
+			.stream = (uint32_t)stream,
+			.grid = {1, 1, 1},
+			.block = {1, 1, 1},
+		};
+
+		put_call(schedule, cid, OP_CUDA, 1, call, NULL);
+		scene_put(&schedule->scene, 1, RECORD_CUDA_KERNEL, kernel, &record, sizeof(record));
+		return;
+	}
+	put_call(schedule, cid, OP_KERNEL, 1, call, ARGS(0x500 + kernel, stream));
+	dispatch(schedule, cid, 0, kernel, submit, run);
+}
+
+void schedule_ext_kernel(struct schedule *schedule, uint64_t stream, const char *name,
+			 struct span call, int64_t submit, struct span run)
+{
+	uint64_t cid = scene_reserve_cid(&schedule->scene);
+	uint32_t kernel = name_kernel(schedule, name);
+
+	put_call(schedule, cid, OP_EXT_KERNEL, 1, call,
+		 ARGS(0x500 + kernel, stream, EVENT_1, EVENT_2));
+	dispatch(schedule, cid, 0, kernel, submit, run);
+}
+
+void schedule_copy(struct schedule *schedule, uint64_t stream, bool blocking, struct span call,
+		   int64_t submit, struct span run)
+{
+	uint64_t cid = scene_reserve_cid(&schedule->scene);
+	struct record_copy record = {
+		.copy_id = ++schedule->copies,
+		.cid = cid,
+		.ns = at(submit),
+		.bytes = 64,
+		.dst_agent = blocking ? SCENE_AGENT_CPU : AGENT,
+		.src_agent = blocking ? AGENT : SCENE_AGENT_CPU,
+		.tid = 10,
+	};
+	struct record_copy_done done = {
+		.copy_id = record.copy_id,
+		.start = at(run.begin),
+		.end = at(run.end),
+	};
+
+	put_call(schedule, cid, blocking ? OP_BLOCKING_COPY : WORK_COPY, 1, call,
+		 ARGS(1, 2, 64, blocking ? 2 : 1, stream));
+	scene_put(&schedule->scene, 0, RECORD_COPY, RECORD_COPY_LINEAR, &record, sizeof(record));
+	scene_put(&schedule->scene, 1, RECORD_COPY_DONE, RECORD_UNTIMED_NO, &done, sizeof(done));
+}
+
+/* ---- events and waits ---- */
+
+static void put_sync(struct schedule *schedule, uint64_t cid, enum record_cuda_sync_type type,
+		     uint64_t stream, uint64_t event)
+{
+	struct record_cuda_sync record = {
+		.cid = cid,
+		.start = at(0),
+		.end = at(1),
+		.context = 1,
+		.stream = (uint32_t)stream,
+		.event = (uint32_t)event,
+	};
+
+	scene_put(&schedule->scene, 0, RECORD_CUDA_SYNC, type, &record, sizeof(record));
+}
+
+void schedule_record(struct schedule *schedule, uint64_t event, uint64_t stream, struct span call)
+{
+	uint64_t cid = scene_reserve_cid(&schedule->scene);
+	struct record_cuda_event record = {.cid = cid, .context = 1, .stream = (uint32_t)stream};
+
+	if (!schedule->is_cuda) {
+		put_call(schedule, cid, OP_RECORD, 0, call, ARGS(event, stream));
+		return;
+	}
+	put_call(schedule, cid, OP_CUDA, 0, call, NULL);
+	scene_put(&schedule->scene, 0, RECORD_CUDA_EVENT, (uint32_t)event, &record, sizeof(record));
+}
+
+void schedule_wait(struct schedule *schedule, uint64_t stream, uint64_t event, struct span call)
+{
+	uint64_t cid = scene_reserve_cid(&schedule->scene);
+
+	put_call(schedule, cid, schedule->is_cuda ? OP_CUDA : OP_WAIT, 0, call,
+		 ARGS(stream, event));
+	if (schedule->is_cuda)
+		put_sync(schedule, cid, RECORD_CUDA_SYNC_STREAM_WAIT, stream, event);
+}
+
+void schedule_event_sync(struct schedule *schedule, uint64_t event, struct span call)
+{
+	put_call(schedule, scene_reserve_cid(&schedule->scene), OP_EVENT_SYNC, 0, call,
+		 ARGS(event));
+}
+
+void schedule_stream_sync(struct schedule *schedule, uint64_t stream, struct span call)
+{
+	put_call(schedule, scene_reserve_cid(&schedule->scene), OP_STREAM_SYNC, 0, call,
+		 ARGS(stream));
+}
+
+void schedule_device_sync(struct schedule *schedule, struct span call)
+{
+	put_call(schedule, scene_reserve_cid(&schedule->scene), OP_DEVICE_SYNC, 0, call, NULL);
+}
+
+/* ---- graphs and scopes ---- */
+
+static struct record_graph_node make_node(struct schedule *schedule, const char *name)
+{
+	struct record_graph_node node = {.graph_id = GRAPH, .ns = schedule->scene.ns};
+
+	if (name[0] == '!' || name[0] == '?') {
+		node.type = name[0] == '!' ? RECORD_NODE_EVENT_RECORD : RECORD_NODE_EVENT_WAIT;
+		node.event = EVENT_1 + (uint64_t)(name[1] - '1');
+		return node;
+	}
+	node.type = RECORD_NODE_KERNEL;
+	node.function = 0x500 + name_kernel(schedule, name);
+	for (int axis = 0; axis < 3; axis++)
+		node.grid[axis] = node.block[axis] = 1;
+	return node;
+}
+
+void schedule_graph(struct schedule *schedule, const char *const *names, const uint32_t (*edges)[2],
+		    uint32_t edge_count)
+{
+	struct record_graph graph = {.graph_id = GRAPH, .edge_count = edge_count};
+	struct record_graph_exec exec = {.exec_id = EXEC, .graph_id = GRAPH};
+
+	while (names[graph.node_count])
+		graph.node_count++;
+	scene_put(&schedule->scene, 0, RECORD_GRAPH, 0, &graph, sizeof(graph));
+	for (uint32_t i = 0; i < graph.node_count; i++) {
+		struct record_graph_node node = make_node(schedule, names[i]);
+
+		scene_put(&schedule->scene, 0, RECORD_GRAPH_NODE, i, &node, sizeof(node));
+	}
+	for (uint32_t i = 0; i < edge_count; i++) {
+		struct record_graph_edge edge = {
+			.graph_id = GRAPH, .from = edges[i][0], .to = edges[i][1]};
+
+		scene_put(&schedule->scene, 0, RECORD_GRAPH_EDGE, 0, &edge, sizeof(edge));
+	}
+	scene_put(&schedule->scene, 0, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
+}
+
+void schedule_launch(struct schedule *schedule, uint64_t stream, uint32_t activities,
+		     struct span call)
+{
+	struct record_graph_launch record = {
+		.exec_id = EXEC, .replay = RECORD_REPLAY_UNCOUNTED, .stream = stream};
+
+	schedule->launch = record.cid = scene_reserve_cid(&schedule->scene);
+	schedule->launched = 0;
+	scene_put(&schedule->scene, 0, RECORD_GRAPH_LAUNCH, 0, &record, sizeof(record));
+	put_call(schedule, record.cid, OP_GRAPH_LAUNCH, activities, call, ARGS(EXEC, stream));
+}
+
+void schedule_node(struct schedule *schedule, const char *name, int64_t submit, struct span run)
+{
+	dispatch(schedule, schedule->launch, schedule->launched++, name_kernel(schedule, name),
+		 submit, run);
+}
+
+void schedule_scope(struct schedule *schedule, uint64_t id, const char *text, struct span span)
+{
+	struct record_scope scope = {.id = id, .ns = at(span.begin), .text_bytes = strlen(text)};
+	struct record_scope_end end = {.id = id, .ns = at(span.end)};
+
+	put_text(schedule, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &scope, sizeof(scope), text);
+	scene_put(&schedule->scene, 0, RECORD_SCOPE_END, 0, &end, sizeof(end));
+}
+
+/* ---- results ---- */
+
+void schedule_find(struct schedule *schedule, const struct path_query *query,
+		   struct found *ret_found)
+{
+	struct found *found = ret_found;
+
+	memset(found, 0, sizeof(*found));
+	scene_close(&schedule->scene);
+	found->trace = scene_load(&schedule->scene);
+	scene_release(&schedule->scene);
+	assert_int_equal(dependencies_make(found->trace, &found->deps), 0);
+	assert_int_equal(path_windows_find(found->trace, query, &found->windows), 0);
+	assert_true(found->windows.count > 0);
+	assert_int_equal(path_find(&found->deps, &found->windows.rows[0], &found->path), 0);
+	assert_int_equal(idle_init(&found->idle, &found->deps), 0);
+	path_report_init(&found->report, &found->deps);
+	assert_int_equal(path_report_add(&found->report, &found->windows, 0, &found->path), 0);
+	path_report_finish(&found->report);
+	assert_int_equal(idle_add(&found->idle, &found->windows, 0), 0);
+	idle_finish(&found->idle);
+}
+
+void schedule_find_until(struct schedule *schedule, int64_t end, struct found *ret_found)
+{
+	const struct path_query query = {
+		.by = PATH_WINDOW_RANGE,
+		.nth = PATH_WINDOW_EACH,
+		.begin_ns = BASE_NS,
+		.end_ns = BASE_NS + end,
+	};
+
+	schedule_find(schedule, &query, ret_found);
+	assert_int_equal(ret_found->report.total_ns, end);
+}
+
+void found_release(struct found *found)
+{
+	path_release(&found->path);
+	path_report_release(&found->report);
+	idle_release(&found->idle);
+	path_windows_release(&found->windows);
+	dependencies_release(&found->deps);
+	trace_close(found->trace);
+}
+
+static const char *name_of(const struct trace *trace, uint32_t activity)
+{
+	const struct trace_work *work = trace_work_of(trace, &trace->activities[activity]);
+
+	return work->kind == TRACE_COPY ? "copy" : trace_text(trace, work->name);
+}
+
+uint32_t found_activity(const struct found *found, const char *name)
+{
+	for (uint32_t i = 0; i < found->trace->activities_count; i++) {
+		if (!strcmp(name_of(found->trace, i), name))
+			return i;
+	}
+	fail_msg("nothing is called %s", name);
+	return TRACE_NONE;
+}
+
+static const char *step_name(const struct trace *trace, const struct path_step *step)
+{
+	if (step->activity != TRACE_NONE)
+		return name_of(trace, step->activity);
+	if (step->call == TRACE_NONE)
+		return "";
+	return trace_text(trace, trace->apis[trace->calls[step->call].api].name);
+}
+
+void expect_steps(const struct found *found, const struct expected_step *steps, uint32_t count)
+{
+	for (uint32_t i = 0; i < found->path.count && i < count; i++) {
+		const struct path_step *step = &found->path.steps[i];
+
+		if (step->kind != steps[i].kind || step->begin_ns != BASE_NS + steps[i].begin ||
+		    step->end_ns != BASE_NS + steps[i].end ||
+		    strcmp(step_name(found->trace, step), steps[i].name) != 0)
+			fail_msg("step %u is %s %ld to %ld \"%s\", not %s %ld to %ld \"%s\"", i,
+				 path_kind_key((enum path_kind)step->kind),
+				 (long)(step->begin_ns - BASE_NS), (long)(step->end_ns - BASE_NS),
+				 step_name(found->trace, step), path_kind_key(steps[i].kind),
+				 (long)steps[i].begin, (long)steps[i].end, steps[i].name);
+	}
+	assert_int_equal(found->path.count, count);
+}
+
+static uint32_t find_stream(const struct trace *trace, uint64_t handle)
+{
+	for (uint32_t i = 0; i < trace->streams_count; i++) {
+		if (trace->streams[i].handle == handle)
+			return i;
+	}
+	fail_msg("no stream %lx", (unsigned long)handle);
+	return TRACE_NONE;
+}
+
+void expect_stream(const struct found *found, uint64_t stream, int64_t busy,
+		   const int64_t causes[IDLE_CAUSE_COUNT])
+{
+	const struct idle_resource *stream_order =
+		idle_stream(&found->idle, find_stream(found->trace, stream));
+	int64_t sum = stream_order->busy_ns;
+
+	for (int i = 0; i < IDLE_CAUSE_COUNT; i++) {
+		if (stream_order->cause_ns[i] != causes[i])
+			fail_msg("stream %lx: %s is %ld, not %ld", (unsigned long)stream,
+				 idle_cause_key((enum idle_cause)i),
+				 (long)stream_order->cause_ns[i], (long)causes[i]);
+		sum += stream_order->cause_ns[i];
+	}
+	assert_int_equal(stream_order->busy_ns, busy);
+	assert_int_equal(sum, stream_order->window_ns);
+}
