@@ -144,7 +144,7 @@ void reference_kernels_make(struct reference_kernel *kernels)
 	fill_blit(&kernels[REFERENCE_COPY], "__amd_rocclr_copyBuffer");
 }
 
-void reference_op_name(uint32_t n, char *ret_text, uint32_t room)
+void reference_instruction_name(uint32_t n, char *ret_text, uint32_t room)
 {
 	static const char *const stems[] = {"loop_add_fusion",	   "gemm_fusion_dot",
 					    "input_reduce_fusion", "custom-call",

@@ -27,6 +27,6 @@ struct reference_kernel {
 void reference_kernels_make(struct reference_kernel *kernels);
 
 /* Writes the name of the HLO operation of a module's N-th thunk. */
-void reference_op_name(uint32_t n, char *ret_text, uint32_t room);
+void reference_instruction_name(uint32_t n, char *ret_text, uint32_t room);
 
 #endif

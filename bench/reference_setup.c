@@ -158,7 +158,8 @@ static void add_node(struct reference_run *run, struct reference_worker *worker,
 	struct record_node_recorded *record;
 	char function[64], text[96];
 
-	reference_op_name(graph * REFERENCE_NODES_MOST + index, function, sizeof(function));
+	reference_instruction_name(graph * REFERENCE_NODES_MOST + index, function,
+				   sizeof(function));
 	snprintf(text, sizeof(text), "Thunk:#hlo_op=%s#", function);
 	reference_scope_push(run, worker, text);
 	frame = reference_call_begin(run, worker, calls[run->graphs[graph].nodes[index].type]);

@@ -40,15 +40,15 @@ static void enter_module(struct reference_run *run, struct reference_worker *wor
 static void enter_thunk(struct reference_run *run, struct reference_worker *worker, uint32_t n,
 			bool is_graph)
 {
-	char op[64], text[96];
+	char instruction[64], text[96];
 
 	if (worker->depth > 2)
 		reference_scope_pop(run, worker);
 	if (is_graph)
-		snprintf(op, sizeof(op), "command_buffer.%u", n);
+		snprintf(instruction, sizeof(instruction), "command_buffer.%u", n);
 	else
-		reference_op_name(n, op, sizeof(op));
-	snprintf(text, sizeof(text), "Thunk:#hlo_op=%s#", op);
+		reference_instruction_name(n, instruction, sizeof(instruction));
+	snprintf(text, sizeof(text), "Thunk:#hlo_op=%s#", instruction);
 	reference_scope_push(run, worker, text);
 }
 

@@ -3,11 +3,9 @@
  * The writers' chunks lie in the order in which they were taken. Unlike a recorded spool the file
  * contains nothing of the running process, so the same records give the same bytes.
  *
- * spool_file_create(path, &identity, &file);
- * stream = spool_file_stream(file, &thread);
- * stream->now_ns = ...;
- * record = spool_stream_put(stream, RECORD_API, bytes, function);       ...fill all but the header...
- * spool_file_close(file, end_ns);
+ * spool_file_create(path, &identity, &file); stream = spool_file_stream(file, &thread);
+ * stream->now_ns = ...; record = spool_stream_put(stream, RECORD_API, bytes, function); ...fill all
+ * but the header... spool_file_close(file, end_ns);
  *
  * spool_file_close reports failed writes.
  */

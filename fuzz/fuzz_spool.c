@@ -5,7 +5,7 @@
  * - bit 1: the spool is closed.
  * - bit 2: all checksums are corrected.
  *
- * A recipe holds: spool_writers used, chunks taken; for each of two spool_writers its number of chunks and its
+ * A recipe holds: writers used, chunks taken; for each of two writers its number of chunks and its
  * attempts by class; then chunks: writer, sequence, state, the length in words (16 bits), and that
  * many bytes.
  */
@@ -16,7 +16,7 @@
 #include "record/spool_reader.h"
 
 #define CHUNKS_MOST 4
-#define LANES	    2
+#define WRITERS	    2
 #define SPOOL_BYTES (SPOOL_CHUNK_OFFSET + CHUNKS_MOST * SPOOL_CHUNK_BYTES)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -89,7 +89,7 @@ static size_t make_spool(unsigned char *memory, struct recipe *recipe, uint8_t f
 	size_t count = 0;
 
 	make_header(header, recipe, flags & 2);
-	for (int i = 0; i < LANES; i++)
+	for (int i = 0; i < WRITERS; i++)
 		make_writer(&spool_writers[i], recipe);
 	for (; recipe->size && count < CHUNKS_MOST; count++)
 		make_chunk((struct spool_chunk *)(memory + SPOOL_CHUNK_OFFSET +

@@ -8,10 +8,11 @@ stage() {
 	printf '\n== %s (%d s)\n' "$*" "$SECONDS"
 }
 
-stage layering, format, headers
+stage layering, format, headers, language
 scripts/check-layering.sh
 scripts/check-format.sh
 scripts/check-headers.sh
+scripts/check-language.py
 
 # Readers that are not ours need a network: make check-conformance, make check-jax-rocm.
 stage tests

@@ -1,4 +1,4 @@
-"""Minutes of replays recorded into a ring: memory and spool stay as they are, and every kernel is kept or counted as let go."""
+"""Minutes of replays recorded into a ring: memory and spool stay as they are, and every kernel is kept or counted as dropped."""
 import pathlib
 import re
 import time
@@ -10,7 +10,7 @@ SAMPLE_SECONDS = 5
 SETTLE_SECONDS = 10
 GROWTH_MB_MOST = 16
 SPARE_SECONDS = 90
-LET_GO = "let go by the ring"
+RINGED = "dropped by the ring"
 
 # What the spool has beside the ring: what is kept ready, windows that were begun, open chunks, graphs and names.
 READY_MB_LEAST = 128
@@ -97,8 +97,8 @@ def kept_goals(replays, named, launches, nodes):
             report.goal("kernels that are kept have their node", "all", "all" if named else "not all", named)]
 
 
-def kernels_let_go(source):
-    found = re.search(r"the ring let go of (\d+) kernels", source["text"])
+def kernels_dropped(source):
+    found = re.search(r"the ring dropped (\d+) kernels", source["text"])
     return int(found[1]) if found else 0
 
 
@@ -106,14 +106,14 @@ def count_goals(tool, file, kernels):
     source = next((s for s in tool.ask("check", file)["sources"] if s["name"] == "cuda"), None)
     if not source:
         raise Failure("no line \"cuda\" in the ledger")
-    kept, chunks_reused = tool.ask("summary", file)["totals"]["kernels"], kernels_let_go(source)
-    records_let_go, dropped = source["dropped"].get(LET_GO, 0), sum(source["dropped"].values())
+    kept, dropped_kernels = tool.ask("summary", file)["totals"]["kernels"], kernels_dropped(source)
+    ringed, dropped = source["dropped"].get(RINGED, 0), sum(source["dropped"].values())
     fault = tool.fault(file)
-    return [report.goal("kernels, kept and let go", f"{kernels:,}, as the program counts", f"{kept:,} + {chunks_reused:,} = {kept + chunks_reused:,}",
-                        kept + chunks_reused == kernels),
-            report.goal("records of CUPTI, kept and let go", f"{source['expected']:,}, as it counts",
-                        f"{source['received']:,} + {records_let_go:,}", source["received"] + dropped == source["expected"]),
-            report.goal("dropped for another cause", "0", f"{dropped - records_let_go:,}", dropped == records_let_go),
+    return [report.goal("kernels, kept and dropped", f"{kernels:,}, as the program counts", f"{kept:,} + {dropped_kernels:,} = {kept + dropped_kernels:,}",
+                        kept + dropped_kernels == kernels),
+            report.goal("records of CUPTI, kept and dropped", f"{source['expected']:,}, as it counts",
+                        f"{source['received']:,} + {ringed:,}", source["received"] + dropped == source["expected"]),
+            report.goal("dropped for another cause", "0", f"{dropped - ringed:,}", dropped == ringed),
             report.goal("`dagtap check`", "0", fault or "0", not fault)]
 
 

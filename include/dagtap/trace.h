@@ -2,27 +2,26 @@
  * which node of which graph it was. A trace is one of dagtap's recordings or a file of another
  * tool.
  *
- *	struct dagtap_trace *trace;
- *	struct dagtap_error error;
+ * struct dagtap_trace *trace;
+ * struct dagtap_error error;
  *
- *	if (dagtap_trace_open("run.dagtap", &trace, &error) < 0)
- *		...error.message...
- *	for (uint32_t i = 0; i < dagtap_trace_count(trace, DAGTAP_TRACE_ACTIVITY); i++) {
- *		struct dagtap_trace_activity activity;
+ * if (dagtap_trace_open("run.dagtap", &trace, &error) < 0)
+ * 	...error.message...
+ * for (uint32_t i = 0; i < dagtap_trace_count(trace, DAGTAP_TRACE_ACTIVITY); i++) {
+ * 	struct dagtap_trace_activity activity;
  *
- *		dagtap_trace_get_activity(trace, i, &activity);
- *		printf("%s %lld ns\n", activity.name, (long long)(activity.end_ns - activity.start_ns));
- *	}
- *	dagtap_trace_close(trace);
+ * 	dagtap_trace_get_activity(trace, i, &activity);
+ * 	printf("%s %lld ns\n", activity.name, (long long)(activity.end_ns - activity.start_ns));
+ * }
+ * dagtap_trace_close(trace);
  *
  * Link with libdagtap-trace (-ldagtap-trace; pkg-config dagtap-trace; find_package(dagtap),
  * dagtap::dagtap-trace).
  *
  * A trace consists of arrays of rows. A field that is named after an array (`process`, `call`,
  * `graph`) is the index of a row of that array; DAGTAP_TRACE_NONE means "none" or "unknown".
- * Loading the same recording again gives the same rows in the same order. The word "activity" in this
- * header means an activity of a GPU (a kernel, a copy or a memset), not an activity object of HIP or
- * CUDA.
+ * Loading the same recording again gives the same rows in the same order. An activity is a kernel,
+ * a copy or a memset that a GPU ran.
  *
  * Texts are UTF-8 as the program gave them. A text field is never NULL; the text belongs to the
  * trace and is valid until dagtap_trace_close.

@@ -74,7 +74,7 @@ static bool is_blocking(const struct stream_order *stream_order)
 	       stream_order->kind == TRACE_STREAM_PER_THREAD;
 }
 
-/* Adds a blocking stream_order to the orders that the legacy stream_order of its device must join. */
+/* Adds a blocking stream to the streams that the legacy stream of its device must join. */
 static void mark_dirty(struct orders *orders, uint32_t at)
 {
 	struct stream_order *stream_order = &orders->rows[at];
@@ -87,8 +87,8 @@ static void mark_dirty(struct orders *orders, uint32_t at)
 	orders->dirty[stream_order->agent] = at + 1;
 }
 
-/* Turns the pending waits of dirty orders into joins: the legacy stream_order waits for the waits of other
- * streams as for their work. */
+/* Turns the pending waits of dirty streams into joins: the legacy stream waits for the waits of
+ * other streams as for their work. */
 static void settle_dirty(struct orders *orders, uint32_t agent)
 {
 	for (uint32_t next = orders->dirty[agent]; next; next = orders->rows[next - 1].dirty) {
@@ -97,7 +97,7 @@ static void settle_dirty(struct orders *orders, uint32_t agent)
 	}
 }
 
-/* The legacy stream_order takes the last work of each blocking stream_order that got work since it joined them
+/* The legacy stream takes the last work of each blocking stream that got work since it joined them
  * last. */
 static void join_dirty(struct orders *orders, uint32_t agent)
 {

@@ -24,6 +24,7 @@ static inline uint32_t store_open(const struct dependencies *deps)
 	return deps->edges_count;
 }
 
+/* Adds EDGE to the open list. Without memory it sets deps->error. */
 void store_push(struct dependencies *deps, struct dependency edge);
 
 /* Removes the edges that were pushed since OPENED. */

@@ -219,21 +219,21 @@ static bool is_meant(const struct path_windows *windows, uint32_t at,
 }
 
 /* The resources of an activity: of its stream and of its GPU. Returns how many. */
-static int lanes_of(const struct idle *idle, uint32_t activity, uint32_t ret_lanes[2])
+static int resources_of(const struct idle *idle, uint32_t activity, uint32_t ret_resources[2])
 {
 	const struct trace *trace = idle->deps->trace;
 	const struct trace_activity *row = &trace->activities[activity];
 	int count = 0;
 
 	if (row->stream != TRACE_NONE)
-		ret_lanes[count++] = row->stream;
+		ret_resources[count++] = row->stream;
 	if (row->agent != TRACE_NONE)
-		ret_lanes[count++] = trace->streams_count + row->agent;
+		ret_resources[count++] = trace->streams_count + row->agent;
 	return count;
 }
 
-static void open_lane(struct idle *idle, uint32_t resource, const struct path_window *window,
-		      uint32_t at)
+static void open_resource(struct idle *idle, uint32_t resource, const struct path_window *window,
+			  uint32_t at)
 {
 	idle->sweeps[resource] = (struct idle_sweep){
 		.stamp = at + 1,
@@ -258,8 +258,8 @@ static void open_meant(struct idle *idle, const struct path_windows *windows, ui
 
 		if (row->end_ns <= window->begin_ns || !is_meant(windows, at, row))
 			continue;
-		for (int resource = lanes_of(idle, activity, resources); resource--;)
-			open_lane(idle, resources[resource], window, at);
+		for (int resource = resources_of(idle, activity, resources); resource--;)
+			open_resource(idle, resources[resource], window, at);
 	}
 }
 
@@ -296,9 +296,9 @@ int idle_add(struct idle *idle, const struct path_windows *windows, uint32_t at)
 
 		if (idle->deps->trace->activities[end.activity].end_ns <= window->begin_ns)
 			continue;
-		for (int resource = lanes_of(idle, end.activity, resources); resource--;) {
+		for (int resource = resources_of(idle, end.activity, resources); resource--;) {
 			if (is_all && idle->sweeps[resources[resource]].stamp != at + 1)
-				open_lane(idle, resources[resource], window, at);
+				open_resource(idle, resources[resource], window, at);
 			if (idle->sweeps[resources[resource]].stamp == at + 1 &&
 			    take_row(idle, resources[resource], &end, window) < 0)
 				return -ENOMEM;

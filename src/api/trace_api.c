@@ -1,5 +1,5 @@
-/* Implements dagtap/trace.h, which has the contracts: copies rows of the model (trace/trace_model.h) to
- * the structs of the public interface. */
+/* Implements dagtap/trace.h, which has the contracts: copies rows of the model
+ * (trace/trace_model.h) to the structs of the public interface. */
 #include <dagtap/trace.h>
 
 #include <errno.h>

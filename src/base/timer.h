@@ -29,7 +29,7 @@
 	  "for a part's tick or start, when the recording stops")                                  \
 	X(THREAD_END, "thread_end", 3000000000, 1, "for the end of one of the tool's own threads") \
 	X(THREAD_LEAVE, "thread_leave", 1000000000, 1,                                             \
-	  "until the kernel has let go of the last such thread, before the next one is made")      \
+	  "until the last such thread is gone from the kernel, before the next one is made")       \
 	X(SPOOL_QUIESCE, "spool_quiesce", 3000000000, 1, "for a record that is being written")     \
 	X(SPOOL_SERVICE, "spool_service", 3000000000, 1,                                           \
 	  "for the housekeeper's work on the spool")                                               \
@@ -50,7 +50,7 @@
 	X(SLOT_ROOM, "slot_room", 100000, 1,                                                       \
 	  "for the monitor to collect completions, by a thread that finds few slots free")         \
 	X(PACE, "pace", 100000000, 1, "for room in the spool, while a large graph is written")     \
-	X(PROXY_HOLD, "proxy_hold", 500000000, 1, "for who counts at a proxy's gate")              \
+	X(PROXY_HOLD, "proxy_hold", 500000000, 1, "for the threads at a proxy's gate")             \
 	X(QUEUE_DRAIN, "queue_drain", 2000000000, 1, "for the work of a queue that is destroyed")  \
 	X(DEVICE_DRAIN, "device_drain", 1000000000, 1, "for the device's work, when tracing ends") \
 	X(DEVICE_DRAIN_MOST, "device_drain_most", 2000000000, 1,                                   \

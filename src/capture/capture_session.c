@@ -1,4 +1,5 @@
-/* The session's states: start, stop, fork, and the binding of threads to writers; see capture_session.h. */
+/* The session's states: start, stop, fork, and the binding of threads to writers; see
+ * capture_session.h. */
 #include "capture/capture_session.h"
 
 #include <errno.h>

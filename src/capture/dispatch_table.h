@@ -37,7 +37,8 @@ struct table_door {
 	const char *name;		  /* name in the SOURCE record */
 	uint32_t major_first, major_last; /* versions of the library that the layout covers */
 	const struct table_layout *layout;
-	/* By number of the table and function: the vendor's functions, as they were in the slots. */
+	/* By number of the table and function: the vendor's functions, as they were in the
+	 * slots. */
 	void *_Atomic *nexts[DOOR_TABLES];
 
 	struct table_state {

@@ -3,12 +3,12 @@
 #include <dlfcn.h>
 
 #include "base/inject.h"
-#include "capture/visible.h"
+#include "capture/capture_session.h"
 #include "capture/hip/hip_source.h"
 #include "capture/rccl/rccl.h"
 #include "capture/roctx_source.h"
 #include "capture/scope.h"
-#include "capture/capture_session.h"
+#include "capture/visible.h"
 
 static uint64_t push_scope(const char *text)
 {

@@ -14,10 +14,10 @@
 #include "capture/call_counter.h"
 #include "capture/capture_session.h"
 
-/* The entry points of a call: the function's exported symbol, which ours replaces, or a slot of
- * a dispatch table (capture/dispatch_table.h); there may be DOOR_TABLES tables of a kind. In a library
- * that hands out its dispatch table, the function behind the symbol calls through the slot: such
- * a call enters two wrappers, and is counted and recorded by the first one. */
+/* The entry points of a call: the function's exported symbol, which ours replaces, or a slot of a
+ * dispatch table (capture/dispatch_table.h); there may be DOOR_TABLES tables of a kind. In a
+ * library that hands out its dispatch table, the function behind the symbol calls through the slot:
+ * such a call enters two wrappers, and is counted and recorded by the first one. */
 enum { DOOR_SYMBOL, DOOR_TABLE, DOOR_TABLES = 2, DOOR_COUNT = DOOR_TABLE + DOOR_TABLES };
 
 struct frame {

@@ -9,10 +9,10 @@
 
 #include <dagtap/annotate.h>
 
-#include "capture/visible.h"
-#include "capture/scope.h"
 #include "capture/capture_session.h"
+#include "capture/scope.h"
 #include "capture/texts.h"
+#include "capture/visible.h"
 #include "capture/wide.h"
 #include "vendor/nvtx_types.h"
 

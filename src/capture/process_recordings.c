@@ -1,4 +1,5 @@
-/* The recordings of this process and the threads that are bound to them; see process_recordings.h. */
+/* The recordings of this process and the threads that are bound to them; see
+ * process_recordings.h. */
 #include "capture/process_recordings.h"
 
 #include <errno.h>

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/visible.h"
+#include "capture/capture_session.h"
 #include "capture/hip/compiler.h"
 #include "capture/hip/hip_source.h"
 #include "capture/hsa/hsa_source.h"
 #include "capture/log.h"
 #include "capture/rccl/rccl.h"
 #include "capture/roctx_source.h"
-#include "capture/capture_session.h"
+#include "capture/visible.h"
 
 #define SET_API_TABLE "rocprofiler_set_api_table"
 #define CONFIGURE     "rocprofiler_configure"

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/visible.h"
 #include "capture/scope.h"
 #include "capture/symbol.h"
+#include "capture/visible.h"
 
 #define ROCTX_VERSION_MAJOR 4
 #define ROCTX_VERSION_MINOR 1

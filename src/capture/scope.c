@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/scope_attributes.h"
 #include "capture/capture_session.h"
+#include "capture/scope_attributes.h"
 #include "record/attribute.h"
 
 #define NUMBERED_THREADS 32767 /* 15 bits of an id */

@@ -1,4 +1,5 @@
-/* The result of `dagtap path`, for its two outputs (path_text.c, path_json.c). cmd_path.c fills it. */
+/* The result of `dagtap path`, for its two outputs (path_text.c, path_json.c). cmd_path.c fills
+ * it. */
 #ifndef DAGTAP_CLI_CMD_PATH_H
 #define DAGTAP_CLI_CMD_PATH_H
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "cli/spool_folder.h"
-#include "record/spool_reader.h"
 #include "record/spool.h"
+#include "record/spool_reader.h"
 #include "trace/pack/pack.h"
 
 static volatile sig_atomic_t interrupted;

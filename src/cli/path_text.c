@@ -3,9 +3,9 @@
 #include <stdio.h>
 
 #include "analyze/tally.h"
+#include "cli/cmd_path.h"
 #include "cli/columns.h"
 #include "cli/human.h"
-#include "cli/cmd_path.h"
 #include "format/words.h"
 
 static double percent(int64_t part, int64_t whole)

@@ -16,7 +16,7 @@
 /* The graph that the file calls ID in PROCESS. */
 int64_t read_graph(struct trace *trace, struct numbers *graphs, uint32_t process, uint64_t id);
 
-/* The node that the file calls ID in GRAPH (an index into trace.graphs). OP is the index of the
+/* The node that the file calls ID in GRAPH (an index into trace.graphs). WORK is the index of the
  * activity's work kind, from which a new node takes its type, name, bytes and dimensions. */
 int64_t read_graph_node(struct trace *trace, struct numbers *nodes, uint32_t graph, uint64_t id,
 			uint32_t work);

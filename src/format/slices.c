@@ -68,7 +68,7 @@ static bool fits(const struct tracks *tracks, const struct subtrack *subtrack,
 	return !tracks->output->flat && subtrack->ends[subtrack->depth - 1] >= last_end(slice);
 }
 
-static int add_lane(struct tracks *tracks)
+static int add_track(struct tracks *tracks)
 {
 	struct subtrack *grown = realloc(tracks->tracks, (tracks->count + 1) * sizeof(*grown));
 
@@ -103,7 +103,7 @@ static int put_slice(struct tracks *tracks, const struct slice *slice)
 		if (fits(tracks, &tracks->tracks[number], slice))
 			break;
 	}
-	if (number == tracks->count && add_lane(tracks) < 0)
+	if (number == tracks->count && add_track(tracks) < 0)
 		return -ENOMEM;
 	if (push(&tracks->tracks[number], last_end(slice)) < 0)
 		return -ENOMEM;

@@ -11,6 +11,7 @@
 
 #include "trace/trace_model.h"
 
+/* The name of an enum's value. */
 const char *words_kind(enum trace_activity_kind kind);
 const char *words_direction(enum trace_copy_direction direction); /* "" if unknown */
 const char *words_confidence(enum trace_confidence confidence);	  /* "" outside graphs */

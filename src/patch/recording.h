@@ -914,8 +914,8 @@ int verify_graph(struct dagpatch_recording *recording, const uint64_t *addresses
  * failure there is no NEXT. In either case recapture_agree must follow. */
 int recapture_prepare(struct dagpatch_recording *recording);
 
-/* The second vote: if recapture_prepare has promised it, tells the other ranks that this rank's step
- * ended with RC. Returns RC or, if RC is 0, -ECANCELED (another rank failed) or the vote's
+/* The second vote: if recapture_prepare has promised it, tells the other ranks that this rank's
+ * step ended with RC. Returns RC or, if RC is 0, -ECANCELED (another rank failed) or the vote's
  * error. */
 int recapture_agree(struct dagpatch_recording *recording, int rc);
 

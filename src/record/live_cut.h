@@ -35,8 +35,8 @@ struct live_cut {
 		*now; /* the file's, in a shared mapping: the process changes it */
 	const struct spool_writer *writers_now;
 
-	/* Copies from the moment of the cut. After live_cut_finish the counts in writers are those of
-	 * the records in the cut. */
+	/* Copies from the moment of the cut. After live_cut_finish the counts in writers are those
+	 * of the records in the cut. */
 	struct spool_header header;
 	struct spool_writer writers[SPOOL_WRITER_COUNT];
 	struct live_writer limits[SPOOL_WRITER_COUNT];

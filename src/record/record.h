@@ -105,7 +105,7 @@ enum record_class {
 	X(REENTERED, "signal handler interrupted a write")                                         \
 	X(OVERSIZE, "record larger than a chunk")                                                  \
 	X(NO_WRITER, "no writer for this thread")                                                  \
-	X(RING, "let go by the ring") /* intended: a ring recording reused its chunk */
+	X(RING, "dropped by the ring") /* intended: a ring recording reused its chunk */
 
 enum record_drop {
 #define X(name, text) RECORD_DROP_##name,
@@ -274,7 +274,7 @@ struct record_dispatch {
 	X(TRUNCATED, "recording ends before its completion")                                       \
 	X(RECORD_LOST, "its completion's record is missing")                                       \
 	X(NO_CLOCK, "no clock anchor to convert its ticks")                                        \
-	X(RING, "its completion was let go by the ring")                                           \
+	X(RING, "its completion was dropped by the ring")                                          \
 	X(BACKWARDS, "its end lies before its start")                                              \
 	X(ON_DEVICE, "taken by the device, its end was not seen")                                  \
 	X(IN_QUEUE, "in its queue at the end, not taken by the device")                            \
@@ -339,13 +339,13 @@ struct record_copy_done {
 	uint64_t end;
 };
 
-/* The name and the arguments of the call with this function. An example of the text is
+/* The name and the arguments of the function with this number. An example of the text is
  * "hipMemcpyAsync dst:p src:p sizeBytes:s kind:e stream:h": the name, then one "name:kind" for
  * each recorded argument. Kinds: u unsigned, i signed, e enum, s bytes, p pointer, h handle,
  * o handle or value that the call returned through a pointer, f float bits (low 32) or double,
  * d dim3 (two words: x | y << 32, then z), t text cut to 8 bytes. */
 struct record_api_name {
-	struct record_header header; /* tag: function */
+	struct record_header header; /* tag: the function's number */
 	uint64_t domain;	     /* enum record_domain */
 	uint64_t text_bytes;
 	char text[];
@@ -360,7 +360,7 @@ enum record_domain {
 
 /* One call of a vendor's interface. Its thread writes the record when the call returns. */
 struct record_api {
-	struct record_header header; /* tag: function */
+	struct record_header header; /* tag: the function's number */
 	uint64_t cid;
 	uint64_t parent; /* cid of the enclosing call on this thread, 0 = none */
 	uint64_t scope;	 /* innermost at entry, 0 = none */
@@ -592,13 +592,13 @@ struct record_end {
   * Ids of devices, contexts, streams, events, graphs and nodes are CUPTI's. Times are ns of CUPTI's
  * clock unless the field is named ns; this clock has its own anchors (RECORD_CUDA_CLOCK). An end of
  * 0 means that the activity is untimed. A cid is CUPTI's correlation id of 32 bits, widened to 64
- * bits. Calls have functions from RECORD_CUDA_FUNCTION_FIRST on. */
+ * bits. Functions have numbers from RECORD_CUDA_FUNCTION_FIRST on. */
 
 #define RECORD_CUDA_AGENT_FIRST 256 /* index and handle of device 0's AGENT record */
 #define RECORD_CUDA_CLOCK	255 /* agent index of the anchors of CUPTI's clock */
 
-/* An function is the number of the function in CUPTI's list of driver or runtime functions, plus the
- * first function of that list. */
+/* A function's number is its number in CUPTI's list of driver or runtime functions, plus the first
+ * number of that list. */
 #define RECORD_CUDA_FUNCTION_FIRST   4096
 #define RECORD_CUDA_FUNCTION_DRIVER  RECORD_CUDA_FUNCTION_FIRST
 #define RECORD_CUDA_FUNCTION_RUNTIME 6144

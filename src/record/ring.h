@@ -56,7 +56,7 @@ void ring_take_oldest(struct ring *ring);
 /* Counts the records of CHUNK, which is sealed, by class. */
 void ring_count(const struct spool_chunk *chunk, uint64_t ret_records[SPOOL_CLASS_COUNT]);
 
-/* Counts the records of the sealed CHUNK at PLACE as dropped by the ring, in its writer's writer,
+/* Counts the records of the sealed CHUNK at PLACE as dropped by the ring, in its writer's counters,
  * and removes the chunk's label. A process that is killed at any store within this function has
  * done all of it for a reader, or nothing (struct spool_reuse). */
 void ring_reuse(struct spool_live *live, struct spool_writer *writers, struct spool_chunk *chunk,

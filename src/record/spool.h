@@ -1,7 +1,7 @@
 /* The layout of a spool file: the C form of docs/format/spool.md. record.h has the records.
  *
- * A file consists of a header (struct spool_header), one block of counters per writer, called its
- * writer (struct spool_writer), and chunks (struct spool_chunk) at fixed steps from
+ * A file consists of a header (struct spool_header), one block of counters per writer
+ * (struct spool_writer), and chunks (struct spool_chunk) at fixed steps from
  * SPOOL_CHUNK_OFFSET on.
  *
  * The writing process maps the file, and a reader may map it at the same time. Fields that are
@@ -50,7 +50,7 @@ struct spool_counts {
  * counters, and do not read the chunk. So the counts are exact whenever the process is killed.
  * Stored by the housekeeper only (ring_reuse). */
 struct spool_reuse {
-	_Atomic uint64_t writer; /* index of the writer's writer + 1; 0: no chunk is being reused */
+	_Atomic uint64_t writer; /* index of the writer + 1; 0: no chunk is being reused */
 	uint64_t place;		 /* number of the chunk's place in the file, from 0 */
 	uint64_t chunks;	 /* the new value of chunks_reused */
 	uint64_t records[SPOOL_CLASS_COUNT]; /* the new values of dropped[class][RING] */
@@ -60,7 +60,7 @@ struct spool_reuse {
 struct spool_live {
 	_Atomic uint32_t state;	       /* enum spool_state */
 	uint32_t counts_crc;	       /* spool_counts_crc; valid when closed */
-	_Atomic uint64_t writers_used; /* writers 0 to writers_used - 1 belong to writers */
+	_Atomic uint64_t writers_used; /* writers 0 to writers_used - 1 are in use */
 	_Atomic uint64_t chunks_ready; /* chunks that the housekeeper made ready, in all */
 	_Atomic uint64_t chunks_taken; /* of these, chunks that writers have taken, in all */
 	_Atomic uint64_t places;       /* chunks that the file has room for */
@@ -70,7 +70,8 @@ struct spool_live {
 	struct spool_reuse reuse;
 };
 
-/* The bytes of struct spool_live that counts_crc covers. The writers in use follow. */
+/* The bytes of struct spool_live that counts_crc covers. The counters of the writers in use
+ * follow. */
 #define SPOOL_SUMMED_OFFSET offsetof(struct spool_live, writers_used)
 #define SPOOL_SUMMED_BYTES  (offsetof(struct spool_live, late) - SPOOL_SUMMED_OFFSET)
 
@@ -103,8 +104,8 @@ struct spool_header {
 	char tail[SPOOL_HEADER_BYTES - SPOOL_LIVE_OFFSET - sizeof(struct spool_live)];
 };
 
-/* The counters of one writer. The writer's thread stores to them; the housekeeper stores to chunks_reused
- * and to dropped[class][RING], which are 0 without a ring. */
+/* The counters of one writer. The writer's thread stores to them; the housekeeper stores to
+ * chunks_reused and to dropped[class][RING], which are 0 without a ring. */
 struct spool_writer {
 	struct spool_counts counts;
 	_Atomic uint64_t chunks; /* chunks that this writer has labelled, in all */
@@ -120,7 +121,7 @@ struct spool_chunk {
 	_Atomic uint32_t magic; /* SPOOL_CHUNK_MAGIC; the label's last store; 0: no label */
 	uint32_t index;		/* number of the chunk in the order in which chunks were taken */
 	uint64_t session_id;	/* the header's */
-	uint32_t writer;	/* index of the writer and of its writer */
+	uint32_t writer;	/* index of the writer */
 	uint32_t sequence;	/* number among the chunks of this writer, from 0 */
 	uint32_t used_bytes;	/* label and records; 0 while open */
 	uint32_t reserved;
@@ -131,7 +132,7 @@ struct spool_chunk {
 	unsigned char records[SPOOL_CHUNK_BYTES - SPOOL_CHUNK_HEAD_BYTES];
 };
 
-/* Chunk-sized units that header and writers take, rounded up. */
+/* Chunk-sized units that the header and the counters take, rounded up. */
 #define SPOOL_HEAD_CHUNKS                                                                          \
 	(1 + (SPOOL_HEADER_BYTES + SPOOL_WRITER_COUNT * SPOOL_WRITER_BYTES - 1) / SPOOL_CHUNK_BYTES)
 #define SPOOL_CHUNK_OFFSET ((uint64_t)SPOOL_HEAD_CHUNKS * SPOOL_CHUNK_BYTES)
@@ -139,7 +140,7 @@ struct spool_chunk {
 _Static_assert(offsetof(struct spool_header, padding) == 2728, "header layout");
 _Static_assert(offsetof(struct spool_header, live) == SPOOL_LIVE_OFFSET, "header layout");
 _Static_assert(sizeof(struct spool_header) == SPOOL_HEADER_BYTES, "header layout");
-_Static_assert(sizeof(struct spool_writer) == SPOOL_WRITER_BYTES, "lane layout");
+_Static_assert(sizeof(struct spool_writer) == SPOOL_WRITER_BYTES, "layout of a writer's counters");
 _Static_assert(offsetof(struct spool_chunk, state) == 56, "chunk layout");
 _Static_assert(offsetof(struct spool_chunk, records) == SPOOL_CHUNK_HEAD_BYTES, "chunk layout");
 _Static_assert(sizeof(struct spool_chunk) == SPOOL_CHUNK_BYTES, "chunk layout");
@@ -157,9 +158,9 @@ uint32_t spool_fixed_crc(const struct spool_header *header);
  * must be from SPOOL_CHUNK_HEAD_BYTES to SPOOL_CHUNK_BYTES. */
 uint32_t spool_chunk_crc(const struct spool_chunk *chunk, uint32_t used_bytes);
 
-/* CRC-32C of the live counts and of writers 0 to WRITERS_USED - 1. The writer takes it when it closes
- * the spool. WRITERS_USED stands for live->writers_used, which a thread that enters at the end may
- * still be raising to this value. */
+/* CRC-32C of the live counts and of writers 0 to WRITERS_USED - 1. The writer takes it when it
+ * closes the spool. WRITERS_USED stands for live->writers_used, which a thread that enters at the
+ * end may still be raising to this value. */
 uint32_t spool_counts_crc(const struct spool_live *live, const struct spool_writer *writers,
 			  uint64_t writers_used);
 

@@ -549,7 +549,8 @@ static uint64_t not_dropped(const struct spool_reader *r, uint32_t writer, int c
  * THREAD record before it if it began a chunk. */
 #define IN_FLIGHT_MOST 2
 
-/* Compares the writer's counts with the records found. A difference becomes in_flight, or missing. */
+/* Compares the writer's counts with the records found. A difference becomes in_flight, or
+ * missing. */
 static void check_counts(struct spool_reader *r, uint32_t writer)
 {
 	const struct found_writer *found = &r->found[writer];

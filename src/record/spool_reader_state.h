@@ -1,5 +1,5 @@
-/* The state of the reader, shared by its two files: spool_reader.c opens and checks a spool; cursor.c
- * gives out the well-formed records. */
+/* The state of the reader, shared by its two files: spool_reader.c opens and checks a spool;
+ * cursor.c gives out the well-formed records. */
 #ifndef DAGTAP_RECORD_SPOOL_READER_STATE_H
 #define DAGTAP_RECORD_SPOOL_READER_STATE_H
 
@@ -23,7 +23,7 @@ struct found_chunk {
 	uint64_t types; /* of its records: bits 1 << enum record_type */
 };
 
-/* The records found of one writer, to be compared with the counts in its writer. */
+/* The records found of one writer, to be compared with the counts of that writer. */
 struct found_writer {
 	uint64_t records[RECORD_CLASS_COUNT];
 	bool damaged;

@@ -79,7 +79,7 @@ static void raise_writers_used(struct spool_live *live, uint64_t used)
 		;
 }
 
-/* Takes COUNT adjacent counters. Returns the writer of the first one; NULL when there are not
+/* Takes COUNT adjacent writers. Returns the writer of the first one; NULL when there are not
  * enough. */
 static struct writer *take_writers(struct spooler *s, uint32_t count)
 {
@@ -105,7 +105,7 @@ static struct writer *take_writers(struct spooler *s, uint32_t count)
 	return &s->writers->of[index];
 }
 
-/* A new writer; with a ring also its keeper, in the next counters. */
+/* A new writer; with a ring also its keeper, the next writer. */
 static struct writer *make_writer(struct spooler *s)
 {
 	bool has_ring = ring_is_on(&s->ring);
@@ -331,7 +331,7 @@ static int map_writers(struct spooler *s)
 	return 0;
 }
 
-/* Makes the writer of kept scopes, in counters 0. It may take the last ready chunks. */
+/* Makes the writer of kept scopes, number 0. It may take the last ready chunks. */
 static void make_kept_scopes(struct spooler *s)
 {
 	if (!ring_is_on(&s->ring))

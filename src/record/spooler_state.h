@@ -50,7 +50,7 @@ struct spooler {
 	struct writers *writers;
 	_Atomic uint32_t closing;      /* 1: spooler_close has begun */
 	_Atomic uint32_t winding_down; /* 1: make no more chunks ready */
-	_Atomic uint32_t writers_made; /* counters in use; UINT32_MAX once closing */
+	_Atomic uint32_t writers_made; /* writers in use; UINT32_MAX once closing */
 	_Atomic uint64_t free_writers; /* stack head: (writer index + 1) | pop count << 32 */
 	bool expedited; /* membarrier is registered; stored by the service, read by the close */
 

@@ -60,9 +60,9 @@ static void finish_chunk(struct writer *w, unsigned char *cursor)
 	atomic_store_explicit(&chunk->state, SPOOL_CHUNK_FULL, memory_order_release);
 }
 
-/* The order of these stores matters to readers: a chunk with a magic has a complete label, and
- * the counters counts the chunk only after that. is_unlabelled (spool_reader.c) and cut_chunks (live_cut.c)
- * rely on it. */
+/* The order of these stores matters to readers: a chunk with a magic has a complete label, and the
+ * writer's counters count the chunk only after that. is_unlabelled (spool_reader.c) and cut_chunks
+ * (live_cut.c) rely on it. */
 static void label_chunk(struct writer *w, struct spool_chunk *chunk, uint32_t index)
 {
 	chunk->index = index;

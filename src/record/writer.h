@@ -41,7 +41,7 @@ struct writer_thread {
 enum writer_use {
 	WRITER_IDLE,
 	WRITER_BUSY,   /* between reserve and commit */
-	WRITER_NOBODY, /* the writer of threads without a counters: drops and counts every record */
+	WRITER_NOBODY, /* the writer of threads without a writer: drops and counts every record */
 	WRITER_TORN, /* its thread ended within a record: no thread uses it, and it is not sealed */
 };
 
@@ -59,7 +59,7 @@ struct writer {
 	struct spool_chunk *chunk;     /* the current chunk; NULL: none */
 	struct spooler *spooler;
 	struct writer_thread thread;
-	_Atomic uint32_t next_free; /* in the list of free writers: the next counters index + 1 */
+	_Atomic uint32_t next_free; /* in the list of free writers: the next writer's index + 1 */
 	uint32_t sequence;	    /* of the next chunk */
 	struct writer *keeper; /* the writer of records that a ring keeps; NULL: there is no ring */
 	uint32_t leaves_ready; /* the last ready chunks, which this writer must not take */
@@ -151,7 +151,7 @@ void *writer_reserve_slowly(struct writer *w, enum record_type type, size_t byte
 
 /* W is not idle: a signal handler interrupted its record, or W belongs to no thread. Drops the
  * record and returns NULL. Counts it in struct spool_live with atomic additions, because the
- * interrupted thread may be within an addition to its counters's counter. */
+ * interrupted thread may be within an addition to one of its counters. */
 void *writer_refuse(struct writer *w, enum record_type type);
 
 /* Reserves a record of BYTES, header included, rounded up to 8, in zeroed memory, and counts it
@@ -190,8 +190,8 @@ static inline void writer_commit(struct writer *w, void *record, enum record_typ
 	_Atomic uint64_t *header = record;
 
 	w = writer_for(w, type);
-	/* Pairs with the acquire in is_written (spool_reader.c): a reader of the file takes a record with
-	 * a non-zero header for complete. */
+	/* Pairs with the acquire in is_written (spool_reader.c): a reader of the file takes a
+	 * record with a non-zero header for complete. */
 	atomic_store_explicit(header, (uint64_t)type | words << 16 | (uint64_t)tag << 32,
 			      memory_order_release);
 	atomic_store_explicit(&w->cursor, (unsigned char *)record + words * 8,

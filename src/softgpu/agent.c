@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "softgpu/api.h"
-#include "softgpu/device_clock.h"
 #include "softgpu/config.h"
+#include "softgpu/device_clock.h"
 #include "softgpu/dma.h"
 #include "softgpu/isa.h"
 #include "softgpu/pool.h"

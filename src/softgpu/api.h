@@ -1,7 +1,7 @@
 /* Declares the library's implementations: for each function hsa_foo of the dispatch tables a
- * function softgpu_hsa_foo of the same type. Each is defined in the file of its subject. hsa_table.c
- * defines defaults for the functions that no file implements. The HSA specification and AMD's
- * headers hold their contracts; comments here state only what the software GPU adds. */
+ * function softgpu_hsa_foo of the same type. Each is defined in the file of its subject.
+ * hsa_table.c defines defaults for the functions that no file implements. The HSA specification and
+ * AMD's headers hold their contracts; comments here state only what the software GPU adds. */
 #ifndef SOFTGPU_API_H
 #define SOFTGPU_API_H
 

@@ -1,5 +1,5 @@
-/* Host functions for ROCclr's blit kernels (blit_kernels.h), in the versions of ROCclr 5 and of ROCclr 7.
- * An argument that a version does not have is 0. */
+/* Host functions for ROCclr's blit kernels (blit_kernels.h), in the versions of ROCclr 5 and of
+ * ROCclr 7. An argument that a version does not have is 0. */
 #include "softgpu/blit_kernels.h"
 
 #include <stdint.h>
@@ -8,8 +8,8 @@
 #include <time.h>
 
 #include "softgpu/counters.h"
-#include "softgpu/image.h"
 #include "softgpu/device_memory.h"
+#include "softgpu/image.h"
 #include "softgpu/metadata.h"
 #include "softgpu/queue.h"
 #include "softgpu/signal.h"

@@ -11,12 +11,12 @@
 #include "softgpu/agent.h"
 #include "softgpu/api.h"
 #include "softgpu/code_object.h"
+#include "softgpu/code_object_reader.h"
+#include "softgpu/device_memory.h"
 #include "softgpu/executable_parts.h"
 #include "softgpu/handle.h"
 #include "softgpu/kernel.h"
-#include "softgpu/device_memory.h"
 #include "softgpu/softgpu_threads.h"
-#include "softgpu/code_object_reader.h"
 #include "softgpu/system.h"
 
 #define KERNEL_BUCKETS	  4096u

@@ -8,9 +8,9 @@
 #include "base/timer.h"
 #include "softgpu/api.h"
 #include "softgpu/counters.h"
-#include "softgpu/softgpu_threads.h"
 #include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/system.h"
 
 struct handler {

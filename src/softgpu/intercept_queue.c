@@ -13,8 +13,8 @@
 #include "softgpu/api.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
-#include "softgpu/softgpu_threads.h"
 #include "softgpu/queue.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/system.h"
 
 #define MAX_HANDLERS 16

@@ -1,6 +1,6 @@
 /* Intercept queues: a proxy queue in front of a hardware queue. The packets of the proxy pass
- * through the interceptors, which the thread that rings the proxy's doorbell runs. intercept_queue.c
- * describes the details. */
+ * through the interceptors, which the thread that rings the proxy's doorbell runs.
+ * intercept_queue.c describes the details. */
 #ifndef SOFTGPU_INTERCEPT_H
 #define SOFTGPU_INTERCEPT_H
 

@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "softgpu/executable.h"
-#include "softgpu/device_memory.h"
 #include "softgpu/code_object_reader.h"
+#include "softgpu/device_memory.h"
+#include "softgpu/executable.h"
 #include "softgpu/system.h"
 
 static hsa_status_t query_host_address(const void *device_address, const void **host_address)

@@ -10,19 +10,19 @@
 #include <hsa/hsa_ext_amd.h>
 
 #include "base/clock.h"
-#include "softgpu/device_clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
+#include "softgpu/device_clock.h"
+#include "softgpu/device_hold.h"
 #include "softgpu/dispatch.h"
 #include "softgpu/fault.h"
 #include "softgpu/futex.h"
-#include "softgpu/device_hold.h"
-#include "softgpu/softgpu_threads.h"
 #include "softgpu/queue.h"
 #include "softgpu/report.h"
 #include "softgpu/schedule.h"
 #include "softgpu/signal.h"
 #include "softgpu/signal_block.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/work_log.h"
 
 #define MAX_DEPENDENCIES   5

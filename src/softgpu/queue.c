@@ -7,15 +7,15 @@
 #include <sys/mman.h>
 
 #include "softgpu/api.h"
-#include "softgpu/device_clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
+#include "softgpu/device_clock.h"
 #include "softgpu/futex.h"
 #include "softgpu/intercept_queue.h"
-#include "softgpu/softgpu_threads.h"
 #include "softgpu/schedule.h"
 #include "softgpu/sdma_queue.h"
 #include "softgpu/signal_block.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/system.h"
 
 #define CU_MASK_WORDS 2

@@ -1,8 +1,9 @@
 /* Queues: the ring, the indices and the doorbell. There are four kinds. A hardware queue has a
- * thread, its packet processor (processor.c). An intercept queue, or proxy (intercept_queue.h), has a
- * hardware queue behind it; the thread that rings it runs its interceptors. A counted handle
- * (counted_queue.h) stands for a hardware queue, of which there may be other handles. A queue of a copy
- * engine (sdma_queue.h) has packets of another format; the thread that rings it executes them.
+ * thread, its packet processor (processor.c). An intercept queue, or proxy (intercept_queue.h), has
+ * a hardware queue behind it; the thread that rings it runs its interceptors. A counted handle
+ * (counted_queue.h) stands for a hardware queue, of which there may be other handles. A queue of a
+ * copy engine (sdma_queue.h) has packets of another format; the thread that rings it executes
+ * them.
  *
  * Threading: any thread may call these functions, except where a contract says otherwise. A queue
  * is not reference counted: the program must not use a queue while it destroys it. */
@@ -52,7 +53,7 @@ struct softgpu_queue {
 	struct intercept *intercept;   /* not NULL: this is a proxy */
 	bool is_behind_proxy;	       /* the hardware queue of a proxy */
 	struct softgpu_queue *counted; /* not NULL: this is a counted handle of that queue */
-	uint32_t use_count;	    /* counted handles of this queue; under the lock of counted_queue.c */
+	uint32_t use_count; /* counted handles of this queue; under the lock of counted_queue.c */
 	struct sdma_queue *sdma;    /* not NULL: this is a copy engine's queue; owned */
 	uint32_t cu_mask[2];	    /* kept for hsa_amd_queue_cu_get_mask; has no effect */
 	struct softgpu_queue *next; /* in the registry; under its lock */

@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "softgpu/config.h"
 #include "softgpu/futex.h"
-#include "softgpu/softgpu_threads.h"
 #include "softgpu/signal.h"
 #include "softgpu/signal_block.h"
+#include "softgpu/softgpu_threads.h"
 
 /* How long a party's count of candidates may be used that can change without a new epoch. */
 #define LOOK_NS		  1000000u

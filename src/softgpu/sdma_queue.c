@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 #include "softgpu/counters.h"
-#include "softgpu/dma.h"
 #include "softgpu/device_memory.h"
+#include "softgpu/dma.h"
 #include "softgpu/softgpu_threads.h"
 
 /* The first 32-bit word of a packet has the operation in its lowest byte and the sub-operation in

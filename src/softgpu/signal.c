@@ -7,15 +7,15 @@
 #include <sys/mman.h>
 
 #include "softgpu/agent.h"
-#include "softgpu/device_clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
+#include "softgpu/device_clock.h"
+#include "softgpu/device_memory.h"
 #include "softgpu/futex.h"
 #include "softgpu/handler.h"
-#include "softgpu/device_memory.h"
-#include "softgpu/softgpu_threads.h"
 #include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
+#include "softgpu/softgpu_threads.h"
 
 /* The slab reserves address space only; the kernel adds pages as blocks are used. Blocks are never
  * unmapped, so that a late access to a destroyed signal is an error that can be counted and not a

@@ -4,14 +4,14 @@
 
 #include "softgpu/agent.h"
 #include "softgpu/api.h"
-#include "softgpu/device_clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
+#include "softgpu/device_clock.h"
 #include "softgpu/futex.h"
-#include "softgpu/softgpu_threads.h"
 #include "softgpu/queue.h"
 #include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/system.h"
 
 /* How long a waiting thread polls before it sleeps. */

@@ -8,15 +8,15 @@
 
 #include "softgpu/agent.h"
 #include "softgpu/api.h"
-#include "softgpu/device_clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counted_queue.h"
 #include "softgpu/counters.h"
+#include "softgpu/device_clock.h"
 #include "softgpu/fault.h"
 #include "softgpu/handler.h"
 #include "softgpu/loader_ext.h"
-#include "softgpu/softgpu_threads.h"
 #include "softgpu/queue.h"
+#include "softgpu/softgpu_threads.h"
 #include "softgpu/tools.h"
 #include "softgpu/work_log.h"
 

@@ -15,8 +15,8 @@
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
 #include "softgpu/executable.h"
-#include "softgpu/softgpu_threads.h"
 #include "softgpu/queue.h"
+#include "softgpu/softgpu_threads.h"
 
 #define MAP_BYTES      (16ull << 30)
 #define STEP_BYTES     (1ull << 20)

@@ -14,7 +14,7 @@
 #define UNKNOWN_FUNCTION  UINT32_MAX
 #define FUNCTIONS_INDEXED RECORD_CUDA_FUNCTION_END
 
-/* What must be known of an function number to fill a call's row. */
+/* What must be known of a function to fill a call's row. */
 struct call_api {
 	uint32_t api; /* index into apis; TRACE_NONE = not looked up yet */
 	uint32_t arg_words;
@@ -39,7 +39,7 @@ struct call_fill {
 	const struct call_api *api; /* of the current call */
 	struct call_api *apis;	    /* by function number, below function_count */
 	uint32_t function_count;
-	struct call_api other; /* for an function number from function_count on */
+	struct call_api other; /* for functions from function_count on */
 };
 
 static uint32_t find_api(const struct process_load *load, uint32_t function)
@@ -80,15 +80,15 @@ static int init_fill(struct call_fill *fill, struct process_load *load)
 	return 0;
 }
 
-/* CUDA's functions that dagtap has no number for have function 0. */
+/* CUDA's functions that dagtap has no number for have number 0. */
 static bool is_cuda_function(uint32_t function)
 {
 	return !function ||
 	       (function >= RECORD_CUDA_FUNCTION_FIRST && function < RECORD_CUDA_FUNCTION_END);
 }
 
-/* A call whose function has no name (its META record was dropped) still needs a row of apis: one per
- * interface, after all others. */
+/* A call whose function has no name (its META record was dropped) still needs a row of apis: one
+ * per interface, after all others. */
 static int use_unknown_api(struct call_fill *fill, uint32_t function, struct call_api *api)
 {
 	struct process_load *load = fill->load;

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/trace_model.h"
 #include "trace/row_table.h"
+#include "trace/trace_model.h"
 
 int captures_init(struct captures *captures, uint32_t stream_count)
 {

@@ -1,11 +1,11 @@
 /* A trace while it is filled, by load.c and by the readers of other formats, row by row
- * (trace/row_table.h). trace_close (trace/load.h) frees it, whether trace_seal was called or not. One
- * thread fills a trace. */
+ * (trace/row_table.h). trace_close (trace/load.h) frees it, whether trace_seal was called or not.
+ * One thread fills a trace. */
 #ifndef DAGTAP_TRACE_CREATE_H
 #define DAGTAP_TRACE_CREATE_H
 
-#include "trace/trace_model.h"
 #include "trace/strtab.h"
+#include "trace/trace_model.h"
 
 /* Makes an empty trace. Returns 0 or -ENOMEM. */
 int trace_create(struct trace **ret_trace);

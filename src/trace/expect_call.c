@@ -1,4 +1,4 @@
-/* What calls of HIP must cause (see expected.h). */
+/* What calls of HIP must cause (see expect_call.h). */
 #include "trace/expect_call.h"
 
 #include <string.h>

@@ -9,8 +9,8 @@
 #include "trace/captures.h"
 #include "trace/graph_events.h"
 #include "trace/process_load.h"
-#include "trace/sort.h"
 #include "trace/row_table.h"
+#include "trace/sort.h"
 
 /* hipError_t values of hipStreamEndCapture after which the capture continues. */
 enum { CAPTURE_UNMATCHED = 903, CAPTURE_WRONG_THREAD = 908 };

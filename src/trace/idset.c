@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/sort.h"
 #include "trace/row_table.h"
+#include "trace/sort.h"
 
 #define PAGE_BITS (IDSET_PAGE_WORDS * 64)
 

@@ -129,7 +129,7 @@ void ledger_add_writers_drop(struct ledger *ledger, struct trace_source *source,
 			     enum record_drop cause, uint64_t count)
 {
 	ledger_add_drop(ledger, source,
-			cause == RECORD_DROP_RING ? TRACE_DROP_LET_GO : TRACE_DROP_LOST,
+			cause == RECORD_DROP_RING ? TRACE_DROP_RINGED : TRACE_DROP_LOST,
 			drop_texts[cause], count);
 }
 
@@ -202,7 +202,7 @@ void ledger_say(struct ledger *ledger, struct trace_source *source, trace_string
 			       : text;
 }
 
-/* Excuses up to LET_GO of COUNT halves, whose other half is in a chunk that the ring reused, and
+/* Excuses up to DROPPED of COUNT halves, whose other half is in a chunk that the ring reused, and
  * says so in the line. Returns how many are left. */
 static uint64_t excuse_edge(struct ledger *ledger, struct trace_source *source, uint64_t count,
 			    uint64_t dropped, const char *what)
@@ -211,7 +211,7 @@ static uint64_t excuse_edge(struct ledger *ledger, struct trace_source *source, 
 
 	if (excused)
 		ledger_say(ledger, source,
-			   strtab_format(ledger->load->strings, "%llu %s let go by the ring",
+			   strtab_format(ledger->load->strings, "%llu %s dropped by the ring",
 					 (unsigned long long)excused, what));
 	return count - excused;
 }
@@ -402,7 +402,7 @@ static void take_ring_dropped(struct ledger *ledger, const struct trace_source *
 	for (uint32_t i = 0; i < other->drop_count; i++) {
 		struct trace_drop *drop = &trace->drops[other->drop_first + i];
 
-		if (drop->kind == TRACE_DROP_LET_GO)
+		if (drop->kind == TRACE_DROP_RINGED)
 			drop->count -= count;
 	}
 }

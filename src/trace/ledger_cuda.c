@@ -10,7 +10,7 @@ static void say_ring_dropped(struct ledger *ledger, struct trace_source *source)
 	ledger_say(ledger, source,
 		   strtab_format(
 			   ledger->load->strings,
-			   "the ring let go of %llu kernels, %llu copies, %llu others",
+			   "the ring dropped %llu kernels, %llu copies, %llu others",
 			   (unsigned long long)ledger_ring_dropped(ledger, RECORD_CLASS_DISPATCH),
 			   (unsigned long long)ledger_ring_dropped(ledger, RECORD_CLASS_COPY),
 			   (unsigned long long)ledger_ring_dropped(ledger, RECORD_CLASS_BARRIER)));

@@ -99,7 +99,7 @@ static void explain_undelivered(struct ledger *ledger, struct trace_source *sour
 	ledger_add_drop(
 		ledger, source, TRACE_DROP_EDGE,
 		ledger_ring_dropped_activities(ledger)
-			? "let go by the ring, or not delivered when the recording was cut off"
+			? "dropped by the ring, or not delivered when the recording was cut off"
 			: "not delivered when the recording was cut off",
 		source->expected - source->received);
 	source->unexplained = 0;
@@ -216,7 +216,7 @@ static uint64_t activities_of(const struct trace_source *source)
 static void say_untold(struct ledger *ledger, struct trace_source *source, uint64_t untold)
 {
 	const char *why = ledger_ring_dropped(ledger, RECORD_CLASS_API)
-				  ? "cut off or their call let go by the ring"
+				  ? "cut off or their call dropped by the ring"
 				  : "cut off";
 
 	ledger_say(ledger, source,

@@ -1,6 +1,6 @@
-/* The line of kernel launches: the dispatches that they must cause (expected.h) against the rows. This
- * witness needs no counter of a device. Without it, a recording into which no packet came at all
- * would look complete on a machine whose device has no counters. */
+/* The line of kernel launches: the dispatches that they must cause (expect_call.h) against the
+ * rows. This witness needs no counter of a device. Without it, a recording into which no packet
+ * came at all would look complete on a machine whose device has no counters. */
 #include <errno.h>
 #include <string.h>
 
@@ -179,7 +179,7 @@ static void explain_missing(struct ledger *ledger, struct trace_source *line,
 			    const struct launch_tally *tally)
 {
 	line->unexplained = tally->expected - tally->brought;
-	explain(ledger, line, TRACE_DROP_LET_GO, "let go by the ring",
+	explain(ledger, line, TRACE_DROP_RINGED, "dropped by the ring",
 		ledger_ring_dropped(ledger, RECORD_CLASS_DISPATCH));
 	explain(ledger, line, TRACE_DROP_LOST, "the record of the dispatch was lost",
 		ledger_losses(ledger, RECORD_CLASS_DISPATCH));

@@ -1,4 +1,5 @@
-/* The state of loading one process: lists of records, and finding rows by id (see process_load.h). */
+/* The state of loading one process: lists of records, and finding rows by id (see
+ * process_load.h). */
 #include "trace/process_load.h"
 
 #include <errno.h>
@@ -12,8 +13,8 @@
 #include "trace/create.h"
 #include "trace/demangle.h"
 #include "trace/expect.h"
-#include "trace/sort.h"
 #include "trace/row_table.h"
+#include "trace/sort.h"
 
 #define RAW_BLOCK_BYTES	     65536
 #define RAW_LONG	     10000

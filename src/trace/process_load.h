@@ -16,10 +16,10 @@
 #include "trace/cuda/cuda_load.h"
 #include "trace/hip_events.h"
 #include "trace/idset.h"
-#include "trace/trace_model.h"
 #include "trace/origin.h"
 #include "trace/strtab.h"
 #include "trace/switches.h"
+#include "trace/trace_model.h"
 #include "trace/updates.h"
 #include "trace/works.h"
 
@@ -94,7 +94,7 @@ struct process_load {
 	struct submissions copies;  /* copies by copy id */
 	uint32_t *activity_counts;  /* by call, from first.calls; until join_load */
 	struct work_table works;    /* hash table of trace.works; until naming_load */
-	/* by call, from first.calls: dispatches that it must cause (expected.h) */
+	/* by call, from first.calls: dispatches that it must cause (expect_call.h) */
 	uint8_t *expected;
 	/* By call, from first.calls: handle of its stream, or a STREAM_HANDLE_ value (calls.h);
 	 * until join_load. */

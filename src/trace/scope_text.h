@@ -8,8 +8,8 @@
 #ifndef DAGTAP_TRACE_SCOPE_TEXT_H
 #define DAGTAP_TRACE_SCOPE_TEXT_H
 
-#include "trace/trace_model.h"
 #include "trace/strtab.h"
+#include "trace/trace_model.h"
 
 /* A text in parts. The pointers point into the text. */
 struct scope_text {

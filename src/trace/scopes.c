@@ -5,8 +5,8 @@
 
 #include "record/attribute.h"
 #include "trace/process_load.h"
-#include "trace/scope_text.h"
 #include "trace/row_table.h"
+#include "trace/scope_text.h"
 
 static uint64_t scope_id(const struct raw *row)
 {

@@ -144,8 +144,8 @@ struct trace_attribute_set {
 	uint32_t first, count; /* into trace.scope_attributes */
 };
 
-/* What the function number of API records means. Ordered by (process, function); the rows of calls without a
- * name ("(unknown call)") follow. */
+/* The function behind the number in API records. Ordered by (process, function); the rows of calls
+ * without a name ("(unknown call)") follow. */
 struct trace_api {
 	uint32_t process;
 	uint32_t function;
@@ -423,7 +423,7 @@ struct trace_overhead { /* Time that CUPTI and the driver used for themselves. *
 enum trace_drop_kind {
 	TRACE_DROP_EDGE,   /* the work was not complete when the recording began or ended */
 	TRACE_DROP_LOST,   /* there was no room, no buffer or no writer for the record */
-	TRACE_DROP_LET_GO, /* the ring recording reused the chunk */
+	TRACE_DROP_RINGED, /* the ring recording reused the chunk */
 };
 
 /* Dropped records of one source with one cause. */

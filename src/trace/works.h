@@ -17,12 +17,12 @@ struct work_table {
 int work_table_init(struct work_table *table, struct trace *trace);
 void work_table_release(struct work_table *table);
 
-/* Index into trace.works of OP, which is added if it is new. Rows are compared byte by byte: OP must
- * be zero where nothing is known, in its padding too, so start with work_blank. TRACE_NONE: out of
- * memory. OP must not be a row of trace.works, which may move. */
+/* Index into trace.works of WORK, which is added if it is new. Rows are compared byte by byte: WORK
+ * must be zero where nothing is known, in its padding too, so start with work_blank. TRACE_NONE:
+ * out of memory. WORK must not be a row of trace.works, which may move. */
 uint32_t work_intern(struct work_table *table, const struct trace_work *work);
 
-/* Makes *OP a work kind of KIND of which nothing else is known, with zeros in its padding. */
+/* Makes *WORK a work kind of KIND of which nothing else is known, with zeros in its padding. */
 void work_blank(struct trace_work *work, enum trace_activity_kind kind);
 
 /* Gives new numbers to the rows from `first` on, in the order in which they are taken, so that the
@@ -38,7 +38,7 @@ struct work_numbering {
 int work_numbering_init(struct work_numbering *numbering, const struct trace *trace,
 			uint32_t first);
 
-/* The new number of OP, an old number. Rows before `first`, of earlier processes, keep their
+/* The new number of WORK, an old number. Rows before `first`, of earlier processes, keep their
  * numbers. */
 static inline uint32_t work_numbering_take(struct work_numbering *numbering, uint32_t work)
 {

@@ -17,19 +17,19 @@
 #define DEVICE RECORD_CUDA_AGENT_FIRST
 
 enum work {
-	OP_STREAM_CREATE = 100,
-	OP_RECORD,
-	OP_WAIT,
-	OP_EVENT_SYNC,
-	OP_STREAM_SYNC,
-	OP_DEVICE_SYNC,
+	CALL_STREAM_CREATE = 100,
+	CALL_RECORD,
+	CALL_WAIT,
+	CALL_EVENT_SYNC,
+	CALL_STREAM_SYNC,
+	CALL_DEVICE_SYNC,
 	WORK_COPY,
-	OP_BLOCKING_COPY,
-	OP_KERNEL,
-	OP_GRAPH_LAUNCH,
-	OP_EVENT_CREATE,
-	OP_EXT_KERNEL,
-	OP_CUDA = RECORD_CUDA_FUNCTION_RUNTIME
+	CALL_BLOCKING_COPY,
+	CALL_KERNEL,
+	CALL_GRAPH_LAUNCH,
+	CALL_EVENT_CREATE,
+	CALL_EXT_KERNEL,
+	CALL_CUDA = RECORD_CUDA_FUNCTION_RUNTIME
 };
 
 static uint64_t at(int64_t ns)
@@ -50,7 +50,7 @@ static void put_text(struct schedule *schedule, enum record_type type, uint32_t 
 static void put_api(struct schedule *schedule, uint32_t work, const char *text)
 {
 	struct record_api_name record = {
-		.domain = work >= OP_CUDA ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
+		.domain = work >= CALL_CUDA ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
 		.text_bytes = strlen(text),
 	};
 
@@ -103,30 +103,30 @@ void schedule_init(struct schedule *schedule, bool is_cuda)
 	scene_init(&schedule->scene, 1);
 	put_machine(schedule);
 	if (is_cuda) {
-		put_api(schedule, OP_CUDA, "cudaCall");
+		put_api(schedule, CALL_CUDA, "cudaCall");
 		return;
 	}
-	put_api(schedule, OP_STREAM_CREATE, "hipStreamCreateWithFlags stream:o flags:u");
-	put_api(schedule, OP_EVENT_CREATE, "hipEventCreate event:o");
-	put_api(schedule, OP_RECORD, "hipEventRecord event:h stream:h");
-	put_api(schedule, OP_WAIT, "hipStreamWaitEvent stream:h event:h flags:u");
-	put_api(schedule, OP_EVENT_SYNC, "hipEventSynchronize event:h");
-	put_api(schedule, OP_STREAM_SYNC, "hipStreamSynchronize stream:h");
-	put_api(schedule, OP_DEVICE_SYNC, "hipDeviceSynchronize");
+	put_api(schedule, CALL_STREAM_CREATE, "hipStreamCreateWithFlags stream:o flags:u");
+	put_api(schedule, CALL_EVENT_CREATE, "hipEventCreate event:o");
+	put_api(schedule, CALL_RECORD, "hipEventRecord event:h stream:h");
+	put_api(schedule, CALL_WAIT, "hipStreamWaitEvent stream:h event:h flags:u");
+	put_api(schedule, CALL_EVENT_SYNC, "hipEventSynchronize event:h");
+	put_api(schedule, CALL_STREAM_SYNC, "hipStreamSynchronize stream:h");
+	put_api(schedule, CALL_DEVICE_SYNC, "hipDeviceSynchronize");
 	put_api(schedule, WORK_COPY, "hipMemcpyAsync dst:p src:p sizeBytes:s kind:e stream:h");
-	put_api(schedule, OP_BLOCKING_COPY, "hipMemcpy dst:p src:p sizeBytes:s kind:e");
-	put_api(schedule, OP_KERNEL, "hipLaunchKernel function:h stream:h");
-	put_api(schedule, OP_EXT_KERNEL,
+	put_api(schedule, CALL_BLOCKING_COPY, "hipMemcpy dst:p src:p sizeBytes:s kind:e");
+	put_api(schedule, CALL_KERNEL, "hipLaunchKernel function:h stream:h");
+	put_api(schedule, CALL_EXT_KERNEL,
 		"hipExtLaunchKernel function:h stream:h startEvent:h stopEvent:h");
-	put_api(schedule, OP_GRAPH_LAUNCH, "hipGraphLaunch graphExec:h stream:h");
+	put_api(schedule, CALL_GRAPH_LAUNCH, "hipGraphLaunch graphExec:h stream:h");
 	for (uint64_t event = EVENT_1; event <= EVENT_3; event++)
-		put_call(schedule, scene_reserve_cid(&schedule->scene), OP_EVENT_CREATE, 0,
+		put_call(schedule, scene_reserve_cid(&schedule->scene), CALL_EVENT_CREATE, 0,
 			 (struct span){-900, -899}, ARGS(event));
 }
 
 void schedule_stream(struct schedule *schedule, uint64_t stream, uint32_t flags)
 {
-	put_call(schedule, scene_reserve_cid(&schedule->scene), OP_STREAM_CREATE, 0,
+	put_call(schedule, scene_reserve_cid(&schedule->scene), CALL_STREAM_CREATE, 0,
 		 (struct span){-800, -799}, ARGS(stream, flags));
 }
 
@@ -187,11 +187,11 @@ void schedule_kernel(struct schedule *schedule, uint64_t stream, const char *nam
 			.block = {1, 1, 1},
 		};
 
-		put_call(schedule, cid, OP_CUDA, 1, call, NULL);
+		put_call(schedule, cid, CALL_CUDA, 1, call, NULL);
 		scene_put(&schedule->scene, 1, RECORD_CUDA_KERNEL, kernel, &record, sizeof(record));
 		return;
 	}
-	put_call(schedule, cid, OP_KERNEL, 1, call, ARGS(0x500 + kernel, stream));
+	put_call(schedule, cid, CALL_KERNEL, 1, call, ARGS(0x500 + kernel, stream));
 	dispatch(schedule, cid, 0, kernel, submit, run);
 }
 
@@ -201,7 +201,7 @@ void schedule_ext_kernel(struct schedule *schedule, uint64_t stream, const char 
 	uint64_t cid = scene_reserve_cid(&schedule->scene);
 	uint32_t kernel = name_kernel(schedule, name);
 
-	put_call(schedule, cid, OP_EXT_KERNEL, 1, call,
+	put_call(schedule, cid, CALL_EXT_KERNEL, 1, call,
 		 ARGS(0x500 + kernel, stream, EVENT_1, EVENT_2));
 	dispatch(schedule, cid, 0, kernel, submit, run);
 }
@@ -225,7 +225,7 @@ void schedule_copy(struct schedule *schedule, uint64_t stream, bool blocking, st
 		.end = at(run.end),
 	};
 
-	put_call(schedule, cid, blocking ? OP_BLOCKING_COPY : WORK_COPY, 1, call,
+	put_call(schedule, cid, blocking ? CALL_BLOCKING_COPY : WORK_COPY, 1, call,
 		 ARGS(1, 2, 64, blocking ? 2 : 1, stream));
 	scene_put(&schedule->scene, 0, RECORD_COPY, RECORD_COPY_LINEAR, &record, sizeof(record));
 	scene_put(&schedule->scene, 1, RECORD_COPY_DONE, RECORD_UNTIMED_NO, &done, sizeof(done));
@@ -254,10 +254,10 @@ void schedule_record(struct schedule *schedule, uint64_t event, uint64_t stream,
 	struct record_cuda_event record = {.cid = cid, .context = 1, .stream = (uint32_t)stream};
 
 	if (!schedule->is_cuda) {
-		put_call(schedule, cid, OP_RECORD, 0, call, ARGS(event, stream));
+		put_call(schedule, cid, CALL_RECORD, 0, call, ARGS(event, stream));
 		return;
 	}
-	put_call(schedule, cid, OP_CUDA, 0, call, NULL);
+	put_call(schedule, cid, CALL_CUDA, 0, call, NULL);
 	scene_put(&schedule->scene, 0, RECORD_CUDA_EVENT, (uint32_t)event, &record, sizeof(record));
 }
 
@@ -265,7 +265,7 @@ void schedule_wait(struct schedule *schedule, uint64_t stream, uint64_t event, s
 {
 	uint64_t cid = scene_reserve_cid(&schedule->scene);
 
-	put_call(schedule, cid, schedule->is_cuda ? OP_CUDA : OP_WAIT, 0, call,
+	put_call(schedule, cid, schedule->is_cuda ? CALL_CUDA : CALL_WAIT, 0, call,
 		 ARGS(stream, event));
 	if (schedule->is_cuda)
 		put_sync(schedule, cid, RECORD_CUDA_SYNC_STREAM_WAIT, stream, event);
@@ -273,19 +273,19 @@ void schedule_wait(struct schedule *schedule, uint64_t stream, uint64_t event, s
 
 void schedule_event_sync(struct schedule *schedule, uint64_t event, struct span call)
 {
-	put_call(schedule, scene_reserve_cid(&schedule->scene), OP_EVENT_SYNC, 0, call,
+	put_call(schedule, scene_reserve_cid(&schedule->scene), CALL_EVENT_SYNC, 0, call,
 		 ARGS(event));
 }
 
 void schedule_stream_sync(struct schedule *schedule, uint64_t stream, struct span call)
 {
-	put_call(schedule, scene_reserve_cid(&schedule->scene), OP_STREAM_SYNC, 0, call,
+	put_call(schedule, scene_reserve_cid(&schedule->scene), CALL_STREAM_SYNC, 0, call,
 		 ARGS(stream));
 }
 
 void schedule_device_sync(struct schedule *schedule, struct span call)
 {
-	put_call(schedule, scene_reserve_cid(&schedule->scene), OP_DEVICE_SYNC, 0, call, NULL);
+	put_call(schedule, scene_reserve_cid(&schedule->scene), CALL_DEVICE_SYNC, 0, call, NULL);
 }
 
 /* ---- graphs and scopes ---- */
@@ -338,7 +338,7 @@ void schedule_launch(struct schedule *schedule, uint64_t stream, uint32_t activi
 	schedule->launch = record.cid = scene_reserve_cid(&schedule->scene);
 	schedule->launched = 0;
 	scene_put(&schedule->scene, 0, RECORD_GRAPH_LAUNCH, 0, &record, sizeof(record));
-	put_call(schedule, record.cid, OP_GRAPH_LAUNCH, activities, call, ARGS(EXEC, stream));
+	put_call(schedule, record.cid, CALL_GRAPH_LAUNCH, activities, call, ARGS(EXEC, stream));
 }
 
 void schedule_node(struct schedule *schedule, const char *name, int64_t submit, struct span run)

@@ -22,13 +22,13 @@
 enum { STREAMS = 5, EVENTS = 4, KERNELS = 40, CALLS = 80, GRAPH_NODES = 6, START_NS = 1000 };
 
 enum work {
-	OP_KERNEL,
-	OP_RECORD,
-	OP_WAIT,
-	OP_STREAM_SYNC,
-	OP_EVENT_SYNC,
-	OP_DEVICE_SYNC,
-	OP_GRAPH
+	CALL_KERNEL,
+	CALL_RECORD,
+	CALL_WAIT,
+	CALL_STREAM_SYNC,
+	CALL_EVENT_SYNC,
+	CALL_DEVICE_SYNC,
+	CALL_GRAPH
 };
 
 static const enum trace_stream_kind kinds[STREAMS] = {
@@ -292,25 +292,25 @@ static void play(struct machine *machine)
 		uint32_t stream = pick(machine, STREAMS), event = pick(machine, EVENTS);
 
 		switch (pick(machine, 12)) {
-		case OP_RECORD:
+		case CALL_RECORD:
 			record(machine, stream, event);
 			break;
-		case OP_WAIT:
-		case OP_WAIT + 6:
+		case CALL_WAIT:
+		case CALL_WAIT + 6:
 			if (machine->records[event])
 				wait(machine, TRACE_WAIT_STREAM_EVENT, stream, event);
 			break;
-		case OP_STREAM_SYNC:
+		case CALL_STREAM_SYNC:
 			wait(machine, TRACE_WAIT_STREAM, stream, TRACE_NONE);
 			break;
-		case OP_EVENT_SYNC:
+		case CALL_EVENT_SYNC:
 			if (machine->records[event])
 				wait(machine, TRACE_WAIT_EVENT, TRACE_NONE, event);
 			break;
-		case OP_DEVICE_SYNC:
+		case CALL_DEVICE_SYNC:
 			wait(machine, TRACE_WAIT_DEVICE, TRACE_NONE, TRACE_NONE);
 			break;
-		case OP_GRAPH:
+		case CALL_GRAPH:
 			run_graph(machine, stream);
 			break;
 		default:

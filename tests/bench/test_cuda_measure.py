@@ -21,7 +21,7 @@ import cost  # noqa: E402
 import fields  # noqa: E402
 import jax_compare  # noqa: E402
 import layers  # noqa: E402
-import measure  # noqa: E402
+import measure_cuda as measure  # noqa: E402
 import report  # noqa: E402
 import ring  # noqa: E402
 import tool  # noqa: E402
@@ -39,7 +39,7 @@ class DryRun(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.json = pathlib.Path(cls.folder.name) / "run.json"
-        done = subprocess.run([sys.executable, "-B", BENCH / "measure.py", "--dry-run", "--pairs", "2", "--tree", BUILD,
+        done = subprocess.run([sys.executable, "-B", BENCH / "measure_cuda.py", "--dry-run", "--pairs", "2", "--tree", BUILD,
                                "--json", cls.json], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert done.returncode == 0, done.stdout
         cls.output = done.stdout
@@ -62,7 +62,7 @@ class DryRun(unittest.TestCase):
         self.assertTrue(one(self.parts["eager"], "recordings that")["reached"])
 
     def test_ring_keeps_a_part_and_counts_the_rest(self):
-        for what in "kernels, kept and let go", "records of CUPTI", "dropped for another", "`dagtap check`", "replays that are kept whole":
+        for what in "kernels, kept and dropped", "records of CUPTI", "dropped for another", "`dagtap check`", "replays that are kept whole":
             goal = one(self.parts["ring"], what)
             self.assertTrue(goal["reached"], goal)
 
@@ -124,7 +124,7 @@ class Driver(unittest.TestCase):
         self.assertEqual(len(ballast), 200 << 20)
 
     def test_part_that_is_not_there_is_refused(self):
-        with unittest.mock.patch.object(sys, "argv", ["measure.py", "--only", "replay,nothing"]), \
+        with unittest.mock.patch.object(sys, "argv", ["measure_cuda.py", "--only", "replay,nothing"]), \
              contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit):
             measure.parse()
         self.assertIn("no part nothing", said.getvalue())

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "capture/scope.h"
 #include "capture/capture_session.h"
+#include "capture/scope.h"
 #include "in_child.h"
 #include "scope_story.h"
 

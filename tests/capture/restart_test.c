@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
+#include "capture/capture_session.h"
 #include "capture/frame.h"
 #include "capture/scope.h"
-#include "capture/capture_session.h"
 #include "in_child.h"
 #include "scope_story.h"
 

@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "capture/scope.h"
 #include "capture/capture_session.h"
+#include "capture/scope.h"
 #include "scope_story.h"
 
 static void *push_in_thread(void *ret_id)

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
+#include "capture/capture_session.h"
 #include "capture/process_recordings.h"
 #include "capture/scope.h"
-#include "capture/capture_session.h"
 #include "in_child.h"
 
 #define CALLS	    1000000 /* 61 MiB */
@@ -62,7 +62,7 @@ static struct spool_reader *record_with(const struct fixture *fixture, const cha
 	return reader;
 }
 
-static uint64_t let_go(const struct spool_reader *reader)
+static uint64_t dropped(const struct spool_reader *reader)
 {
 	return spool_reader_ledger(reader)->dropped[RECORD_CLASS_API][RECORD_DROP_RING];
 }
@@ -89,7 +89,7 @@ static void what_a_kept_record_speaks_of_is_kept(void **state)
 {
 	struct spool_reader *reader = record_with(*state, "4M");
 
-	assert_true(let_go(reader) > 0);
+	assert_true(dropped(reader) > 0);
 	assert_int_equal(fixture_count(reader, RECORD_NODE_RECORDED), 2);
 	assert_int_equal(count_scopes(reader, "layer"), 1);
 	/* Kept for the node's sake, and open throughout. */
@@ -105,7 +105,7 @@ static void without_a_ring_all_is_there_once(void **state)
 {
 	struct spool_reader *reader = record_with(*state, "");
 
-	assert_int_equal(let_go(reader), 0);
+	assert_int_equal(dropped(reader), 0);
 	assert_int_equal(count_scopes(reader, "epoch"), 1);
 	assert_int_equal(count_scopes(reader, "layer"), 1);
 	assert_int_equal(fixture_count(reader, RECORD_SCOPE_END), 2);
@@ -116,7 +116,7 @@ static void what_is_no_ring_lets_nothing_go(void **state)
 {
 	struct spool_reader *reader = record_with(*state, "4M,,3s");
 
-	assert_int_equal(let_go(reader), 0);
+	assert_int_equal(dropped(reader), 0);
 	spool_reader_close(reader);
 }
 

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "capture/frame.h"
 #include "capture/capture_session.h"
+#include "capture/frame.h"
 #include "in_child.h"
 
 /* ---- start and end ---- */
@@ -374,7 +374,7 @@ static void stop_during_a_tick(void)
 	_exit(0);
 }
 
-static void a_tick_that_does_not_end_is_told(void **state)
+static void a_tick_that_does_not_end_is_reported(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct spool_reader *reader;
@@ -425,7 +425,7 @@ int main(void)
 		CASE(many_threads_start_one_session),
 		CASE(threads_that_end_give_their_writer_back),
 		CASE(parts_start_tick_and_stop_in_turn),
-		CASE(a_tick_that_does_not_end_is_told),
+		CASE(a_tick_that_does_not_end_is_reported),
 		CASE(what_is_submitted_belongs_to_the_innermost_call),
 	};
 

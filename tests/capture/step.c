@@ -42,7 +42,7 @@ static void await(sem_t *event)
 		;
 }
 
-static void let_go(void)
+static void dropped(void)
 {
 	if (atomic_exchange(&stepped.is_held, false))
 		sem_post(&stepped.go_on);
@@ -52,7 +52,7 @@ static void let_go(void)
 int nanosleep(const struct timespec *pause, struct timespec *left)
 {
 	if (atomic_load(&stepped.is_held) && stepped.written && spooler_is_closing(stepped.written))
-		let_go();
+		dropped();
 	return (int)syscall(SYS_nanosleep, pause, left);
 }
 
@@ -141,7 +141,7 @@ bool step_until(uint32_t n, void (*call)(void), void (*meanwhile)(void))
 	was_held = !stepped.has_returned;
 	if (was_held) {
 		meanwhile();
-		let_go();
+		dropped();
 		await(&stepped.stopped);
 	}
 	return was_held;

@@ -1,8 +1,8 @@
 /* Runs a scene in a child and loads its recording: cuda_scene.h. */
 #include "cuda_scene.h"
 
-#include "capture/scope.h"
 #include "capture/capture_session.h"
+#include "capture/scope.h"
 #include "trace/ledger.h"
 #include "trace/load.h"
 

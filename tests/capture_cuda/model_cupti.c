@@ -43,8 +43,8 @@ static struct {
 	_Atomic uint32_t awaiting; /* threads in model_await */
 	struct {
 		_Atomic bool is_held;
-		uint32_t passing;      /* threads to let through before the first one is held */
-		uint32_t came, let_go; /* numbers of threads that were held */
+		uint32_t passing;	/* threads to let through before the first one is held */
+		uint32_t came, dropped; /* numbers of threads that were held */
 	} places[MODEL_PLACE_COUNT];
 } gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
@@ -105,7 +105,7 @@ static void come_to(enum model_place place)
 	} else if (gate.places[place].is_held) {
 		number = gate.places[place].came++;
 		pthread_cond_broadcast(&gate.changed);
-		while (gate.places[place].let_go <= number)
+		while (gate.places[place].dropped <= number)
 			pthread_cond_wait(&gate.changed, &gate.lock);
 	}
 	pthread_mutex_unlock(&gate.lock);
@@ -122,7 +122,7 @@ void model_hold(enum model_place place, uint32_t nth)
 /* Call with the lock held. */
 static void await_one(enum model_place place)
 {
-	while (gate.places[place].came == gate.places[place].let_go)
+	while (gate.places[place].came == gate.places[place].dropped)
 		pthread_cond_wait(&gate.changed, &gate.lock);
 }
 
@@ -137,7 +137,7 @@ void model_step(enum model_place place)
 {
 	pthread_mutex_lock(&gate.lock);
 	await_one(place);
-	gate.places[place].let_go++;
+	gate.places[place].dropped++;
 	pthread_cond_broadcast(&gate.changed);
 	pthread_mutex_unlock(&gate.lock);
 }
@@ -147,7 +147,7 @@ void model_release(enum model_place place)
 	pthread_mutex_lock(&gate.lock);
 	gate.places[place].is_held = false;
 	gate.places[place].passing = 0;
-	gate.places[place].let_go = gate.places[place].came;
+	gate.places[place].dropped = gate.places[place].came;
 	pthread_cond_broadcast(&gate.changed);
 	pthread_mutex_unlock(&gate.lock);
 }

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
+#include "capture/capture_session.h"
 #include "capture/cuda/cuda_buffers.h"
 #include "capture/scope.h"
-#include "capture/capture_session.h"
 #include "trace/load.h"
 
 static const struct trace_call *call_of(const struct trace *trace,
@@ -414,7 +414,7 @@ static void a_torn_buffer(void)
 	session_stop();
 }
 
-static void a_torn_buffer_is_told(void **state)
+static void a_torn_buffer_is_reported(void **state)
 {
 	struct trace *trace = play_scene(*state, a_torn_buffer);
 
@@ -543,7 +543,7 @@ int main(void)
 		CASE(runtime_only_capture_not_empty),
 		CASE(window_boundary_kernel_kept),
 		CASE(ring_full_counts_drops),
-		CASE(a_torn_buffer_is_told),
+		CASE(a_torn_buffer_is_reported),
 		CASE(kinds_that_nobody_asked_for_are_passed_over),
 		CASE(what_has_no_times_says_so),
 		CASE(what_is_not_finished_is_not_torn),

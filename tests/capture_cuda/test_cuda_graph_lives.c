@@ -4,9 +4,9 @@
  */
 #include "cuda_scene.h"
 
+#include "capture/capture_session.h"
 #include "capture/process_recordings.h"
 #include "capture/scope.h"
-#include "capture/capture_session.h"
 #include "trace/ledger.h"
 #include "trace/load.h"
 
@@ -306,10 +306,10 @@ static void a_ring_lets_go_of_updates(void **state)
 {
 	struct trace *trace = play_scene(*state, updates_beyond_a_ring);
 	const struct trace_source *source = play_source(trace, "graph.record");
-	uint64_t let_go = ledger_dropped(trace, source);
+	uint64_t dropped = ledger_dropped(trace, source);
 
-	assert_true(let_go > 0);
-	assert_int_equal(trace->execs[0].update_count + let_go, UPDATES);
+	assert_true(dropped > 0);
+	assert_int_equal(trace->execs[0].update_count + dropped, UPDATES);
 	assert_int_equal(trace->nodes[1].update_count, trace->execs[0].update_count);
 	play_assert_closed(trace);
 	trace_close(trace);

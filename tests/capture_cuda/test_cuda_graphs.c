@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "analyze/advise.h"
+#include "capture/capture_session.h"
 #include "capture/process_recordings.h"
 #include "capture/scope.h"
-#include "capture/capture_session.h"
 #include "record/spooler.h"
 #include "trace/load.h"
 

@@ -199,7 +199,7 @@ static void one_number_twice(void)
 	session_stop();
 }
 
-static void a_number_that_two_calls_have_is_told(void **state)
+static void a_number_that_two_calls_have_is_reported(void **state)
 {
 	struct trace *trace = play_scene(*state, one_number_twice);
 
@@ -212,7 +212,7 @@ static void a_number_that_two_calls_have_is_told(void **state)
  * Of five calls one launches a kernel, one fails, one is captured, one is not a launch, and one is
  * a launch that has no activity.
  */
-static void barren(void)
+static void untimed(void)
 {
 	struct cupti_graph_data node = {.graph = (void *)GRAPH, .node = (void *)11};
 	struct cupti_kernel kernel = play_kernel(1, "kernel");
@@ -231,9 +231,9 @@ static void barren(void)
 	session_stop();
 }
 
-static void launches_without_their_kernel_are_told(void **state)
+static void launches_without_their_kernel_are_reported(void **state)
 {
-	struct trace *trace = play_scene(*state, barren);
+	struct trace *trace = play_scene(*state, untimed);
 
 	assert_int_equal(trace->calls_count, 5);
 	assert_int_equal(play_source(trace, "cuda.call")->orphan_calls, 1);
@@ -518,7 +518,7 @@ static void one_number_for_all(void)
 	session_stop();
 }
 
-static void calls_of_one_number_are_told(void **state)
+static void calls_of_one_number_are_reported(void **state)
 {
 	struct trace *trace = play_scene(*state, one_number_for_all);
 
@@ -596,8 +596,8 @@ int main(void)
 		CASE(older_overhead_has_less),
 		CASE(a_call_without_a_name_is_cudas),
 		CASE(a_name_more_disturbs_no_other),
-		CASE(a_number_that_two_calls_have_is_told),
-		CASE(launches_without_their_kernel_are_told),
+		CASE(a_number_that_two_calls_have_is_reported),
+		CASE(launches_without_their_kernel_are_reported),
 		CASE(hip_and_cuda_may_be_in_one_process),
 		CASE(a_kernel_may_come_before_its_call_returns),
 		CASE(times_that_cannot_be_are_none),
@@ -606,7 +606,7 @@ int main(void)
 		CASE(a_part_of_a_gpu_has_an_id_of_its_own),
 		CASE(a_call_that_came_during_the_start_is_of_before),
 		CASE(a_call_that_was_under_way_is_one_row),
-		CASE(calls_of_one_number_are_told),
+		CASE(calls_of_one_number_are_reported),
 		CASE(a_graph_that_is_known_in_part_is_not_judged),
 		CASE(a_child_has_no_cuda),
 	};

@@ -44,7 +44,7 @@ static struct trace *play_failure(void **state, enum model_call call, uint32_t n
 	return play_scene(*state, with_a_failure);
 }
 
-static void another_profiler_is_told(void **state)
+static void another_profiler_is_reported(void **state)
 {
 	struct trace *trace = play_failure(state, MODEL_SUBSCRIBE, 0, CUPTI_MULTIPLE_SUBSCRIBERS);
 	const struct trace_source *source = play_source(trace, "cuda");
@@ -99,7 +99,7 @@ static void what_is_not_needed_is_named(void **state)
 }
 
 /* The recording continues and reports what it lacks. */
-static void what_fails_on_the_way_is_told(void **state)
+static void what_fails_on_the_way_is_reported(void **state)
 {
 	static const struct {
 		enum model_call call;
@@ -195,7 +195,7 @@ static void of_an_old_cuda(void)
 	session_stop();
 }
 
-static void an_old_cupti_is_told(void **state)
+static void an_old_cupti_is_reported(void **state)
 {
 	struct trace *trace = play_scene(*state, of_an_old_cuda);
 
@@ -211,7 +211,7 @@ static void without_cupti(void)
 	session_stop();
 }
 
-static void a_missing_cupti_is_told(void **state)
+static void a_missing_cupti_is_reported(void **state)
 {
 	struct trace *trace = play_scene(*state, without_cupti);
 	const char *text = trace_text(trace, play_source(trace, "cuda")->text);
@@ -448,15 +448,15 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(another_profiler_is_told),
+		CASE(another_profiler_is_reported),
 		CASE(what_is_needed_turns_the_source_off),
 		CASE(what_is_not_needed_is_named),
-		CASE(what_fails_on_the_way_is_told),
+		CASE(what_fails_on_the_way_is_reported),
 		CASE(what_fails_is_told_at_the_next_tick),
 		CASE(without_a_clock_nothing_is_timed),
 		CASE(a_failing_flush_loses_what_was_not_delivered),
-		CASE(an_old_cupti_is_told),
-		CASE(a_missing_cupti_is_told),
+		CASE(an_old_cupti_is_reported),
+		CASE(a_missing_cupti_is_reported),
 		CASE(nothing_is_touched_when_nothing_is_recorded),
 		CASE(each_recording_stands_alone),
 		CASE(only_who_is_quiet_is_asked),

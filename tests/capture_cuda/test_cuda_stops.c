@@ -15,7 +15,7 @@
 int __real_nanosleep(const struct timespec *pause, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
 
-static _Atomic bool is_let_go_at_pause;
+static _Atomic bool is_released_at_pause;
 
 /*
  * The thread that stops a recording calls this while it waits for the reader, which is held until
@@ -23,7 +23,7 @@ static _Atomic bool is_let_go_at_pause;
  */
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
 {
-	if (session_state == SESSION_DRAINING && atomic_exchange(&is_let_go_at_pause, false))
+	if (session_state == SESSION_DRAINING && atomic_exchange(&is_released_at_pause, false))
 		model_release(MODEL_AT_RECORD);
 	return __real_nanosleep(pause, left);
 }
@@ -39,7 +39,7 @@ static void stop_while_a_buffer_is_brought(void)
 	model_hold(MODEL_AT_RECORD, 0);
 	model_worker_deliver();
 	model_await_held(MODEL_AT_RECORD);
-	atomic_store(&is_let_go_at_pause, true);
+	atomic_store(&is_released_at_pause, true);
 	session_stop();
 	model_release(MODEL_AT_RECORD);
 	model_worker_await();

@@ -1,7 +1,7 @@
 /* Records and waits under the real HIP, for test_hip_waits.c; the argument selects the program.
  * Each wait prints which record it is for, as far as the program can know that. */
-#include "waits.h"
 #include "kernels.h"
+#include "waits.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

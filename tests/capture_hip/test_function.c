@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "../launched.h"
-#include "capture/hip/function.h"
 #include "capture/capture_session.h"
+#include "capture/hip/function.h"
 #include "record/spool_reader.h"
 
 void __hipRegisterFunction(void **module, const void *stub, char *device_function,

@@ -14,8 +14,8 @@
 
 #include "capture/hip/graph_template.h"
 #include "capture/hip/hip_source.h"
-#include "capture/hip/runtime_graph.h"
 #include "capture/hip/hip_wrap.h"
+#include "capture/hip/runtime_graph.h"
 
 /* Node i of the model has the handle FIRST_NODE + i and a type. */
 enum { FIRST_NODE = 1000, NODES_MOST = 16, GRAPH = 1, CHILD_TYPE = 5 };

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "capture/hip/hip_source.h"
 #include "capture/capture_session.h"
+#include "capture/hip/hip_source.h"
 #include "in_child.h"
 #include "step.h"
 #include "trace/ledger.h"

@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "capture/capture_session.h"
 #include "capture/hsa/doorbell.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/unknown_queues.h"
-#include "capture/capture_session.h"
 
 static bool is_tracing;
 

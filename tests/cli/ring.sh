@@ -1,6 +1,6 @@
 #!/bin/bash
 # ring.sh REPLAYS KILLS: a graph replayed, with a ring that holds a small part of it. The spool stays small; every
-# kernel that the device got is there or counted as let go; what is there is the end of the run, with its nodes
+# kernel that the device got is there or counted as dropped; what is there is the end of the run, with its nodes
 # and scopes; spool and .dagtap say the same. Killed at any moment the ledger closes too.
 . "$(dirname "$0")/lib.sh"
 replays=$1 kills=$2
@@ -8,7 +8,7 @@ steps=2000
 kernel_count=$((steps * replays))
 
 of_ring() { # FILE SOURCE FIELDS
-	json "$1" check "[[s['expected'], s['received'], s['dropped'].get('let go by the ring', 0), s['unexplained'], sum(s['dropped'].values())]
+	json "$1" check "[[s['expected'], s['received'], s['dropped'].get('dropped by the ring', 0), s['unexplained'], sum(s['dropped'].values())]
 		for s in d['sources'] if s['name'] == '$2'][0]$3"
 }
 
@@ -29,9 +29,9 @@ grep -q '^ok: everything is accounted for (recording complete)$' "$work/check" |
 for file in run.dagtap run.spool; do
 	expect "$file: expected" "$(of_ring "$work/$file" hsa.dispatch "[0]")" $kernel_count
 	received=$(of_ring "$work/$file" hsa.dispatch "[1]")
-	let_go=$(of_ring "$work/$file" hsa.dispatch "[2]")
-	expect "$file: kept and let go" $((received + let_go)) $kernel_count
-	[ "$let_go" -gt 0 ] || fail "$file: nothing was let go"
+	dropped=$(of_ring "$work/$file" hsa.dispatch "[2]")
+	expect "$file: kept and dropped" $((received + dropped)) $kernel_count
+	[ "$dropped" -gt 0 ] || fail "$file: nothing was dropped"
 	[ "$received" -gt $((2 * steps)) ] || fail "$file: only $received kernels are left"
 done
 "$dagtap" check --json "$work/run.spool" | sed 1,3d >"$work/spool.json"
@@ -70,11 +70,11 @@ python3 - "$work/cuda.json" <<-'END' || fail "CUDA: $(cat "$work/check")"
 	source, = [s for s in json.load(open(sys.argv[1]))["sources"] if s["name"] == "cuda"]
 	assert source["expected"] == 600000, source
 	assert source["received"] + sum(source["dropped"].values()) == 600000, source
-	assert source["received"] and source["dropped"]["let go by the ring"], source
+	assert source["received"] and source["dropped"]["dropped by the ring"], source
 	assert not source["orphan_activities"], source
 END
 
-# Killed at any moment once it has gone round: when it has let go so many chunks as the seed says.
+# Killed at any moment once it has gone round: when it has dropped so many chunks as the seed says.
 for ((n = 1; n <= kills; n++)); do
 	draw 256
 	code=0

@@ -3,7 +3,7 @@
     spool.py shuffle FOLDER FOLDER SEED      the same, chunks in another order
     spool.py drop FOLDER FOLDER              the same, a chunk in the middle overwritten with zeros
     spool.py flip FILE FILE OFFSET           one bit changed
-    spool.py kill FOLDER CHUNKS PROGRAM...   runs the program, kills it with SIGKILL once its rings have let go so many chunks,
+    spool.py kill FOLDER CHUNKS PROGRAM...   runs the program, kills it with SIGKILL once its rings have dropped so many chunks,
                                              and ends in the same way
 """
 import glob
@@ -52,13 +52,13 @@ def flip(source, target, offset):
 
 
 def chunks_reused(path):
-    """Over all lanes; 0 of a file that has no header yet."""
+    """Over all writers; 0 of a file that has no header yet."""
     with open(path, "rb") as file:
         data = file.read(4096 + 1024 * 512)
     if len(data) < 4096 + 1024 * 512:
         return 0
-    header_bytes, lane_bytes, lane_count = struct.unpack_from("<3I", data, 12)
-    return sum(struct.unpack_from("<Q", data, header_bytes + lane * lane_bytes + 456)[0] for lane in range(lane_count))
+    header_bytes, writer_bytes, writer_count = struct.unpack_from("<3I", data, 12)
+    return sum(struct.unpack_from("<Q", data, header_bytes + writer * writer_bytes + 456)[0] for writer in range(writer_count))
 
 
 def kill(folder, chunks, program):

@@ -122,7 +122,8 @@ static void calls_and_scopes_have_every_key(void **state)
 	struct kineto_file file = kineto_write(sample_trace(), NULL);
 	struct json_object *call = kineto_find(&file, "cuda_runtime", "hipMemset", 1);
 	struct json_object *scope = kineto_find(&file, "user_annotation", "layer", 0);
-	struct json_object *hull = kineto_find(&file, "gpu_user_annotation", "step \"1\"", 1);
+	struct json_object *annotation_row =
+		kineto_find(&file, "gpu_user_annotation", "step \"1\"", 1);
 	struct json_object *mark = kineto_find(&file, "user_annotation", "mark", 0);
 
 	assert_int_equal(kineto_number(call, "pid"), 100);
@@ -138,9 +139,9 @@ static void calls_and_scopes_have_every_key(void **state)
 	assert_int_equal(kineto_number(kineto_get(scope, "args"), "parent External id"), 1);
 	assert_int_equal(kineto_number(scope, "tid"), 100);
 	/* The step encloses "layer", whose activities are the replays. */
-	assert_string_equal(kineto_digits(hull, "ts"), US "001.200");
-	assert_string_equal(kineto_digits(hull, "dur"), "0.700");
-	assert_int_equal(kineto_number(kineto_get(hull, "args"), "External id"), 1);
+	assert_string_equal(kineto_digits(annotation_row, "ts"), US "001.200");
+	assert_string_equal(kineto_digits(annotation_row, "dur"), "0.700");
+	assert_int_equal(kineto_number(kineto_get(annotation_row, "args"), "External id"), 1);
 	assert_string_equal(kineto_text(mark, "ph"), "i");
 	assert_int_equal(kineto_count(&file, "X", "user_annotation"), SAMPLE_SCOPES - SAMPLE_MARKS);
 	kineto_release(&file);

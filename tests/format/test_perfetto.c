@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "proto_decode.h"
 #include "format/format.h"
 #include "format/perfetto/perfetto_activity.h"
 #include "format/perfetto/perfetto_fields.h"
+#include "proto_decode.h"
 #include "sample.h"
 
 struct file {

@@ -11,13 +11,13 @@
 #include "../launched.h"
 #include "format/slices.h"
 
-#define LANES_MAX 16
-#define DEPTH_MAX 64
+#define TRACKS_MAX 16
+#define DEPTH_MAX  64
 
 struct recorder {
 	char text[4096]; /* "B<lane>@<ns> " and "E<lane>@<ns> " */
-	unsigned depth[LANES_MAX];
-	int64_t last[LANES_MAX];
+	unsigned depth[TRACKS_MAX];
+	int64_t last[TRACKS_MAX];
 	unsigned begins, ends;
 };
 
@@ -25,7 +25,7 @@ static void note(struct recorder *recorder, char what, uint32_t subtrack, int64_
 {
 	size_t used = strlen(recorder->text);
 
-	assert_true(subtrack < LANES_MAX);
+	assert_true(subtrack < TRACKS_MAX);
 	/*
 	 * Readers take equal times in the order of the file, so the order must never go back in
 	 * time.
@@ -66,14 +66,14 @@ static void expect(struct slice *slices, size_t count, const char *text)
 	assert_string_equal(recorder.text, text);
 }
 
-static void nested_slices_share_a_lane(void **state)
+static void nested_slices_share_a_track(void **state)
 {
 	struct slice slices[] = {{0, 1, 10, 20}, {0, 0, 0, 100}, {0, 2, 30, 40}, {0, 3, 32, 38}};
 
 	expect(slices, 4, "B0@0 B0@10 E0@20 B0@30 B0@32 E0@38 E0@40 E0@100 ");
 }
 
-static void overlapping_slices_get_a_lane_of_their_own(void **state)
+static void overlapping_slices_get_a_track_of_their_own(void **state)
 {
 	struct slice slices[] = {{0, 0, 0, 10}, {0, 1, 5, 15}, {0, 2, 8, 12}, {0, 3, 20, 30}};
 
@@ -140,8 +140,8 @@ static void random_slices_all_come_out_nested(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nested_slices_share_a_lane),
-		cmocka_unit_test(overlapping_slices_get_a_lane_of_their_own),
+		cmocka_unit_test(nested_slices_share_a_track),
+		cmocka_unit_test(overlapping_slices_get_a_track_of_their_own),
 		cmocka_unit_test(one_may_begin_where_another_ends),
 		cmocka_unit_test(slices_without_length_nest_too),
 		cmocka_unit_test(end_before_begin_counts_as_no_length),

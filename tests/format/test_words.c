@@ -62,7 +62,7 @@ static void arguments_read_as_their_kind_says(void **state)
 	expect_arg('t', UINT64_C(0x646362616463620a) | 0x61, 0, "kbcdabcd");
 }
 
-static void arguments_that_were_not_kept_are_not_told(void **state)
+static void arguments_that_were_not_kept_are_not_reported(void **state)
 {
 	struct trace *trace = sample_trace();
 	struct trace_call call = trace->calls[0];
@@ -100,7 +100,7 @@ int main(void)
 		cmocka_unit_test(long_scope_path_loses_its_root),
 		cmocka_unit_test(scope_that_is_its_own_parent_ends),
 		cmocka_unit_test(arguments_read_as_their_kind_says),
-		cmocka_unit_test(arguments_that_were_not_kept_are_not_told),
+		cmocka_unit_test(arguments_that_were_not_kept_are_not_reported),
 		cmocka_unit_test(values_out_of_range_have_no_word),
 		cmocka_unit_test(formats_are_found_by_name),
 	};

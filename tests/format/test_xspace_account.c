@@ -59,7 +59,7 @@ static void test_a_profile_of_jax(void **state)
 	free(bytes);
 }
 
-static void test_rows_add_up_and_damage_is_told(void **state)
+static void test_rows_add_up_and_damage_is_reported(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
 	uint32_t work = scene_kernel(scene, "k", 64, 64);
@@ -93,7 +93,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_profile_of_jax),
-		cmocka_unit_test(test_rows_add_up_and_damage_is_told),
+		cmocka_unit_test(test_rows_add_up_and_damage_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

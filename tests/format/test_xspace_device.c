@@ -399,7 +399,7 @@ static void test_no_time_is_invented(void **state)
 	scene_destroy(scene);
 }
 
-static void test_overlapping_kernels_have_lanes(void **state)
+static void test_overlapping_kernels_have_tracks(void **state)
 {
 	static const int64_t spans[][2] = {{100, 500}, {200, 300}, {250, 700}, {300, 350},
 					   {500, 600}, {600, 650}, {700, 800}};
@@ -504,7 +504,7 @@ static void test_copies_memsets_and_their_carriers(void **state)
 	struct scene *scene = scene_create(0, 2);
 	uint32_t p2p = scene_copy(scene, TRACE_P2P, 64);
 	uint32_t blit = scene_copy(scene, TRACE_H2D, 128);
-	uint32_t memset_op = scene_copy(scene, TRACE_COPY_UNKNOWN, 256);
+	uint32_t memset_work = scene_copy(scene, TRACE_COPY_UNKNOWN, 256);
 	struct written written;
 	struct xplane plane;
 	struct xevent event;
@@ -512,11 +512,11 @@ static void test_copies_memsets_and_their_carriers(void **state)
 	scene->works[p2p].dst_agent = 2;
 	scene->works[blit].blit = true;
 	scene->works[blit].name = scene_string(scene, "__amd_rocclr_copyBuffer");
-	scene->works[memset_op].kind = TRACE_MEMSET;
+	scene->works[memset_work].kind = TRACE_MEMSET;
 	scene_call(scene, "hipMemcpy", 1, 10, 20);
 	scene_activity(scene, p2p, 100, 200);
 	scene_activity(scene, blit, 200, 300);
-	scene_activity(scene, memset_op, 300, 400);
+	scene_activity(scene, memset_work, 300, 400);
 	scene_activity(scene, scene_copy(scene, TRACE_H2H, 1), 400, 500);
 	written = write_xspace(scene);
 	plane = xspace_plane(&written.space, "/device:GPU:0");
@@ -577,7 +577,7 @@ int main(void)
 		cmocka_unit_test(test_versions_of_architectures),
 		cmocka_unit_test(test_orphans_both_ways_are_kept_and_marked),
 		cmocka_unit_test(test_no_time_is_invented),
-		cmocka_unit_test(test_overlapping_kernels_have_lanes),
+		cmocka_unit_test(test_overlapping_kernels_have_tracks),
 		cmocka_unit_test(test_events_are_sorted_by_time),
 		cmocka_unit_test(test_permuted_rows_give_identical_bytes),
 		cmocka_unit_test(test_copies_memsets_and_their_carriers),

@@ -121,7 +121,7 @@ static void test_files_keep_what_is_in_them(void **state)
 	scene_destroy(scene);
 }
 
-static void test_a_full_disk_is_told(void **state)
+static void test_a_full_disk_is_reported(void **state)
 {
 	struct scene *scene = long_scene(1000);
 	struct dagtap_error error = {.message = ""};
@@ -356,7 +356,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_pipe_gets_the_same_bytes),
 		cmocka_unit_test(test_files_keep_what_is_in_them),
-		cmocka_unit_test(test_a_full_disk_is_told),
+		cmocka_unit_test(test_a_full_disk_is_reported),
 		cmocka_unit_test(test_what_is_too_long_is_split),
 		cmocka_unit_test(test_what_is_too_long_for_the_only_file_is_refused),
 		cmocka_unit_test(test_what_cannot_be_split_is_refused),

@@ -370,7 +370,7 @@ static void test_roctx_ranges_and_marks(void **state)
 	scene_destroy(scene);
 }
 
-static void test_host_events_that_do_not_nest_have_lanes(void **state)
+static void test_host_events_that_do_not_nest_have_tracks(void **state)
 {
 	struct scene *scene = scene_create(0, 1);
 	struct trace_scope *scope = scene_scope(scene, "crosses", 1, TRACE_NONE);
@@ -485,7 +485,7 @@ int main(void)
 		cmocka_unit_test(test_names_of_any_kind),
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_roctx_ranges_and_marks),
-		cmocka_unit_test(test_host_events_that_do_not_nest_have_lanes),
+		cmocka_unit_test(test_host_events_that_do_not_nest_have_tracks),
 		cmocka_unit_test(test_threads_that_had_one_number),
 		cmocka_unit_test(test_several_processes),
 	};

@@ -144,7 +144,7 @@ static void a_recording_reads_back(void **state)
 }
 
 /* Overlapping work is written to several tracks and read back to its stream. */
-static void lanes_read_back(void **state)
+static void tracks_read_back(void **state)
 {
 	struct scene *scene = scene_create(1000, 1);
 	uint32_t kernel = scene_kernel(scene, "k", 64, 64);
@@ -265,7 +265,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recording_reads_back),
-		cmocka_unit_test(lanes_read_back),
+		cmocka_unit_test(tracks_read_back),
 		cmocka_unit_test(a_profile_of_jax_reads_back),
 		cmocka_unit_test(lines_that_count_from_1970_read_back),
 		cmocka_unit_test(what_jax_says),

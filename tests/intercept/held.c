@@ -47,7 +47,7 @@ void held_await(void)
 	await(&is_held);
 }
 
-void held_let_go(void)
+void held_release(void)
 {
 	sem_post(&may_go);
 }
@@ -58,7 +58,7 @@ void held_monitor(void)
 	await(&monitor_is_held);
 }
 
-void held_monitor_let_go(void)
+void held_monitor_release(void)
 {
 	sem_post(&monitor_may_go);
 }

@@ -17,12 +17,12 @@ void held_interrupt(int number);
  * sleeps inside the library (it is not stopped there). */
 void held_await(void);
 /* Called by another thread: lets the stopped thread continue. */
-void held_let_go(void);
+void held_release(void);
 
 /* Stops the monitor and returns when it is stopped. Some work must be outstanding, otherwise the
  * monitor does not call nanosleep. */
 void held_monitor(void);
 /* Lets the monitor continue. A signal handler may call this. */
-void held_monitor_let_go(void);
+void held_monitor_release(void);
 
 #endif

@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 		driver_fail("nothing asked where the runtime lies while it opened");
 	queue = queue_make(1024);
 	queue_run(queue, count);
-	held_let_go();
+	held_release();
 	pthread_join(starter, NULL);
 	queue_run(queue, count);
 	HSA_CHECK(hsa_queue_destroy(queue));

@@ -69,7 +69,7 @@ static void stop_in_gate(void)
 		driver_fail("no thread");
 	held_await();
 	run_kernel();
-	held_let_go();
+	held_release();
 	pthread_join(thread, NULL);
 }
 
@@ -167,16 +167,16 @@ static void stop_in_collector(void)
 	if (pthread_create(&thread, NULL, destroy_held, NULL))
 		driver_fail("no thread");
 	held_await();
-	held_monitor_let_go();
+	held_monitor_release();
 	signal_await(both_done);
-	held_let_go();
+	held_release();
 	pthread_join(thread, NULL);
 }
 
 static void await_both(int number)
 {
 	(void)number;
-	held_monitor_let_go();
+	held_monitor_release();
 	signal_await(both_done);
 }
 

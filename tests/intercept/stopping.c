@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	if (pthread_create(&stopper, NULL, stop, NULL))
 		driver_fail("no thread");
 	sem_wait(&stop_waits);
-	held_let_go();
+	held_release();
 	pthread_join(launcher, NULL);
 	pthread_join(stopper, NULL);
 	HSA_CHECK(hsa_queue_destroy(queue));

@@ -172,7 +172,7 @@ static void slots_that_overlap_and_move_alike_are_refused(void **state)
 }
 
 /* The two slots overlap but moved by different distances, which identifies each of them. */
-static void slots_that_overlap_and_move_apart_are_told(void **state)
+static void slots_that_overlap_and_move_apart_are_reported(void **state)
 {
 	struct scene *scene = *state;
 
@@ -182,7 +182,7 @@ static void slots_that_overlap_and_move_apart_are_told(void **state)
 
 /* The second address of one slot is the first address of another; two slots exchange places; a
  * slot overlaps its old place. */
-static void slots_that_come_after_each_other_are_told(void **state)
+static void slots_that_come_after_each_other_are_reported(void **state)
 {
 	struct scene *scene = *state;
 
@@ -193,7 +193,7 @@ static void slots_that_come_after_each_other_are_told(void **state)
 
 /* Adjacent slots that all moved by the same distance: an address at the end of one is the start
  * of the next. */
-static void slots_that_touch_are_told(void **state)
+static void slots_that_touch_are_reported(void **state)
 {
 	struct scene *scene = *state;
 
@@ -244,11 +244,11 @@ int suite_addresses(void)
 						block_teardown),
 		cmocka_unit_test_setup_teardown(slots_that_overlap_and_move_alike_are_refused,
 						block_setup, block_teardown),
-		cmocka_unit_test_setup_teardown(slots_that_overlap_and_move_apart_are_told,
+		cmocka_unit_test_setup_teardown(slots_that_overlap_and_move_apart_are_reported,
 						block_setup, block_teardown),
-		cmocka_unit_test_setup_teardown(slots_that_come_after_each_other_are_told,
+		cmocka_unit_test_setup_teardown(slots_that_come_after_each_other_are_reported,
 						block_setup, block_teardown),
-		cmocka_unit_test_setup_teardown(slots_that_touch_are_told, block_setup,
+		cmocka_unit_test_setup_teardown(slots_that_touch_are_reported, block_setup,
 						block_teardown),
 		SCENE(a_distance_of_slots_is_noticed),
 	};

@@ -254,7 +254,7 @@ static void see(void *user, const struct dagpatch_change *change)
 		seen->changes[seen->count++] = *change;
 }
 
-static void observer_is_told(void **state)
+static void observer_is_reported(void **state)
 {
 	struct scene *scene = *state;
 	struct seen seen = {0};
@@ -385,7 +385,7 @@ int suite_states(void)
 		SCENE(arguments_are_checked),
 		SCENE(nested_recordings_are_checked),
 		SCENE(verify_says_what_it_cannot_read),
-		SCENE(observer_is_told),
+		SCENE(observer_is_reported),
 		SCENE(replays_in_flight_keep_their_addresses),
 		SCENE(replays_in_flight_outlive_their_recordings),
 	};

@@ -21,7 +21,7 @@
 #define BURST	       4000 /* dispatches of each queue for each reading */
 #define BURSTS_PER_ASK 8    /* before each request for chunks */
 #define INDICES	       ((READS + 1) * BURST)
-#define IDLE_LANES     400
+#define IDLE_WRITERS   400
 #define RING_BYTES     ((uint64_t)4 << 20)
 #define NAME_EVERY     64 /* dispatches that use the same name */
 #define KERNELS	       (INDICES / NAME_EVERY + 1)
@@ -184,7 +184,7 @@ static void start_play(struct play *play, const struct fixture *fixture, uint64_
 	 * Lanes of idle writers are counted between those that are written, which lengthens the
 	 * time between the readings of the counters.
 	 */
-	for (int i = 0; i < IDLE_LANES; i++)
+	for (int i = 0; i < IDLE_WRITERS; i++)
 		assert_non_null(fixture_writer(play->spooler, "idle"));
 	for (int queue = 0; queue < QUEUES; queue++)
 		sem_init(&play->bursts[queue], 0, 0);

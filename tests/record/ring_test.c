@@ -136,7 +136,7 @@ static void put_kernel(struct writer *w, uint32_t id)
 	writer_put_text(w, RECORD_KERNEL, id, &kernel, sizeof(kernel), "kernel", 6);
 }
 
-static void what_is_needed_later_is_never_let_go(void **state)
+static void what_is_needed_later_is_never_dropped(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct spooler *spooler = open_ring(fixture, 0);
@@ -401,7 +401,7 @@ static void every_moment_of_letting_go_is_sound(void **state)
 }
 
 /* A chunk that was not reused is reported missing, however many were reused before. */
-static void a_chunk_that_was_not_let_go_is_missed(void **state)
+static void a_chunk_that_was_not_dropped_is_missed(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct spooler *spooler = open_ring(fixture, 0);
@@ -567,9 +567,9 @@ static void a_kill_while_it_goes_round_costs_nothing(void **state)
 
 /* ---- more threads than spool_writers ---- */
 
-#define CROWD		600
-#define PAIRS_OF_LANES	511
-#define RECORDS_OF_EACH 10
+#define CROWD		 600
+#define PAIRS_OF_WRITERS 511
+#define RECORDS_OF_EACH	 10
 
 struct crowd {
 	struct spooler *spooler;
@@ -606,8 +606,8 @@ static void gather_crowd(struct spooler *spooler, unsigned int count)
 }
 
 /*
- * Threads beyond the number of spool_writers are refused and counted; after the others have ended there is
- * room again.
+ * Threads beyond the number of spool_writers are refused and counted; after the others have ended
+ * there is room again.
  */
 static void more_threads_than_writers_are_counted(void **state)
 {
@@ -617,13 +617,13 @@ static void more_threads_than_writers_are_counted(void **state)
 	struct spool_reader *reader;
 
 	gather_crowd(spooler, CROWD);
-	gather_crowd(spooler, PAIRS_OF_LANES);
+	gather_crowd(spooler, PAIRS_OF_WRITERS);
 	reader = close_and_read(fixture, spooler);
 	ledger = spool_reader_ledger(reader);
 	assert_int_equal(ledger->attempted[RECORD_CLASS_API],
-			 (CROWD + PAIRS_OF_LANES) * RECORDS_OF_EACH);
+			 (CROWD + PAIRS_OF_WRITERS) * RECORDS_OF_EACH);
 	assert_int_equal(ledger->dropped[RECORD_CLASS_API][RECORD_DROP_NO_WRITER],
-			 (CROWD - PAIRS_OF_LANES) * RECORDS_OF_EACH);
+			 (CROWD - PAIRS_OF_WRITERS) * RECORDS_OF_EACH);
 	spool_reader_close(reader);
 }
 
@@ -638,13 +638,13 @@ int main(void)
 		 */
 		CASE(a_kill_while_it_goes_round_costs_nothing),
 		CASE(the_last_records_are_there_and_the_others_are_counted),
-		CASE(what_is_needed_later_is_never_let_go),
+		CASE(what_is_needed_later_is_never_dropped),
 		CASE(a_thread_that_writes_rarely_keeps_its_chunk),
 		CASE(old_chunks_go_first),
 		CASE(scopes_that_are_open_keep_their_record),
 		CASE(a_ring_goes_round_however_many_scopes_are_open),
 		CASE(every_moment_of_letting_go_is_sound),
-		CASE(a_chunk_that_was_not_let_go_is_missed),
+		CASE(a_chunk_that_was_not_dropped_is_missed),
 		CASE(threads_of_different_rates_lose_nothing_unsaid),
 		CASE(more_threads_than_writers_are_counted),
 	};

@@ -172,7 +172,7 @@ static void copies_end_with_it_too(void **state)
 
 /* ---- holding a thread at a counter's value ---- */
 
-static void who_counts_the_nth_is_held_until_it_is_let_go(void **state)
+static void the_nth_counter_is_held_until_it_is_released(void **state)
 {
 	hsa_queue_t *queue = aql_queue(&aql, 64);
 	hsa_signal_t first = aql_signal(1), second = aql_signal(1);
@@ -225,7 +225,7 @@ int main(void)
 		cmocka_unit_test(copies_are_held_too),
 		cmocka_unit_test(what_runs_ends_when_the_clock_is_there),
 		cmocka_unit_test(copies_end_with_it_too),
-		cmocka_unit_test(who_counts_the_nth_is_held_until_it_is_let_go),
+		cmocka_unit_test(the_nth_counter_is_held_until_it_is_released),
 		cmocka_unit_test(points_are_checked),
 	};
 

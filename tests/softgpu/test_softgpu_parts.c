@@ -13,9 +13,9 @@
 
 #include <dagtap/softgpu.h>
 
-#include "softgpu/device_clock.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
+#include "softgpu/device_clock.h"
 #include "softgpu/device_hold.h"
 
 static struct softgpu_config config;

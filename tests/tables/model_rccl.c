@@ -17,7 +17,7 @@ struct model_communicator {
 	int rank;
 };
 
-static int real_all_reduce(const void *from, void *to, size_t count, int type, int function,
+static int real_all_reduce(const void *from, void *to, size_t count, int type, int operation,
 			   void *comm, void *stream)
 {
 	const struct grid one = {1, 1, 1}, many = {256, 1, 1};
@@ -65,11 +65,11 @@ static void *function_at(size_t offset)
 	return *slot(offset);
 }
 
-SHOWN int ncclAllReduce(const void *from, void *to, size_t count, int type, int function,
+SHOWN int ncclAllReduce(const void *from, void *to, size_t count, int type, int operation,
 			void *comm, void *stream)
 {
 	return ((__typeof__(ncclAllReduce) *)function_at(AT_ALL_REDUCE))(from, to, count, type,
-									 function, comm, stream);
+									 operation, comm, stream);
 }
 
 SHOWN int ncclCommDestroy(void *comm)

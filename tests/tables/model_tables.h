@@ -102,7 +102,7 @@ enum {
 	RCCL_TABLE_BYTES = 336
 };
 
-int ncclAllReduce(const void *from, void *to, size_t count, int type, int function, void *comm,
+int ncclAllReduce(const void *from, void *to, size_t count, int type, int operation, void *comm,
 		  void *stream);
 int ncclCommDestroy(void *comm);
 int ncclCommUserRank(const void *comm, int *ret_rank);

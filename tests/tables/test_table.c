@@ -10,7 +10,7 @@
 
 #include "capture/dispatch_table.h"
 
-enum { OPS = 3, SLOTS = 5 };
+enum { FUNCTIONS = 3, SLOTS = 5 };
 
 static void first(void)
 {
@@ -48,7 +48,7 @@ struct made_up {
 };
 
 struct fixture {
-	void *_Atomic nexts[DOOR_TABLES][OPS];
+	void *_Atomic nexts[DOOR_TABLES][FUNCTIONS];
 	struct table_door door;
 	struct made_up table;
 };

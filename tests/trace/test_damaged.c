@@ -19,7 +19,7 @@
 #include "trace/ledger.h"
 #include "trace/load.h"
 
-#define LANES_IN_USE (SPOOL_HEADER_BYTES + SCENE_WRITERS * SPOOL_WRITER_BYTES)
+#define WRITERS_IN_USE (SPOOL_HEADER_BYTES + SCENE_WRITERS * SPOOL_WRITER_BYTES)
 
 static void make_scene(struct scene *scene)
 {
@@ -138,7 +138,7 @@ static void flipped_byte_is_found_wherever_a_sum_covers_it(void **state)
 	make_scene(&scene);
 	chunks = (const struct spool_chunk *)(scene.image + SPOOL_CHUNK_OFFSET);
 	flip_each(&scene, 0, offsetof(struct spool_header, fixed_crc), 7);
-	flip_each(&scene, SPOOL_HEADER_BYTES, LANES_IN_USE, 5);
+	flip_each(&scene, SPOOL_HEADER_BYTES, WRITERS_IN_USE, 5);
 	for (uint32_t i = 0; i < scene.chunks; i++) {
 		size_t start = SPOOL_CHUNK_OFFSET + (size_t)i * SPOOL_CHUNK_BYTES;
 

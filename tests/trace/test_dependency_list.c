@@ -82,7 +82,7 @@ static void window_boundary_kernel_kept(void **state)
 	trace_close(trace);
 }
 
-/* This launch call counts function-items, others count blocks; the device gets the same grid. */
+/* This launch call counts work-items, others count blocks; the device gets the same grid. */
 static void grid_in_blocks_for_ext_module_launch(void **state)
 {
 	struct record_dispatch dispatch = {

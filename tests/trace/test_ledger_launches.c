@@ -144,7 +144,7 @@ static void graph_launches_need_the_source_too(void **state)
 	}
 }
 
-static void failed_launches_owe_nothing(void **state)
+static void failed_launches_expect_nothing(void **state)
 {
 	struct scene scene;
 	struct trace *trace;
@@ -158,7 +158,7 @@ static void failed_launches_owe_nothing(void **state)
 	trace_close(trace);
 }
 
-static void captured_launches_owe_nothing(void **state)
+static void captured_launches_expect_nothing(void **state)
 {
 	struct scene scene;
 	struct trace *trace;
@@ -173,7 +173,7 @@ static void captured_launches_owe_nothing(void **state)
 	trace_close(trace);
 }
 
-static void launches_of_nothing_owe_nothing(void **state)
+static void launches_of_nothing_expect_nothing(void **state)
 {
 	struct scene scene;
 	struct trace *trace;
@@ -191,7 +191,7 @@ static void launches_of_nothing_owe_nothing(void **state)
 	}
 }
 
-static void launches_on_many_devices_owe_one_each(void **state)
+static void launches_on_many_devices_expect_one_each(void **state)
 {
 	struct scene scene;
 	struct trace *trace;
@@ -417,7 +417,7 @@ static struct trace *switched(const unsigned brought[4], bool is_known)
 	return close_and_load(&scene);
 }
 
-static void nodes_that_are_off_owe_nothing(void **state)
+static void nodes_that_are_off_expect_nothing(void **state)
 {
 	struct trace *trace = switched((unsigned[]){3, 2, 2, 3}, true);
 
@@ -474,10 +474,10 @@ int main(void)
 		cmocka_unit_test(reason_is_the_source_that_is_absent),
 		cmocka_unit_test(reason_is_that_no_runtime_came),
 		cmocka_unit_test(graph_launches_need_the_source_too),
-		cmocka_unit_test(failed_launches_owe_nothing),
-		cmocka_unit_test(captured_launches_owe_nothing),
-		cmocka_unit_test(launches_of_nothing_owe_nothing),
-		cmocka_unit_test(launches_on_many_devices_owe_one_each),
+		cmocka_unit_test(failed_launches_expect_nothing),
+		cmocka_unit_test(captured_launches_expect_nothing),
+		cmocka_unit_test(launches_of_nothing_expect_nothing),
+		cmocka_unit_test(launches_on_many_devices_expect_one_each),
 		cmocka_unit_test(launch_within_a_launch_owes_once),
 		cmocka_unit_test(dispatches_without_a_call_explain_as_many),
 		cmocka_unit_test(dispatches_without_a_call_explain_once),
@@ -486,7 +486,7 @@ int main(void)
 		cmocka_unit_test(kill_leaves_launches_not_submitted),
 		cmocka_unit_test(kill_explains_nothing_before_the_end),
 		cmocka_unit_test(kill_leaves_graph_launches_not_submitted),
-		cmocka_unit_test(nodes_that_are_off_owe_nothing),
+		cmocka_unit_test(nodes_that_are_off_expect_nothing),
 		cmocka_unit_test(unknown_node_that_is_off_is_not_judged),
 		cmocka_unit_test(nodes_switched_before_are_not_judged),
 	};

@@ -23,7 +23,7 @@ static struct trace *close_and_load(struct scene *scene)
 	return trace;
 }
 
-static void let_go(struct scene *scene, enum record_class class, unsigned count)
+static void dropped(struct scene *scene, enum record_class class, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
 		scene_drop(scene, class, RECORD_DROP_RING);
@@ -38,11 +38,11 @@ static uint64_t dropped_by_ring(const struct trace *trace, const struct trace_so
 {
 	assert_int_equal(source->drop_count, 1);
 	assert_string_equal(trace_text(trace, trace->drops[source->drop_first].cause),
-			    "let go by the ring");
+			    "dropped by the ring");
 	return trace->drops[source->drop_first].count;
 }
 
-static void all_of_it_is_there_or_let_go(void **state)
+static void all_of_it_is_there_or_dropped(void **state)
 {
 	const struct trace_source *source;
 	struct scene scene;
@@ -50,10 +50,10 @@ static void all_of_it_is_there_or_let_go(void **state)
 
 	scene_init(&scene, 1);
 	scene_run(&scene, call_of(&scene, 1), 0, 1, 1);
-	let_go(&scene, RECORD_CLASS_API, 100);
-	let_go(&scene, RECORD_CLASS_DISPATCH, 100);
-	let_go(&scene, RECORD_CLASS_DONE, 100);
-	let_go(&scene, RECORD_CLASS_META, 2);
+	dropped(&scene, RECORD_CLASS_API, 100);
+	dropped(&scene, RECORD_CLASS_DISPATCH, 100);
+	dropped(&scene, RECORD_CLASS_DONE, 100);
+	dropped(&scene, RECORD_CLASS_META, 2);
 	scene_witness(&scene, "hip", "calls", 101);
 	trace = close_and_load(&scene);
 	assert_true(ledger_is_closed(trace));
@@ -77,7 +77,7 @@ static void what_is_lost_beside_a_ring_is_unexplained(void **state)
 
 	scene_init(&scene, 1);
 	scene_run(&scene, call_of(&scene, 1), 0, 1, 1);
-	let_go(&scene, RECORD_CLASS_API, 100);
+	dropped(&scene, RECORD_CLASS_API, 100);
 	scene_witness(&scene, "hip", "calls", 102);
 	trace = close_and_load(&scene);
 	assert_int_equal(scene_source(trace, "hip")->unexplained, 1);
@@ -85,7 +85,7 @@ static void what_is_lost_beside_a_ring_is_unexplained(void **state)
 	trace_close(trace);
 }
 
-static void an_activity_whose_call_was_let_go_is_no_orphan(void **state)
+static void an_activity_whose_call_was_dropped_is_no_orphan(void **state)
 {
 	const struct trace_source *source;
 	struct scene scene;
@@ -93,17 +93,17 @@ static void an_activity_whose_call_was_let_go_is_no_orphan(void **state)
 
 	scene_init(&scene, 1);
 	scene_run(&scene, scene_reserve_cid(&scene), 0, 1, 1);
-	let_go(&scene, RECORD_CLASS_API, 1);
+	dropped(&scene, RECORD_CLASS_API, 1);
 	trace = close_and_load(&scene);
 	source = scene_source(trace, "hsa.dispatch");
 	assert_int_equal(source->orphan_activities, 0);
 	assert_string_equal(trace_text(trace, source->text),
-			    "1 activities whose call was let go by the ring");
+			    "1 activities whose call was dropped by the ring");
 	assert_true(ledger_is_closed(trace));
 	trace_close(trace);
 }
 
-static void more_of_them_than_calls_let_go_are_unexplained(void **state)
+static void more_of_them_than_calls_dropped_are_unexplained(void **state)
 {
 	const struct trace_source *source;
 	struct scene scene;
@@ -112,7 +112,7 @@ static void more_of_them_than_calls_let_go_are_unexplained(void **state)
 	scene_init(&scene, 1);
 	for (int i = 0; i < 3; i++)
 		scene_run(&scene, scene_reserve_cid(&scene), 0, 1, 1);
-	let_go(&scene, RECORD_CLASS_API, 1);
+	dropped(&scene, RECORD_CLASS_API, 1);
 	trace = close_and_load(&scene);
 	source = scene_source(trace, "hsa.dispatch");
 	assert_int_equal(source->orphan_activities, 2);
@@ -121,36 +121,36 @@ static void more_of_them_than_calls_let_go_are_unexplained(void **state)
 	trace_close(trace);
 }
 
-static void a_call_whose_activities_were_let_go_is_no_orphan(void **state)
+static void a_call_whose_activities_were_dropped_is_no_orphan(void **state)
 {
 	struct scene scene;
 	struct trace *trace;
 
 	scene_init(&scene, 1);
 	call_of(&scene, 2);
-	let_go(&scene, RECORD_CLASS_DISPATCH, 2);
-	let_go(&scene, RECORD_CLASS_DONE, 2);
+	dropped(&scene, RECORD_CLASS_DISPATCH, 2);
+	dropped(&scene, RECORD_CLASS_DONE, 2);
 	trace = close_and_load(&scene);
 	assert_int_equal(scene_source(trace, "hip")->orphan_calls, 0);
 	assert_true(ledger_is_closed(trace));
 	trace_close(trace);
 }
 
-static void a_call_that_lacks_more_than_was_let_go_is_unexplained(void **state)
+static void a_call_that_lacks_more_than_was_dropped_is_unexplained(void **state)
 {
 	struct scene scene;
 	struct trace *trace;
 
 	scene_init(&scene, 1);
 	call_of(&scene, 2);
-	let_go(&scene, RECORD_CLASS_DISPATCH, 1);
+	dropped(&scene, RECORD_CLASS_DISPATCH, 1);
 	trace = close_and_load(&scene);
 	assert_int_equal(scene_source(trace, "hip")->orphan_calls, 1);
 	assert_int_equal(scene_source(trace, "hip")->unexplained, 1);
 	trace_close(trace);
 }
 
-static void halves_of_completions_may_be_let_go(void **state)
+static void halves_of_completions_may_be_dropped(void **state)
 {
 	const struct trace_source *source;
 	struct scene scene;
@@ -159,8 +159,8 @@ static void halves_of_completions_may_be_let_go(void **state)
 	scene_init(&scene, 1);
 	scene_dispatch(&scene, call_of(&scene, 1), 0, 1, 1);
 	scene_done(&scene, 99, 5000, 6000);
-	let_go(&scene, RECORD_CLASS_DISPATCH, 1);
-	let_go(&scene, RECORD_CLASS_DONE, 1);
+	dropped(&scene, RECORD_CLASS_DISPATCH, 1);
+	dropped(&scene, RECORD_CLASS_DONE, 1);
 	trace = close_and_load(&scene);
 	assert_int_equal(trace->activities[0].untimed, RECORD_UNTIMED_RING);
 	source = scene_source(trace, "hsa.done");
@@ -170,7 +170,7 @@ static void halves_of_completions_may_be_let_go(void **state)
 	trace_close(trace);
 }
 
-static void completions_that_nobody_let_go_are_unexplained(void **state)
+static void completions_that_were_not_dropped_are_unexplained(void **state)
 {
 	struct scene scene;
 	struct trace *trace;
@@ -178,7 +178,7 @@ static void completions_that_nobody_let_go_are_unexplained(void **state)
 	scene_init(&scene, 1);
 	for (int i = 0; i < 3; i++)
 		scene_dispatch(&scene, call_of(&scene, 1), 0, 1, 1);
-	let_go(&scene, RECORD_CLASS_DONE, 2);
+	dropped(&scene, RECORD_CLASS_DONE, 2);
 	trace = close_and_load(&scene);
 	assert_int_equal(scene_source(trace, "hsa.done")->unexplained, 1);
 	trace_close(trace);
@@ -202,8 +202,8 @@ static void a_launch_at_the_edge_is_said_not_to_be_whole(void **state)
 			scene_run(&scene, cid, 0, 1, 1);
 		scene_run(&scene, cid, 1, 2, 1);
 	}
-	let_go(&scene, RECORD_CLASS_DISPATCH, 9);
-	let_go(&scene, RECORD_CLASS_DONE, 9);
+	dropped(&scene, RECORD_CLASS_DISPATCH, 9);
+	dropped(&scene, RECORD_CLASS_DONE, 9);
 	trace = close_and_load(&scene);
 	source = scene_source(trace, "graph");
 	assert_int_equal(source->expected, 4);
@@ -261,7 +261,7 @@ static void what_cupti_loses_is_unexplained_once(void **state)
 		scene_graph_launch(&scene, 1, replay, call.cid);
 	}
 	wait_for_device(&scene);
-	let_go(&scene, RECORD_CLASS_DISPATCH, 1);
+	dropped(&scene, RECORD_CLASS_DISPATCH, 1);
 	trace = close_and_load(&scene);
 	source = scene_source(trace, "graph");
 	assert_int_equal(source->expected, 4);
@@ -297,14 +297,14 @@ static void a_scope_that_was_written_again_is_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_of_it_is_there_or_let_go),
+		cmocka_unit_test(all_of_it_is_there_or_dropped),
 		cmocka_unit_test(what_is_lost_beside_a_ring_is_unexplained),
-		cmocka_unit_test(an_activity_whose_call_was_let_go_is_no_orphan),
-		cmocka_unit_test(more_of_them_than_calls_let_go_are_unexplained),
-		cmocka_unit_test(a_call_whose_activities_were_let_go_is_no_orphan),
-		cmocka_unit_test(a_call_that_lacks_more_than_was_let_go_is_unexplained),
-		cmocka_unit_test(halves_of_completions_may_be_let_go),
-		cmocka_unit_test(completions_that_nobody_let_go_are_unexplained),
+		cmocka_unit_test(an_activity_whose_call_was_dropped_is_no_orphan),
+		cmocka_unit_test(more_of_them_than_calls_dropped_are_unexplained),
+		cmocka_unit_test(a_call_whose_activities_were_dropped_is_no_orphan),
+		cmocka_unit_test(a_call_that_lacks_more_than_was_dropped_is_unexplained),
+		cmocka_unit_test(halves_of_completions_may_be_dropped),
+		cmocka_unit_test(completions_that_were_not_dropped_are_unexplained),
 		cmocka_unit_test(a_launch_at_the_edge_is_said_not_to_be_whole),
 		cmocka_unit_test(what_cupti_loses_is_unexplained_once),
 		cmocka_unit_test(a_scope_that_was_written_again_is_one),

@@ -343,7 +343,7 @@ static void read_all(struct pack_reader *reader)
 	assert_int_equal(result, 0);
 }
 
-static void assert_block_is_told(struct pack_reader *reader, const struct spool_ledger *whole)
+static void assert_block_is_reported(struct pack_reader *reader, const struct spool_ledger *whole)
 {
 	const struct spool_ledger *ledger = pack_reader_ledger(reader);
 	const struct spool_damage *damages;
@@ -375,7 +375,7 @@ static void every_flipped_byte_is_refused_or_told(void **state)
 		packed.memory.bytes[i] ^= 0x11;
 		reader = try_open(packed.memory.bytes, packed.memory.size, &copy);
 		if (reader) {
-			assert_block_is_told(reader, spool_reader_ledger(packed.spool));
+			assert_block_is_reported(reader, spool_reader_ledger(packed.spool));
 			read_all(reader);
 			told++;
 		} else {

@@ -140,7 +140,7 @@ static void kernels_belong_to_the_launch_inside(void **state)
 }
 
 /*
- * The library was given a stream; the HIP call inside it that names none functions on the null stream.
+ * The library was given a stream; the HIP call inside it that names none works on the null stream.
  */
 static void the_stream_of_an_operation_is_not_its_inner_calls(void **state)
 {

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "../launched.h"
+#include "trace/row_table.h"
 #include "trace/sort.h"
 #include "trace/strtab.h"
-#include "trace/row_table.h"
 
 static void rows_keep_their_place_as_a_table_grows(void **state)
 {

@@ -493,7 +493,7 @@ static uint32_t next_random(uint32_t *state)
 /* Any calls at any time, with ids that repeat: nothing breaks, and references point to rows. */
 static void any_calls_harm_nothing(void **state)
 {
-	enum { OPS = EVENT_FUNCTION_END - EVENT_FUNCTION_BEFORE_FIRST - 1, CALLS = 600 };
+	enum { FUNCTIONS = EVENT_FUNCTION_END - EVENT_FUNCTION_BEFORE_FIRST - 1, CALLS = 600 };
 	uint32_t seed = (uint32_t)test_seed();
 
 	for (int round = 0; round < 30; round++) {
@@ -506,7 +506,7 @@ static void any_calls_harm_nothing(void **state)
 
 			EVENT_CALL(&scene,
 				   .function = EVENT_FUNCTION_BEFORE_FIRST + 1 +
-					       next_random(&seed) % OPS,
+					       next_random(&seed) % FUNCTIONS,
 				   .args = {next_random(&seed) % 6, next_random(&seed) % 6,
 					    next_random(&seed) % 6, next_random(&seed) % 6},
 				   .cid = 1 + next_random(&seed) % CALLS, .begin = begin,

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/capture_session.h"
 #include "capture/cuda/cuda_cid.h"
 #include "capture/cuda/cuda_names.h"
 #include "capture/cuda/cupti.h"
-#include "capture/capture_session.h"
 
 #define OBJECT_THREAD 2 /* CUpti_ActivityObjectKind */
 #define DEVICES_MOST  64

@@ -20,7 +20,8 @@ struct cuda_args {
 	uint64_t words[CUDA_ARGS_MOST];
 };
 
-/* Returns what the API_NAME record of FUNCTION has after the name: "" or " name:kind ...". Static. */
+/* Returns what the API_NAME record of FUNCTION has after the name: "" or " name:kind ...".
+ * Static. */
 const char *cuda_args_text(uint32_t function);
 
 /* Returns the arguments of a call of FUNCTION. PARAMETERS is the struct that CUPTI passes, or NULL;

@@ -14,7 +14,7 @@
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER; /* over the next three lines */
 static uint8_t *made[CUDA_BUFFERS_MOST];		      /* all buffers */
-/* A stack: the buffer that was used last is borrowed first, since its pages are in memory. */
+/* A stack: the buffer that was used last is given out first, since its pages are in memory. */
 static uint8_t *idle[CUDA_BUFFERS_MOST];
 static uint32_t idle_count, made_count;
 
@@ -59,7 +59,7 @@ static bool is_ours(const uint8_t *buffer)
 }
 
 /* Puts BUFFER into the pool, unless it is not ours: between two recordings CUPTI may return a
- * buffer that another tool has borrowed it, and after a fork one of the parent's. */
+ * buffer that another tool has given it, and after a fork one of the parent's. */
 static void give_back(uint8_t *buffer)
 {
 	pthread_mutex_lock(&pool_lock);

@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "capture/capture_session.h"
 #include "capture/cuda/cuda_args.h"
 #include "capture/cuda/cuda_cid.h"
 #include "capture/cuda/cuda_graph_capture.h"
 #include "capture/frame.h"
 #include "capture/scope.h"
-#include "capture/capture_session.h"
 
-#define NAME_BYTES 128
-#define OP_COUNT   (RECORD_CUDA_FUNCTION_END - RECORD_CUDA_FUNCTION_FIRST)
+#define NAME_BYTES     128
+#define FUNCTION_COUNT (RECORD_CUDA_FUNCTION_END - RECORD_CUDA_FUNCTION_FIRST)
 
 /* The call that a thread is in. A state of an earlier session is out of date: the end of its
  * call was not seen. */
@@ -41,7 +41,7 @@ _Atomic uint64_t cuda_cid_first = UINT64_MAX;
 
 static __thread struct call_state call_state __attribute__((tls_model("initial-exec")));
 static _Atomic uint64_t
-	named[OP_COUNT / 64]; /* a bit for each function: its API_NAME is in the trace */
+	named[FUNCTION_COUNT / 64]; /* a bit for each function: its API_NAME is in the trace */
 
 struct call_counts cuda_calls_count(void)
 {
@@ -56,7 +56,7 @@ void cuda_calls_begin(void)
 		atomic_compare_exchange_strong(&cuda_cid_near, &near, CUDA_CID_NEAR_OTHERS);
 	atomic_store_explicit(&cuda_cid_first, UINT64_MAX, memory_order_relaxed);
 	call_counters_begin(&counters);
-	for (size_t i = 0; i < OP_COUNT / 64; i++)
+	for (size_t i = 0; i < FUNCTION_COUNT / 64; i++)
 		atomic_store_explicit(&named[i], 0, memory_order_relaxed);
 }
 
@@ -80,7 +80,7 @@ static uint32_t function_of(enum cupti_domain domain, uint32_t cbid)
 }
 
 /* Writes the API_NAME record of FUNCTION, once in a session. */
-static void name_op(uint32_t function, const char *name)
+static void name_function(uint32_t function, const char *name)
 {
 	uint32_t at = function - RECORD_CUDA_FUNCTION_FIRST;
 	uint64_t bit = 1ull << at % 64;
@@ -209,7 +209,7 @@ static void write_call(enum cupti_domain domain, uint32_t cbid,
 	struct record_api *api;
 	struct writer *writer;
 
-	name_op(function, data->functionName);
+	name_function(function, data->functionName);
 	/* Take the writer before checking the session: one that is taken later may belong to the
 	 * next session. */
 	writer = session_writer();

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "capture/capture_session.h"
 #include "capture/cuda/cuda_calls.h"
 #include "capture/cuda/cupti.h"
 #include "capture/scope.h"
-#include "capture/capture_session.h"
 
 /* The launches of each exec are counted here, since the records that a ring keeps may begin with
  * any launch. CUPTI never uses the id of an exec again; an exec that is destroyed frees its

@@ -9,15 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "capture/capture_session.h"
 #include "capture/cuda/cuda_activities.h"
 #include "capture/cuda/cuda_buffers.h"
 #include "capture/cuda/cuda_calls.h"
 #include "capture/cuda/cuda_graph_capture.h"
 #include "capture/cuda/cuda_names.h"
 #include "capture/cuda/cupti.h"
-#include "capture/visible.h"
 #include "capture/log.h"
-#include "capture/capture_session.h"
+#include "capture/visible.h"
 
 #define TICKS_PER_FLUSH 4    /* a second */
 #define ANCHOR_TRIES	4    /* brackets at most */

@@ -5,18 +5,18 @@
 
 #include <stdbool.h>
 
-#include "capture/visible.h"
 #include "capture/hip/function.h"
 #include "capture/hip/hip_source.h"
+#include "capture/visible.h"
 
-enum { REGISTER_FUNCTION, UNREGISTER_FAT_BINARY, OP_COUNT };
+enum { REGISTER_FUNCTION, UNREGISTER_FAT_BINARY, FUNCTION_COUNT };
 
 typedef void register_function(void **module, const void *stub, char *device_function,
 			       const char *device_name, unsigned int thread_limit, void *tid,
 			       void *bid, void *block_dim, void *grid_dim, int *warp_size);
 typedef void unregister_fat_binary(void **module);
 
-static void *_Atomic nexts[DOOR_COUNT][OP_COUNT];
+static void *_Atomic nexts[DOOR_COUNT][FUNCTION_COUNT];
 
 /* The thread is in the wrapper of the symbol; the wrapper of the table's slot may be entered
  * next. */
@@ -25,8 +25,8 @@ static __thread bool is_under_way __attribute__((tls_model("initial-exec")));
 /* Returns the function behind FUNCTION at the entry point DOOR; NULL: none. */
 static void *next_at(unsigned int door, unsigned int function)
 {
-	static const char *const symbols[OP_COUNT] = {"__hipRegisterFunction",
-						      "__hipUnregisterFatBinary"};
+	static const char *const symbols[FUNCTION_COUNT] = {"__hipRegisterFunction",
+							    "__hipUnregisterFatBinary"};
 	void *next = atomic_load_explicit(&nexts[door][function], memory_order_relaxed);
 
 	if (next || door != DOOR_SYMBOL)

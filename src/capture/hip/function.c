@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/hip/handle_map.h"
 #include "capture/capture_session.h"
+#include "capture/hip/handle_map.h"
 
 struct function {
 	/* Of the same fat binary; NULL: the last one, or from hipModuleGetFunction. */

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "capture/capture_session.h"
 #include "capture/hip/function.h"
 #include "capture/hip/graph_describe.h"
 #include "capture/hip/graph_template.h"
 #include "capture/hip/handle_map.h"
 #include "capture/hip/paced.h"
-#include "capture/capture_session.h"
 
 /* Never freed but used again, since a launch may read one without the lock while it is
  * destroyed. */

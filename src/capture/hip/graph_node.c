@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
+#include "capture/capture_session.h"
 #include "capture/hip/handle_map.h"
 #include "capture/hip/runtime_graph.h"
 #include "capture/scope.h"
-#include "capture/capture_session.h"
 
 struct node_info {
 	uint64_t cid;	/* the call that made the node; 0: not seen */

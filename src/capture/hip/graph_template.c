@@ -6,11 +6,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "capture/capture_session.h"
 #include "capture/hip/function.h"
 #include "capture/hip/graph_describe.h"
 #include "capture/hip/paced.h"
 #include "capture/hip/runtime_graph.h"
-#include "capture/capture_session.h"
 
 static _Atomic uint64_t graph_ids;
 

@@ -11,8 +11,8 @@
 #include "capture/hip/function.h"
 #include "capture/hip/graph_exec.h"
 #include "capture/hip/graph_node.h"
-#include "capture/hip/stream_capture.h"
 #include "capture/hip/hip_wrap.h"
+#include "capture/hip/stream_capture.h"
 #include "capture/hsa/hsa_source.h"
 
 struct table_door hip_table = {

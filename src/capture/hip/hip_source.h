@@ -6,8 +6,8 @@
 #ifndef DAGTAP_CAPTURE_HIP_HIP_SOURCE_H
 #define DAGTAP_CAPTURE_HIP_HIP_SOURCE_H
 
-#include "capture/frame.h"
 #include "capture/dispatch_table.h"
+#include "capture/frame.h"
 
 /* For session_add_source. */
 extern const struct capture_source hip_source;

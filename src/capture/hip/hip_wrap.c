@@ -1,12 +1,13 @@
-/* Enters and leaves wrapped HIP calls, and finds the functions behind the wrappers; see hip_wrap.h. */
+/* Enters and leaves wrapped HIP calls, and finds the functions behind the wrappers; see
+ * hip_wrap.h. */
 #include "capture/hip/hip_wrap.h"
 
 #include <stddef.h>
 
+#include "capture/capture_session.h"
 #include "capture/hip/hip_source.h"
 #include "capture/hip/stream_capture.h"
 #include "capture/scope.h"
-#include "capture/capture_session.h"
 #include "capture/symbol.h"
 
 void *_Atomic hip_nexts[DOOR_COUNT][HIP_FUNCTION_COUNT];

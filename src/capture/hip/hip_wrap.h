@@ -15,10 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/arg_words.h"
+#include "capture/dispatch_table.h"
 #include "capture/frame.h"
 #include "capture/hip/hip_functions.h"
-#include "capture/dispatch_table.h"
-#include "capture/arg_words.h"
 #include "vendor/hip_types.h"
 
 struct hip_function_info {
@@ -72,12 +72,12 @@ extern void *_Atomic hip_nexts[DOOR_COUNT][HIP_FUNCTION_COUNT];
 /* Generated. */
 extern const struct table_layout hip_table_layout;
 
-/* Looks for the function behind FUNCTION's symbol and keeps it in hip_nexts. Returns NULL when no HIP
+/* Looks for FUNCTION's symbol and keeps it in hip_nexts. Returns NULL when no HIP
  * library of the process has it. */
 void *hip_resolve(enum hip_function function);
 
-/* Returns the function behind the wrapper of FUNCTION at the entry point DOOR. For a table's slot
- * without an entry it is the symbol's function; NULL: none was found. */
+/* Returns the vendor's function behind the wrapper of FUNCTION at the entry point DOOR. For a
+ * table's slot without an entry it is the symbol's function; NULL: none was found. */
 static inline void *hip_next_at(unsigned int door, enum hip_function function)
 {
 	/* Relaxed: it points to code, which was loaded before the pointer could be found. */
@@ -86,7 +86,7 @@ static inline void *hip_next_at(unsigned int door, enum hip_function function)
 	return __builtin_expect(next != NULL, 1) ? next : hip_resolve(function);
 }
 
-/* Returns the function of FUNCTION that dagtap itself calls. The first table's original function is
+/* Returns the address of FUNCTION that dagtap itself calls. The first table's original function is
  * preferred, so that other tools' wrappers in the table are not called. */
 static inline void *hip_next(enum hip_function function)
 {

@@ -3,8 +3,8 @@
 #include "capture/hip/function.h"
 #include "capture/hip/graph_exec.h"
 #include "capture/hip/graph_node.h"
-#include "capture/hip/stream_capture.h"
 #include "capture/hip/hip_wrap.h"
+#include "capture/hip/stream_capture.h"
 
 /* For launches whose first argument is the function. */
 static void function_launched(struct hip_call *call, int result, const uint64_t *args)

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "capture/capture_session.h"
 #include "capture/hip/graph_node.h"
 #include "capture/hip/handle_map.h"
-#include "capture/capture_session.h"
 
 _Atomic uint32_t stream_captures;
 

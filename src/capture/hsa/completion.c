@@ -2,9 +2,9 @@
 #include "capture/hsa/completion.h"
 
 #include "base/timer.h"
+#include "capture/capture_session.h"
 #include "capture/hsa/hsa_anchors.h"
 #include "capture/hsa/hsa_calls.h"
-#include "capture/capture_session.h"
 
 /* A copy that ended longer than this before it was submitted is an earlier copy. */
 #define STALE_COPY_NS 100000u

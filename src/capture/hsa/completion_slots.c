@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "capture/capture_session.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/hsa_calls.h"
-#include "capture/capture_session.h"
 
 #define LOOK_AHEAD	 64	 /* unfinished slots that one collection looks past */
 #define SIGNALS_AHEAD	 8192u	 /* signals made ahead of the slots that are taken */
@@ -245,7 +245,7 @@ static bool slot_poll(struct slot *slot, uint64_t sequence)
 	       slot_finish(slot, sequence, SLOT_PENDING, &result);
 }
 
-/* Passes the completion of an BORROWED slot on if the device is done by now. */
+/* Passes the completion of a BORROWED slot on if the device is done by now. */
 static void slot_poll_borrowed(struct slot *slot, uint64_t sequence)
 {
 	struct completion result = {0};

@@ -197,10 +197,10 @@ void slots_pass_on(struct object *signal, bool gone);
 uint32_t slot_ring_collect(struct slot_ring *ring);
 
 /* Finishes everything that is outstanding, as untimed with CAUSE, and records it. Borrowed
- * completions stay in the ring as BORROWED, for the monitor to pass on. Waits for the collector lock,
- * and for each slot that another thread is changing, up to 100,000 yields. Returns how many slots
- * could not be finished because the collector did not leave: the program may be ending in a signal
- * handler that interrupted it. */
+ * completions stay in the ring as BORROWED, for the monitor to pass on. Waits for the collector
+ * lock, and for each slot that another thread is changing, up to 100,000 yields. Returns how many
+ * slots could not be finished because the collector did not leave: the program may be ending in a
+ * signal handler that interrupted it. */
 uint64_t slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause);
 
 /* Empties the ring after its queue is destroyed: passes on what the device has completed, unless

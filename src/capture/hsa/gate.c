@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "capture/capture_session.h"
 #include "capture/hsa/gate_pass.h"
 #include "capture/hsa/gate_resort.h"
 #include "capture/hsa/hsa_calls.h"
@@ -16,7 +17,6 @@
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/serial.h"
 #include "capture/hsa/untraced.h"
-#include "capture/capture_session.h"
 
 /* Completion slots of the smallest queue; a larger one has two for each packet of its ring. */
 #define SLOTS_LEAST	    8192u

@@ -15,7 +15,8 @@
  *   above the others.
  *
  * There are two exceptions: `virtual_index` falls when the program stores a lower value to the
- * write index, and packets that no thread has reserved may pass as a last resort (gate_resort.h).
+ * write index, and packets that no thread has reserved may pass as a last resort
+ * (gate_resort.h).
  *
  * Doorbells and the holder. Doorbells may ring out of order and from many threads. The first thread
  * that rings takes the gate (hold.h): it is the holder, and does the work also for the threads that
@@ -34,7 +35,8 @@
  * while the monitor takes the gate over (gate_resort.h).
  *
  * States of a gate, enum gate_state:
- * - GATE_UNUSED: it serves no queue. gate_open prepares it for a queue of the same size and mode.
+ * - GATE_UNUSED: it serves no queue. gate_open prepares it for a queue of the same size and
+ *   mode.
  * - GATE_LIVE: it serves a queue. Within this state, `is_tracing` says whether it records packets
  *   or lets them pass unrecorded; `is_taken_over` says that packets of the present recording pass
  *   unrecorded because the monitor has taken the gate over.
@@ -61,10 +63,10 @@
  * - `change`: stored by the thread that asks, published by its request for the lock; the holder
  *   sets it to GATE_STAYS with release, and the thread that asked loads it with acquire.
  * - `has_counted`: release in gate_close, acquire in gates_stop_tracing.
- * - `has_unpublished`, `is_ahead`, `is_awaited` against the parking of the monitor: a thread stores one of
- *   them, then executes a sequentially consistent operation (hold_leave, or the store itself), then
- *   loads hsa_monitor_parked. The monitor stores that, then loads them (gate_needs_monitor). One of
- *   the two sees the other's store.
+ * - `has_unpublished`, `is_ahead`, `is_awaited` against the parking of the monitor: a thread stores
+ *   one of them, then executes a sequentially consistent operation (hold_leave, or the store
+ *   itself), then loads hsa_monitor_parked. The monitor stores that, then loads them
+ *   (gate_needs_monitor). One of the two sees the other's store.
  * - `storing`, `at`, `preparing` against a take-over: see gate_resort.h. */
 #ifndef CAPTURE_HSA_GATE_H
 #define CAPTURE_HSA_GATE_H
@@ -76,9 +78,9 @@
 #include <hsa/amd_hsa_queue.h>
 
 #include "base/timer.h"
+#include "capture/hsa/completion_slots.h"
 #include "capture/hsa/hold.h"
 #include "capture/hsa/reservations.h"
-#include "capture/hsa/completion_slots.h"
 #include "record/record.h"
 
 /* See the head of this file. */

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "capture/capture_session.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/gate_resort.h"
 #include "capture/hsa/hsa_calls.h"
@@ -12,7 +13,6 @@
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/serial.h"
 #include "capture/hsa/watch.h"
-#include "capture/capture_session.h"
 
 /* The submitting thread waits for the monitor when less than 1 / 2^SLOTS_LEFT_SHIFT of the
  * completion slots is free. */

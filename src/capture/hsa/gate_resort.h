@@ -29,8 +29,8 @@
 #ifndef CAPTURE_HSA_GATE_RESORT_H
 #define CAPTURE_HSA_GATE_RESORT_H
 
-#include "capture/hsa/gate.h"
 #include "capture/capture_session.h"
+#include "capture/hsa/gate.h"
 
 /* Sets the fields of this module. Called by gate_open before GATE is live. INDEX: the queue's write
  * index. */

@@ -10,9 +10,9 @@
  * - HOLD_CLOSED without a thread id: closed. No thread can take it. Requests still add to the
  *   count; they have no effect.
  *
- * The first thread that requests the lock (hold_request) becomes the holder and does the work of all
- * threads that request it meanwhile: hold_leave fails while there are requests that the holder has
- * not seen. The monitor may take the lock from a holder that is stopped (hold_take_from); that
+ * The first thread that requests the lock (hold_request) becomes the holder and does the work of
+ * all threads that request it meanwhile: hold_leave fails while there are requests that the holder
+ * has not seen. The monitor may take the lock from a holder that is stopped (hold_take_from); that
  * holder finds out by hold_thread.
  *
  * Memory order: every call that takes the lock acquires, every call that leaves it or adds a

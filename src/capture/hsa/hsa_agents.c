@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/hsa/hsa_calls.h"
 #include "capture/capture_session.h"
+#include "capture/hsa/hsa_calls.h"
 
 /* Two attributes that the headers of ROCr 5.2.3 lack. The tick frequency in Hz, from ROCr 5.3
  * on: */

@@ -5,9 +5,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "capture/capture_session.h"
 #include "capture/hsa/hsa_agents.h"
 #include "capture/hsa/hsa_calls.h"
-#include "capture/capture_session.h"
 
 /* ROCr 6 and later; not in the headers of ROCr 5.2.3. */
 #define AGENT_INFO_CLOCK_COUNTERS 0xA118

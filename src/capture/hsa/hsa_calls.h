@@ -103,8 +103,8 @@ const char *hsa_calls_text(void);
 
 /* The wrappers are named wrap_<function>. Each is defined in the file of its subject: queues in
  * queue_wrap.c and queue_made.c, signals in watch.c, copies in hsa_copies.c, executables in
- * hsa_kernels.c, faults in hsa_faults.c, hsa_init and hsa_shut_down in hsa_source.c. The program calls
- * them in the place of the runtime's functions, on any thread. */
+ * hsa_kernels.c, faults in hsa_faults.c, hsa_init and hsa_shut_down in hsa_source.c. The program
+ * calls them in the place of the runtime's functions, on any thread. */
 #define HSA_CORE_WRAPPERS(X)                                                                       \
 	X(hsa_init)                                                                                \
 	X(hsa_shut_down)                                                                           \

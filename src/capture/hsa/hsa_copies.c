@@ -1,13 +1,13 @@
 /* The wrappers of the asynchronous copy functions, and the counts of copies. */
 #include "capture/hsa/hsa_copies.h"
 
+#include "capture/capture_session.h"
 #include "capture/frame.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/hsa_source.h"
 #include "capture/hsa/watch.h"
-#include "capture/capture_session.h"
 
 #define COPY_SLOTS 8192
 

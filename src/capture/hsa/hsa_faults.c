@@ -4,11 +4,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "capture/capture_session.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/hsa_source.h"
-#include "capture/capture_session.h"
 
 #define HANDLERS_MOST 16
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/capture_session.h"
 #include "capture/hsa/hsa_agents.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_source.h"
-#include "capture/capture_session.h"
 
 #define KERNEL_SUFFIX ".kd"
 

@@ -10,12 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "capture/capture_session.h"
 #include "capture/guest_thread.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_copies.h"
 #include "capture/hsa/queue_mode.h"
-#include "capture/capture_session.h"
 
 /* The pause while the program waits for the monitor, for completions to pass on or packets that are
  * held back; and the timer slack in modes in which it may wait. */
@@ -112,9 +112,9 @@ void hsa_monitor_await_look(struct timer_limit limit)
 static void park(void)
 {
 	/* Sequentially consistent: pairs with hsa_monitor_wake. Another thread changes a ring's
-	 * tail, a gate's has_unpublished, is_ahead or is_awaited, or is_stopping, and then loads this; this
-	 * thread stores it and then loads those. So that thread wakes the monitor, or has_work sees
-	 * the change. */
+	 * tail, a gate's has_unpublished, is_ahead or is_awaited, or is_stopping, and then loads
+	 * this; this thread stores it and then loads those. So that thread wakes the monitor, or
+	 * has_work sees the change. */
 	atomic_store(&hsa_monitor_parked, 1);
 	if (has_work() || atomic_load(&is_stopping)) {
 		atomic_store(&hsa_monitor_parked, 0);

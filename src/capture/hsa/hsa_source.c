@@ -8,15 +8,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "capture/capture_session.h"
 #include "capture/env.h"
-#include "capture/visible.h"
 #include "capture/hsa/completion.h"
-#include "capture/hsa/hsa_faults.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_agents.h"
 #include "capture/hsa/hsa_anchors.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_copies.h"
+#include "capture/hsa/hsa_faults.h"
 #include "capture/hsa/hsa_kernels.h"
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/queue_mode.h"
@@ -25,7 +25,7 @@
 #include "capture/hsa/untraced.h"
 #include "capture/hsa/watch.h"
 #include "capture/log.h"
-#include "capture/capture_session.h"
+#include "capture/visible.h"
 
 #define DRAIN_PAUSE_NS 200000
 #define COUNTERS_MOST  64

@@ -2,10 +2,10 @@
  * and when the runtime may be called.
  *
  * Two states, both of the process:
- * - live (hsa_source_live): the wrappers look at packets and signals. True from the first OnLoad on;
- *   false again only in a fork child.
- * - open (runtime_is_open in hsa_source.c): the tool may call the runtime. From OnLoad until the last
- *   hsa_shut_down. */
+ * - live (hsa_source_live): the wrappers look at packets and signals. True from the first OnLoad
+ *   on; false again only in a fork child.
+ * - open (runtime_is_open in hsa_source.c): the tool may call the runtime. From OnLoad until the
+ *   last hsa_shut_down. */
 #ifndef CAPTURE_HSA_PART_H
 #define CAPTURE_HSA_PART_H
 

@@ -6,11 +6,11 @@
 #include <sched.h>
 #include <string.h>
 
+#include "capture/capture_session.h"
 #include "capture/hsa/gate_pass.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/hsa_source.h"
-#include "capture/capture_session.h"
 
 #define HOLD_SPINS 1000
 

@@ -8,14 +8,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "capture/capture_session.h"
 #include "capture/hsa/doorbell.h"
-#include "capture/hsa/hsa_faults.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
+#include "capture/hsa/hsa_faults.h"
 #include "capture/hsa/hsa_source.h"
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/queue_wrap.h"
-#include "capture/capture_session.h"
 
 /* ---- queues by description ---- */
 

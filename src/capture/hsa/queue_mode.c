@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "capture/capture_session.h"
 #include "capture/env.h"
 #include "capture/hsa/hsa_calls.h"
-#include "capture/capture_session.h"
 
 static const char *const names[RECORD_QUEUE_MODE_COUNT] = {
 #define X(name, text) [RECORD_QUEUE_##name] = text,

@@ -4,14 +4,14 @@
 
 #include <pthread.h>
 
-#include "capture/hsa/hsa_faults.h"
+#include "capture/capture_session.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
+#include "capture/hsa/hsa_faults.h"
 #include "capture/hsa/hsa_source.h"
 #include "capture/hsa/intercepted.h"
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/untraced.h"
-#include "capture/capture_session.h"
 
 /* Guards the users of queues (struct gate, references). A cooperative queue is handed out several
  * times: finding its gate, counting a user and opening the gate are one step. */

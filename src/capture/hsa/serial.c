@@ -6,10 +6,10 @@
 #include <hsa/hsa_ext_amd.h>
 
 #include "base/timer.h"
-#include "capture/hsa/hsa_agents.h"
-#include "capture/hsa/completion_slots.h"
-#include "capture/hsa/watch.h"
 #include "capture/capture_session.h"
+#include "capture/hsa/completion_slots.h"
+#include "capture/hsa/hsa_agents.h"
+#include "capture/hsa/watch.h"
 
 #define DEPENDENCIES 5 /* signals in a barrier packet */
 

@@ -3,9 +3,9 @@
 
 #include <stdatomic.h>
 
+#include "capture/capture_session.h"
 #include "capture/hsa/doorbell.h"
 #include "capture/hsa/gate.h"
-#include "capture/capture_session.h"
 
 /* A power of two. For further queues one packet is counted for each doorbell. */
 #define QUEUES_MOST 256u

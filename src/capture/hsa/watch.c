@@ -4,10 +4,10 @@
 
 #include <sched.h>
 
+#include "capture/hsa/completion_slots.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_source.h"
-#include "capture/hsa/completion_slots.h"
 #include "capture/hsa/unknown_queues.h"
 
 struct object *watch_find(hsa_signal_t signal)

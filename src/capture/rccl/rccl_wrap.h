@@ -9,10 +9,10 @@
 
 #include <stdbool.h>
 
+#include "capture/arg_words.h"
+#include "capture/dispatch_table.h"
 #include "capture/frame.h"
 #include "capture/rccl/rccl_functions.h"
-#include "capture/dispatch_table.h"
-#include "capture/arg_words.h"
 
 /* ncclResult_t: what a wrapper returns when no library has its function. */
 #define RCCL_INTERNAL_ERROR 3
@@ -46,8 +46,8 @@ extern const struct table_layout rccl_table_layout;
 /* Returns the function behind the wrapper of FUNCTION at the entry point DOOR, or NULL. */
 void *rccl_next_at(unsigned int door, enum rccl_function function);
 
-/* Enters a call of FUNCTION at the entry point DOOR; COMM is its communicator, IS_OPERATION whether it
- * works on data. Starts the session if it is the first use of a GPU. Returns false when the
+/* Enters a call of FUNCTION at the entry point DOOR; COMM is its communicator, IS_OPERATION whether
+ * it works on data. Starts the session if it is the first use of a GPU. Returns false when the
  * wrapper has to pass the call without a record; true when rccl_leave must follow. */
 bool rccl_enter(struct rccl_call *call, enum rccl_function function, unsigned int door, void *comm,
 		bool is_operation);

@@ -44,7 +44,7 @@ static const char *category_of(const struct trace *trace, const struct trace_api
 	}
 }
 
-/* The number of the function: CUPTI's callback id, or dagtap's function number of a HIP or other
+/* The number of the function: CUPTI's callback id, or dagtap's number of a HIP or other
  * function. */
 static uint32_t callback_id(const struct trace_api *api)
 {

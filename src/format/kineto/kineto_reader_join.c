@@ -180,7 +180,7 @@ int64_t kread_stream(struct kread_load *load, uint32_t process, uint32_t device,
 
 /* ---- raw_row kinds ---- */
 
-/* Maps raw_row kinds whose agents are device numbers to raw_row kinds with a process's agents. `works` is
+/* Maps work kinds whose agents are device numbers to work kinds with a process's agents. `works` is
  * the old table, owned. */
 struct work_map {
 	struct trace_work *works;

@@ -18,8 +18,8 @@
 #include "format/numbers.h"
 #include "format/row_order.h"
 #include "trace/load.h"
-#include "trace/trace_model.h"
 #include "trace/strtab.h"
+#include "trace/trace_model.h"
 #include "trace/works.h"
 
 /* The words that the reader understands. begin_load interns them first, in this order, so that a
@@ -145,8 +145,8 @@ struct kread_activity {
 	uint64_t external_id;
 	uint64_t graph, node; /* the file's ids; 0 = none */
 	uint32_t device;      /* the file's number of the GPU, or KREAD_NO_DEVICE */
-	/* index into trace.works; its agents are device numbers, not agents, until map_work replaces
-	 * it */
+	/* index into trace.works; its agents are device numbers, not agents, until map_work
+	 * replaces it */
 	uint32_t work;
 };
 

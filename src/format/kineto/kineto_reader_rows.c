@@ -478,8 +478,8 @@ static uint64_t take_dimensions(const struct kread_event *event, struct trace_wo
 	return DIMENSION_ARGS;
 }
 
-/* Interns the raw_row kind of the row. Returns the args that it states; RET_OP is TRACE_NONE if there
- * is no memory. */
+/* Interns the work kind of the row. Returns the args that it states; RET_WORK is TRACE_NONE if
+ * there is no memory. */
 static uint64_t take_work(struct kread_load *load, uint32_t device, uint32_t *ret_work)
 {
 	const struct kread_event *event = &load->event;

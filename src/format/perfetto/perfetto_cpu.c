@@ -59,7 +59,7 @@ struct cpu {
 	/* The last group and the number of its tracks that have a descriptor, so that each is
 	 * described once. */
 	uint32_t described_group;
-	uint32_t described_lanes;
+	uint32_t described_tracks;
 };
 
 static void intern_fixed_names(struct sequence *sequence)
@@ -150,16 +150,16 @@ static void put_track(struct cpu *cpu, uint32_t thread, uint32_t subtrack)
 	sequence_packet_end(cpu->sequence);
 }
 
-static void describe_lane(struct cpu *cpu, uint32_t thread, uint32_t subtrack)
+static void describe_track(struct cpu *cpu, uint32_t thread, uint32_t subtrack)
 {
 	bool is_thread_track = cpu->track == PERFETTO_TRACK_THREAD && thread != TRACE_NONE;
 
 	if (cpu->described_group != thread) {
 		cpu->described_group = thread;
-		cpu->described_lanes = is_thread_track ? 1 : 0;
+		cpu->described_tracks = is_thread_track ? 1 : 0;
 	}
-	for (; cpu->described_lanes <= subtrack; cpu->described_lanes++)
-		put_track(cpu, thread, cpu->described_lanes);
+	for (; cpu->described_tracks <= subtrack; cpu->described_tracks++)
+		put_track(cpu, thread, cpu->described_tracks);
 }
 
 static size_t begin_event(struct cpu *cpu, enum event_type type, uint64_t track, int64_t ns)
@@ -184,7 +184,7 @@ static void begin_slice(void *context, const struct slice *slice, uint32_t subtr
 	struct cpu *cpu = context;
 	size_t mark;
 
-	describe_lane(cpu, slice->group, subtrack);
+	describe_track(cpu, slice->group, subtrack);
 	mark = begin_event(cpu, EVENT_BEGIN, subtrack_id(cpu, slice->group, subtrack),
 			   slice->begin_ns);
 	cpu->put_slice(cpu, slice->index);

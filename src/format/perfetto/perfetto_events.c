@@ -34,7 +34,7 @@ struct gpu {
 	/* the last group (a track of perfetto_tracks), and how many of its tracks have a
 	 * descriptor */
 	uint32_t described_track;
-	uint32_t described_lanes;
+	uint32_t described_tracks;
 };
 
 static uint64_t gpu_track(const struct gpu *gpu)
@@ -200,10 +200,10 @@ static void begin_slice(void *context, const struct slice *slice, uint32_t subtr
 	size_t mark;
 
 	if (gpu->described_track != slice->group)
-		gpu->described_lanes = 0;
+		gpu->described_tracks = 0;
 	gpu->described_track = slice->group;
-	for (; gpu->described_lanes <= subtrack; gpu->described_lanes++)
-		put_track(gpu, slice, gpu->described_lanes);
+	for (; gpu->described_tracks <= subtrack; gpu->described_tracks++)
+		put_track(gpu, slice, gpu->described_tracks);
 	mark = begin_event(gpu, EVENT_BEGIN, subtrack_id(gpu, slice->group, subtrack),
 			   slice->begin_ns);
 	proto_put_u64(gpu->packet, EVENT_CATEGORY_IIDS, CATEGORY_KIND + work->kind);

@@ -11,8 +11,8 @@
 
 #include "format/xspace/xspace.h"
 #include "format/xspace/xspace_out.h"
-#include "trace/trace_model.h"
 #include "trace/strtab.h"
+#include "trace/trace_model.h"
 #include "wire/proto.h"
 
 struct xspace_plane {

@@ -174,7 +174,7 @@ static struct trace_work make_work(const struct xread_load *load, const struct x
 	return work;
 }
 
-/* The index of OP in trace.works, or -ENOMEM. Different texts may describe the same work kind. */
+/* The index of WORK in trace.works, or -ENOMEM. Different texts may describe the same work kind. */
 static int64_t find_work(struct xread_load *load, const struct trace_work *work)
 {
 	XXH128_hash_t hash = XXH3_128bits(work, sizeof(*work));
@@ -191,8 +191,8 @@ static int64_t find_work(struct xread_load *load, const struct trace_work *work)
 	return number;
 }
 
-int64_t xread_op(struct xread_load *load, const struct xread_event *event,
-		 enum trace_activity_kind kind, const struct trace_activity *where)
+int64_t xread_work(struct xread_load *load, const struct xread_event *event,
+		   enum trace_activity_kind kind, const struct trace_activity *where)
 {
 	trace_string details = xread_text_of(event, details_of(kind));
 	trace_string blit = xread_text_of(event, XSPACE_STAT_BLIT_KERNEL);

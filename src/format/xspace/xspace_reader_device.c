@@ -216,7 +216,7 @@ static int add_activity(struct xread_load *load, struct device *device,
 	if (agent >= 0)
 		stream = find_stream(load, line, process, where.agent);
 	if (stream >= 0)
-		work = xread_op(load, event, kind, &where);
+		work = xread_work(load, event, kind, &where);
 	scope = xread_scope_of(load, event, process);
 	if (work < 0 || scope < 0)
 		return -ENOMEM;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "format/xspace/xspace_reader_load.h"
-#include "trace/scope_text.h"
 #include "trace/row_table.h"
+#include "trace/scope_text.h"
 
 #define THREAD_LINE    "Host Threads/"
 #define NO_THREAD_LINE "No thread"
@@ -65,7 +65,7 @@ static uint32_t tid_of(uint64_t key)
 	return (uint32_t)(key ^ key >> 32);
 }
 
-/* True if the line continues the line before: "python3 track 2" after "python3" has what did not
+/* True if the line continues the line before: "python3 lane 2" after "python3" has what did not
  * nest there. */
 static bool is_further_track(const struct xread_load *load, const struct host *host,
 			     const struct xread_line *line)

@@ -24,12 +24,12 @@
 
 #include "base/error_text.h"
 #include "format/numbers.h"
-#include "format/row_order.h"
 #include "format/read_graphs.h"
+#include "format/row_order.h"
 #include "format/xspace/xspace.h"
 #include "trace/load.h"
-#include "trace/trace_model.h"
 #include "trace/strtab.h"
+#include "trace/trace_model.h"
 #include "wire/proto_reader.h"
 
 /* An entry of a plane's map of event or stat metadata. */
@@ -267,8 +267,8 @@ uint32_t xread_line_process(const struct xread_load *load, const struct xread_li
 
 /* The index into trace.works of the work kind that the event's details describe, or -ENOMEM. WHERE
  * gives the process and the agent. */
-int64_t xread_op(struct xread_load *load, const struct xread_event *event,
-		 enum trace_activity_kind kind, const struct trace_activity *where);
+int64_t xread_work(struct xread_load *load, const struct xread_event *event,
+		   enum trace_activity_kind kind, const struct trace_activity *where);
 
 /* The outermost scope around SCOPE that has an id in the file, which may be SCOPE itself;
  * TRACE_NONE if there are 256 parents or more. */

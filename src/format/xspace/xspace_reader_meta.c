@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "format/xspace/xspace_reader_load.h"
-#include "trace/sort.h"
 #include "trace/row_table.h"
+#include "trace/sort.h"
 
 int xread_next(struct xread_load *load, struct proto_reader *reader, struct proto_field *ret_field,
 	       const char *what)

@@ -66,7 +66,7 @@ int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *
 int cuda_roots(struct cuda_driver *cuda, cuda_graph graph, cuda_node **ret_nodes,
 	       size_t *ret_count);
 
-/* ---- cuda_capture.c ---- */
+/* ---- cuda_capture.c (the contracts are in patch/driver.h) ---- */
 
 /* While any stream is being captured, by whichever thread, CUDA refuses calls that allocate or
  * free memory, instantiate, destroy, wait or query, and then ends that capture. From cuda_relax to
@@ -89,7 +89,7 @@ int cuda_capturing_get(struct patch_device *device, struct driver_stream *stream
 int cuda_capturing_continue(struct patch_device *device, struct driver_stream *stream,
 			    struct driver_node *const *nodes, uint32_t count);
 
-/* ---- cuda_node.c ---- */
+/* ---- cuda_node.c (the contracts are in patch/driver.h) ---- */
 
 int cuda_node_get(struct patch_device *device, struct driver_graph *graph, struct driver_node *node,
 		  struct patch_image *image);
@@ -105,11 +105,11 @@ int cuda_conditional_add(struct patch_device *device, struct driver_graph *graph
 			 struct driver_node *const *after, uint32_t after_count,
 			 struct driver_node **ret_node, struct driver_graph **ret_bodies);
 
-/* ---- cuda_costs.c ---- */
+/* ---- cuda_costs.c (the contracts are in patch/driver.h) ---- */
 
 int cuda_measure(struct patch_device *device, struct patch_costs *ret_costs);
 
-/* ---- cuda_attributes.c ---- */
+/* ---- cuda_attributes.c (the contracts are in patch/driver.h) ---- */
 
 int cuda_attributes_set(struct patch_device *device, struct driver_node *node,
 			const struct dagpatch_attributes *attributes);
@@ -121,7 +121,7 @@ int cuda_add_programmatic(struct cuda_driver *cuda, cuda_node node, cuda_graph g
 			  const cuda_node *after, uint32_t count,
 			  const struct dagpatch_attributes *attributes);
 
-/* ---- cuda_table.c ---- */
+/* ---- cuda_table.c (the contracts are in patch/driver.h) ---- */
 
 int cuda_table_create(struct patch_device *device, struct driver_graph *graph,
 		      const struct patch_table_plan *plan, struct driver_table **ret_table);

@@ -170,7 +170,7 @@ static inline struct hip_driver *hip_of(struct patch_device *device)
 int hip_check(struct hip_driver *hip, const char *call, int result);
 #define HIP_CALL(hip, name, ...) hip_check(hip, #name, (hip)->call.name(__VA_ARGS__))
 
-/* ---- hip_capture.c ---- */
+/* ---- hip_capture.c (the contracts are in patch/driver.h) ---- */
 
 /* While any stream is being captured, by whichever thread, HIP refuses some calls and then ends
  * that capture. From hip_relax to hip_unrelax, which returns RESULT, the calling thread may make
@@ -211,7 +211,7 @@ void hip_probe(struct hip_driver *hip);
  * 100 ms and more. */
 void *hip_rtc_load(struct hip_driver *hip, void **ret_function, void **ret_other);
 
-/* ---- driver_hip.c ---- */
+/* ---- driver_hip.c (the contracts are in patch/driver.h) ---- */
 
 int hip_exec_update(struct patch_device *device, struct driver_exec *exec,
 		    struct driver_graph *graph);

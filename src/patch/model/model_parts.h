@@ -88,6 +88,7 @@ struct dagpatch_model_graph {
 	uint32_t reads;
 };
 
+/* Makes a graph without nodes; dagpatch_model_graph_destroy frees it. 0 or -ENOMEM. */
 int model_graph_create(struct dagpatch_model_graph **ret_graph);
 
 /* -ENOTSUP: the graph has a table, or bodies of conditionals, which cannot be copied. */
@@ -222,7 +223,7 @@ void model_table_advance(struct driver_table *table);
 void model_table_finish(struct driver_table *table);
 void model_table_overlay(const struct driver_table *table, uint32_t index, uint8_t *arguments);
 
-/* ---- the table (model_table.c) ---- */
+/* ---- the table: model_table.c (the contracts are in patch/driver.h) ---- */
 
 int model_table_create(struct patch_device *device, struct driver_graph *graph,
 		       const struct patch_table_plan *plan, struct driver_table **ret_table);

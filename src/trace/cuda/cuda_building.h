@@ -1,5 +1,6 @@
-/* Inside trace/cuda/: the state of a process's graphs while cuda_graph_records.c applies the recorded
- * steps of their lives. cuda_snapshots.c writes a graph's records when an exec is made of it. */
+/* Inside trace/cuda/: the state of a process's graphs while cuda_graph_records.c applies the
+ * recorded steps of their lives. cuda_snapshots.c writes a graph's records when an exec is made of
+ * it. */
 #ifndef DAGTAP_TRACE_CUDA_BUILDING_H
 #define DAGTAP_TRACE_CUDA_BUILDING_H
 

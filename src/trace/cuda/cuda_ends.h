@@ -29,6 +29,7 @@ int cuda_ends_find(const struct process_load *load, struct cuda_ends *ret);
 bool cuda_ends_cover(const struct cuda_ends *ends, const struct process_load *load,
 		     const struct trace_launch *launch);
 
+/* Frees what cuda_ends_find filled; a zeroed struct is fine. */
 void cuda_ends_release(struct cuda_ends *ends);
 
 #endif

@@ -351,8 +351,8 @@ static int make_exec(struct cuda_building *building, const struct record_cuda_gr
 
 	if (!step->exec)
 		return 0;
-	/* A graph that was made before the recording has no nodes here; cuda_add_unseen_graphs makes its
-	 * graph from activities. */
+	/* A graph that was made before the recording has no nodes here; cuda_add_unseen_graphs
+	 * makes its graph from activities. */
 	if (graph != TRACE_NONE && building->graphs[graph].first_node != TRACE_NONE)
 		result = cuda_take_snapshot(building, graph, step->ns, &record.graph_id);
 	if (result == 0 && record.graph_id)

@@ -1,5 +1,5 @@
-/* Inside trace/cuda/: shared by the files that add graph records: cuda_graph_records.c, cuda_snapshots.c
- * and cuda_unseen_graphs.c (graphs that only activities name). */
+/* Inside trace/cuda/: shared by the files that add graph records: cuda_graph_records.c,
+ * cuda_snapshots.c and cuda_unseen_graphs.c (graphs that only activities name). */
 #ifndef DAGTAP_TRACE_CUDA_GRAPHS_H
 #define DAGTAP_TRACE_CUDA_GRAPHS_H
 

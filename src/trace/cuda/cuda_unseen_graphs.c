@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/cuda/cuda_load.h"
 #include "trace/cuda/cuda_graph_records.h"
+#include "trace/cuda/cuda_load.h"
 #include "trace/process_load.h"
 
 struct unseen_node {

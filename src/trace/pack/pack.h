@@ -60,9 +60,9 @@ int pack_reader_open(const struct pack_section *section, struct pack_reader **re
 		     struct dagtap_error *error);
 void pack_reader_close(struct pack_reader *reader); /* accepts NULL */
 
-/* The values that the spool reader returned at packing (record/spool_reader.h); valid until the reader is
- * closed. In the ledger, the records of damaged blocks are moved from found to missing, also when
- * pack_reader_next finds the damage. The writer count is one past the last writer. */
+/* The values that the spool reader returned at packing (record/spool_reader.h); valid until the
+ * reader is closed. In the ledger, the records of damaged blocks are moved from found to missing,
+ * also when pack_reader_next finds the damage. The writer count is one past the last writer. */
 const struct spool_info *pack_reader_info(const struct pack_reader *reader);
 const struct spool_ledger *pack_reader_ledger(const struct pack_reader *reader);
 uint32_t pack_reader_writer_count(const struct pack_reader *reader);

@@ -47,8 +47,7 @@ struct pack_cursor {
 };
 
 /* Read what pack_put_bytes, pack_put_byte and pack_put_varint wrote, and advance the cursor.
- * pack_take_bytes returns a pointer into the caller's memory. */
-
+ * pack_take_bytes returns a pointer into the caller's memory. Beyond the end they set `failed`. */
 const uint8_t *pack_take_bytes(struct pack_cursor *cursor, size_t size);
 uint8_t pack_take_byte(struct pack_cursor *cursor);
 uint64_t pack_take_varint(struct pack_cursor *cursor);

@@ -58,6 +58,7 @@ int pack_refs_make(struct pack_refs *refs, const uint64_t *keys, const uint64_t 
  * pack_refs_make computes the array. NULL: out of memory. */
 const uint32_t *pack_refs_template(struct pack_refs *refs);
 
+/* Frees the memory of REFS; a zeroed struct is fine. */
 void pack_refs_release(struct pack_refs *refs);
 
 #endif

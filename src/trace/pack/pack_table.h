@@ -59,6 +59,7 @@ struct pack_table {
 	struct pack_series_scratch scratch;
 };
 
+/* Frees what the table owns; a zeroed struct is fine. */
 void pack_table_release(struct pack_table *table);
 
 /* Empties the table and makes room for RECORD_COUNT records; the caller then adds the shapes and

@@ -234,8 +234,8 @@ static int put_end(struct packer *packer)
 	return err;
 }
 
-/* The spool reader numbers chunks by (writer, sequence), so each block_series starts at its writer's first
- * chunk. */
+/* The spool reader numbers chunks by (writer, sequence), so each block_series starts at its
+ * writer's first chunk. */
 static int make_series(struct packer *packer)
 {
 	uint32_t writers = spool_reader_writer_count(packer->spool);
