@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """check-language.py: fails on words in code that docs/glossary.md gives up, on comment lines of more than 100
-columns, and on a function of an internal or public header that has no contract.
+columns, on a function of an internal or public header that has no contract, and on a function that docs/internals
+names in a table together with a file that does not have it.
 
 The words are those of the glossary's section "Given up in code": parts of identifiers (`lane` is found in
 `lane_count`), and phrases in comments and messages. Words of foreign formats and interfaces are listed there, too.
@@ -59,6 +60,18 @@ def bare_functions(path, text):
             yield text.count("\n", 0, found.start()) + 1, f"{found.group(1)} has no contract"
 
 
+def wrong_places(path, text):
+    """Rows "| `name` | `file` |" whose file, below src/ or anywhere in it, does not have the name."""
+    for number, line in enumerate(text.split("\n"), 1):
+        found = re.match(r"\| `(\w+)` \| `([\w/.]+\.[ch])` \|", line)
+        if not found:
+            continue
+        name, file = found.groups()
+        places = [ROOT / "src" / file] if "/" in file else list((ROOT / "src").rglob(file))
+        if not any(place.is_file() and re.search(rf"\b{name}\b", place.read_text()) for place in places):
+            yield number, f"`{name}` is not in {file}"
+
+
 def main():
     words, foreign = set(glossary_list("Parts of identifiers")), set(glossary_list("Foreign names"))
     phrases = glossary_list("Phrases")
@@ -72,6 +85,10 @@ def main():
         for number, fault in sorted(faults):
             print(f"{name}:{number}: {fault}", file=sys.stderr)
         count += len(faults)
+    for path in sorted((ROOT / "docs/internals").glob("*.md")):
+        for number, fault in wrong_places(path, path.read_text()):
+            print(f"{path.relative_to(ROOT)}:{number}: {fault}", file=sys.stderr)
+            count += 1
     return 1 if count else 0
 
 
