@@ -1,6 +1,6 @@
 /* Makes chunks ready, seals full ones, and reuses the oldest ones of a ring. The functions are
- * declared in spooler_state.h; spooler_take_chunk, which writers call, in spooler.h. All others
- * run under the service lock. */
+ * declared in spooler_state.h and run under the service lock. chunk_take.c gives the ready chunks
+ * to writers. */
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <string.h>
@@ -15,32 +15,6 @@
 #define SEALED_AT_ONCE 1024 /* more than were taken: see supply_service */
 #define FIRST_CHUNKS   (SPOOLER_FIRST_BYTES / SPOOL_CHUNK_BYTES)
 #define RESERVE_CHUNKS (4 * FIRST_CHUNKS)
-
-/* ---- the queue of ready chunks: one producer, many consumers ---- */
-
-struct spool_chunk *spooler_take_chunk(struct spooler *s, uint32_t leave, uint32_t *ret_index)
-{
-	struct spool_live *live = &s->header->live;
-	uint64_t ticket = atomic_load_explicit(&live->chunks_taken, memory_order_relaxed);
-	struct spool_chunk *chunk;
-
-	do {
-		/* Pairs with the release in make_ready: the slot has the chunk's
-				 * address. */
-		if (ticket + leave >=
-		    atomic_load_explicit(&live->chunks_ready, memory_order_acquire))
-			return NULL;
-		/* The producer fills the slot again only after its ticket was
-				 * taken, and a ticket number never repeats. So if the exchange
-				 * succeeds, this is the ticket's chunk. */
-		chunk = atomic_load_explicit(&s->slots[ticket & (s->slot_count - 1)],
-					     memory_order_relaxed);
-	} while (!atomic_compare_exchange_weak_explicit(&live->chunks_taken, &ticket, ticket + 1,
-							memory_order_acq_rel,
-							memory_order_relaxed));
-	*ret_index = (uint32_t)ticket;
-	return chunk;
-}
 
 /* Adds COUNT adjacent chunks to the queue. The first one is at PLACE in the file. All are zero. */
 static void make_ready(struct spooler *s, struct spool_chunk *chunks, uint64_t place,

@@ -1,4 +1,5 @@
-/* Opens and closes the spool file, and hands out writers. chunk_supply.c has the chunks. */
+/* Opens and closes the spool file, and hands out writers. chunk_supply.c makes the chunks
+ * ready, chunk_take.c gives them to writers. */
 #include "record/spooler.h"
 
 #include <errno.h>
@@ -153,49 +154,9 @@ void spooler_put_writer(struct spooler *s, struct writer *w)
 		push_free_writer(s, w);
 }
 
-int spooler_is_closing(const struct spooler *s)
-{
-	return (int)atomic_load_explicit(&s->closing, memory_order_relaxed);
-}
-
-/* What the calling thread adds to `refusing`. If it is the only thread there, `refusing` equals
- * this value, so spooler_close can tell that it would wait for its own thread. */
-static uint64_t refusal_of_mine(void)
-{
-	return (uint64_t)syscall(SYS_gettid) << 32 | 1;
-}
-
-/* Sequentially consistent with spooler_close: it sees our addition to `refusing`, or we see
- * `closing`. */
-bool spooler_begin_refusal(struct spooler *s)
-{
-	if (spooler_is_closing(s))
-		return false;
-	atomic_fetch_add_explicit(&s->writers->refusing, refusal_of_mine(), memory_order_seq_cst);
-	if (!atomic_load_explicit(&s->closing, memory_order_seq_cst))
-		return true;
-	spooler_end_refusal(s);
-	return false;
-}
-
-void spooler_end_refusal(struct spooler *s)
-{
-	atomic_fetch_sub_explicit(&s->writers->refusing, refusal_of_mine(), memory_order_release);
-}
-
-struct spool_live *spooler_live(struct spooler *s)
-{
-	return &s->header->live;
-}
-
 const char *spooler_path(const struct spooler *s)
 {
 	return s->map.path;
-}
-
-uint64_t spooler_session_id(const struct spooler *s)
-{
-	return s->header->session_id;
 }
 
 /* ---- open ---- */
@@ -444,7 +405,7 @@ static bool wait_until_idle(struct spooler *s, uint32_t writer_count, struct tim
 			return false;
 	}
 	while ((refusing = atomic_load_explicit(&s->writers->refusing, memory_order_seq_cst)))
-		if (refusing == refusal_of_mine() || !pause_before(limit))
+		if (refusing == spooler_refusal_of_mine() || !pause_before(limit))
 			return false;
 	return true;
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/chunk_take.h"
 #include "record/writer.h"
 
 /* Bytes of chunks. FIRST: ready before the first record, and the least later. READY_DEFAULT,
@@ -87,29 +88,5 @@ void spooler_forget(struct spooler *spooler);
 
 /* The path of the spool file. Belongs to SPOOLER. */
 const char *spooler_path(const struct spooler *spooler);
-
-/* The random id of this spool. */
-uint64_t spooler_session_id(const struct spooler *spooler);
-
-/* The functions below are for writer.c (spooler_live also for code that waits for ready chunks).
- * All are lock-free, and any thread may call them. */
-
-/* Takes the next ready chunk: zeroed memory, which the writer then owns until it is full. Sets
- * *RET_INDEX to the number of chunks that were taken before. Returns NULL when no more than LEAVE
- * chunks are ready. */
-struct spool_chunk *spooler_take_chunk(struct spooler *spooler, uint32_t leave,
-				       uint32_t *ret_index);
-
-/* 1 from the beginning of spooler_close on. */
-int spooler_is_closing(const struct spooler *spooler);
-
-/* Encloses additions to the shared counters of struct spool_live, so that spooler_close waits for
- * them. Returns false once a close has begun; then the caller must not add, and not call
- * spooler_end_refusal. */
-bool spooler_begin_refusal(struct spooler *spooler);
-void spooler_end_refusal(struct spooler *spooler);
-
-/* The live part of the file's header. Valid until spooler_release. */
-struct spool_live *spooler_live(struct spooler *spooler);
 
 #endif

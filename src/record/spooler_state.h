@@ -1,5 +1,6 @@
-/* The state of the spooler, shared by its two files: chunk_supply.c makes chunks ready and seals
- * them; spooler.c opens and closes the file and hands out writers. */
+/* The state of the spooler, shared by its three files: chunk_take.c gives ready chunks to writers;
+ * chunk_supply.c makes chunks ready and seals them; spooler.c opens and closes the file and hands
+ * out writers. */
 #ifndef DAGTAP_RECORD_SPOOLER_STATE_H
 #define DAGTAP_RECORD_SPOOLER_STATE_H
 

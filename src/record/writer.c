@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "record/spooler.h"
+#include "record/chunk_take.h"
 
 /* The room in a new chunk after its THREAD record. */
 #define LARGEST_RECORD (SPOOL_CHUNK_BYTES - SPOOL_CHUNK_HEAD_BYTES - sizeof(struct record_thread))
