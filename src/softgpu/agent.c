@@ -12,7 +12,7 @@
 #include "softgpu/dma.h"
 #include "softgpu/isa.h"
 #include "softgpu/pool.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 #define AGENT_HANDLE_BASE 0x6761646500000001ull
 #define CACHE_HANDLE_BASE 0x6361636800000000ull

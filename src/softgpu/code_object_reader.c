@@ -13,7 +13,7 @@
 #include "softgpu/api.h"
 #include "softgpu/handle.h"
 #include "softgpu/softgpu_threads.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t lock_once = PTHREAD_ONCE_INIT;

@@ -9,7 +9,7 @@
 #include "softgpu/counters.h"
 #include "softgpu/queue.h"
 #include "softgpu/softgpu_threads.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 #define PRIORITIES   3u
 #define QUEUES_MOST  16u

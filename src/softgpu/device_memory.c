@@ -13,7 +13,7 @@
 #include "softgpu/api.h"
 #include "softgpu/pool.h"
 #include "softgpu/softgpu_threads.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 /* The flags of hsa_amd_memory_pool_flag_t (since ROCR 6): over PCIe, contiguous, executable,
  * uncached. All memory of the software GPU has these properties. */

@@ -20,7 +20,7 @@
 #include "softgpu/schedule.h"
 #include "softgpu/signal.h"
 #include "softgpu/softgpu_threads.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 #include "softgpu/work_log.h"
 
 /* The interval for polling dependencies: the program can store to a signal in pool memory without a

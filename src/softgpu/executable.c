@@ -17,7 +17,7 @@
 #include "softgpu/handle.h"
 #include "softgpu/kernel.h"
 #include "softgpu/softgpu_threads.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 #define KERNEL_BUCKETS	  4096u
 #define KERNEL_ALIGN_BITS 6 /* kernel descriptors are aligned to 64 bytes */

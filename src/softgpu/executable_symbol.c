@@ -7,7 +7,7 @@
 #include "softgpu/agent.h"
 #include "softgpu/api.h"
 #include "softgpu/handle.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 #define KERNARG_ALIGNMENT 16u
 

@@ -9,7 +9,7 @@
 
 #include <dagtap/softgpu.h>
 
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 #define HANDLERS_MOST 16
 

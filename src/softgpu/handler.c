@@ -11,7 +11,7 @@
 #include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
 #include "softgpu/softgpu_threads.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 struct handler {
 	hsa_signal_condition_t condition;

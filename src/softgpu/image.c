@@ -10,7 +10,7 @@
 #include "softgpu/api.h"
 #include "softgpu/device_memory.h"
 #include "softgpu/softgpu_threads.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 #define ROW_ALIGNMENT  256u
 #define BASE_ALIGNMENT 256u

@@ -15,7 +15,7 @@
 #include "softgpu/counters.h"
 #include "softgpu/queue.h"
 #include "softgpu/softgpu_threads.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 #define MAX_HANDLERS 16
 

@@ -7,7 +7,7 @@
 #include "softgpu/api.h"
 #include "softgpu/device_memory.h"
 #include "softgpu/signal_block.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 /* The content of both kinds of handle. */
 struct ipc_handle {

@@ -7,7 +7,7 @@
 
 #include "softgpu/api.h"
 #include "softgpu/config.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 #define ISA_HANDLE	 0x6973610000000001ull
 #define WAVEFRONT_HANDLE 0x7761766500000001ull

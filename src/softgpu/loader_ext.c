@@ -7,7 +7,7 @@
 #include "softgpu/code_object_reader.h"
 #include "softgpu/device_memory.h"
 #include "softgpu/executable.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 static hsa_status_t query_host_address(const void *device_address, const void **host_address)
 {

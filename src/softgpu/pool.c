@@ -6,7 +6,7 @@
 
 #include "softgpu/api.h"
 #include "softgpu/config.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 #define POOL_HANDLE_BASE   0x706f6f6c00000000ull
 #define POOLS_PER_AGENT	   4u

@@ -16,7 +16,7 @@
 #include "softgpu/sdma_queue.h"
 #include "softgpu/signal_block.h"
 #include "softgpu/softgpu_threads.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 #define CU_MASK_WORDS 2
 

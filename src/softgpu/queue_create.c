@@ -7,7 +7,7 @@
 #include "softgpu/dma.h"
 #include "softgpu/queue.h"
 #include "softgpu/sdma_queue.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 static bool is_zero(const void *bytes, size_t count)
 {

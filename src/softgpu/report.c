@@ -13,7 +13,7 @@
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
 #include "softgpu/softgpu_threads.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 #define BUFFER_BYTES   65536
 #define MAX_LINE_BYTES 1024

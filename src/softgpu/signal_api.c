@@ -12,7 +12,7 @@
 #include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
 #include "softgpu/softgpu_threads.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 /* How long a waiting thread polls before it sleeps. */
 #define SPIN_NS			 4000u

@@ -1,9 +1,8 @@
 /* The runtime as a whole: hsa_init and hsa_shut_down, information on the system, and the
  * extensions. */
-#include "softgpu/system.h"
-
 #include <pthread.h>
-#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "softgpu/agent.h"
@@ -17,6 +16,7 @@
 #include "softgpu/loader_ext.h"
 #include "softgpu/queue.h"
 #include "softgpu/softgpu_threads.h"
+#include "softgpu/system_state.h"
 #include "softgpu/tools.h"
 #include "softgpu/work_log.h"
 
@@ -29,23 +29,11 @@ static struct {
 	uint32_t references; /* hsa_init without hsa_shut_down */
 	bool is_loading;     /* a thread, LOADER, is loading the tools */
 	pthread_t loader;
-	_Atomic bool is_up;
-	_Atomic bool was_up;
 } runtime = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.loaded = PTHREAD_COND_INITIALIZER,
 	.once = PTHREAD_ONCE_INIT,
 };
-
-bool system_is_up(void)
-{
-	return atomic_load_explicit(&runtime.is_up, memory_order_relaxed);
-}
-
-bool system_was_up(void)
-{
-	return atomic_load_explicit(&runtime.was_up, memory_order_relaxed);
-}
 
 static void runtime_init(void)
 {
@@ -86,8 +74,7 @@ hsa_status_t softgpu_hsa_init(void)
 	} else if (runtime.references == 0 && work_log_open()) {
 		status = HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	} else if (runtime.references++ == 0) {
-		atomic_store(&runtime.is_up, true);
-		atomic_store(&runtime.was_up, true);
+		system_set_up(true);
 		load_tools_unlocked();
 	}
 	pthread_mutex_unlock(&runtime.lock);
@@ -119,7 +106,7 @@ hsa_status_t softgpu_hsa_shut_down(void)
 	tools_close();
 	pthread_mutex_lock(&runtime.lock);
 	runtime.references--;
-	atomic_store(&runtime.is_up, runtime.references != 0);
+	system_set_up(runtime.references != 0);
 	pthread_mutex_unlock(&runtime.lock);
 	return HSA_STATUS_SUCCESS;
 }

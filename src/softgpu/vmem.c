@@ -15,7 +15,7 @@
 #include "softgpu/handle.h"
 #include "softgpu/pool.h"
 #include "softgpu/softgpu_threads.h"
-#include "softgpu/system.h"
+#include "softgpu/system_state.h"
 
 struct memory {
 	uint64_t handle;
