@@ -301,7 +301,7 @@ static void parse_environment(void)
 	const char *timers = getenv("DAGTAP_TIMERS"), *clock = getenv("DAGTAP_CLOCK");
 
 	config_parse(string ? string : "", &parsed, parse_message, sizeof(parse_message));
-	hold_configure(&parsed);
+	hold_configure(parsed.hold_at, parsed.hold_pipe);
 	if (timers)
 		timer_configure(timers);
 	if (clock && *clock && clock_take_page(clock))

@@ -4,8 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "softgpu/config.h"
-
 _Atomic uint64_t softgpu_counter_values[SOFTGPU_COUNTER_COUNT];
 
 static const char *const names[SOFTGPU_COUNTER_COUNT] = {
@@ -22,16 +20,7 @@ int softgpu_counter_find(const char *name, size_t length)
 	return -1;
 }
 
-uint32_t softgpu_counters(uint64_t *ret_values, const char **ret_names, uint32_t capacity)
+const char *softgpu_counter_name(enum softgpu_counter_id id)
 {
-	if (!config_get()->counters)
-		return 0;
-	for (uint32_t i = 0; i < SOFTGPU_COUNTER_COUNT && i < capacity; i++) {
-		if (ret_values)
-			ret_values[i] = atomic_load_explicit(&softgpu_counter_values[i],
-							     memory_order_relaxed);
-		if (ret_names)
-			ret_names[i] = names[i];
-	}
-	return SOFTGPU_COUNTER_COUNT;
+	return names[id];
 }

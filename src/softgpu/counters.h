@@ -1,6 +1,6 @@
-/* The counters of the device: what reached it, counted where it arrives. softgpu_counters() exports
- * them, so the tracer can use them as a witness for its ledger; report.c writes them when the
- * process ends. docs/softgpu.md says what each one counts. The X-macro has one row for each
+/* The counters of the device: what reached it, counted where it arrives. report.c exports them by
+ * softgpu_counters(), so the tracer can use them as a witness for its ledger, and writes them when
+ * the process ends. docs/softgpu.md says what each one counts. The X-macro has one row for each
  * counter.
  *
  * Threading: any thread. Cost of a count: one atomic add and one load; a system call more while a
@@ -11,8 +11,6 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <dagtap/softgpu.h> /* softgpu_counters() */
 
 #define SOFTGPU_COUNTERS(X)                                                                        \
 	X(packets_kernel_dispatch)                                                                 \
@@ -68,6 +66,9 @@ void softgpu_counter_moved(enum softgpu_counter_id id, uint64_t before, uint64_t
 
 /* Returns the counter whose name is the LENGTH bytes at NAME; -1 when there is none. */
 int softgpu_counter_find(const char *name, size_t length);
+
+/* Returns the name of a counter. */
+const char *softgpu_counter_name(enum softgpu_counter_id id);
 
 /* Adds N to a counter. The add and the load are sequentially consistent, like the two accesses in
  * softgpu_await: either the waiting thread reads the new value, or this function sees that it

@@ -1,5 +1,5 @@
-/* Holds of the device for tests: of the taking of work, at a counter's value, and of the clock.
- * Also softgpu_await. */
+/* Holds of the device for tests: of the taking of work, and at a counter's value. Also
+ * softgpu_await. device_control.c ends the holds. */
 #include "softgpu/device_hold.h"
 
 #include <errno.h>
@@ -12,13 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "softgpu/config.h"
+#include <dagtap/softgpu.h>
+
 #include "softgpu/counters.h"
 #include "softgpu/futex.h"
-#include "softgpu/queue.h"
-#include "softgpu/schedule.h"
-#include "softgpu/signal.h"
 
 #define UNLIMITED INT64_MIN
 
@@ -45,18 +42,12 @@ bool hold_would_let_take(void)
 	return atomic_load_explicit(&may_be_taken, memory_order_relaxed) != 0;
 }
 
-static void wake_takers(void)
-{
-	queue_wake_all();
-	signal_epoch_bump();
-}
-
 void softgpu_take_hold(void)
 {
 	atomic_store(&may_be_taken, 0);
 }
 
-int softgpu_take_step(uint32_t count)
+int hold_add_steps(uint32_t count)
 {
 	int64_t left = atomic_load(&may_be_taken);
 
@@ -64,18 +55,12 @@ int softgpu_take_step(uint32_t count)
 		if (left == UNLIMITED)
 			return -EPERM;
 	} while (!atomic_compare_exchange_weak(&may_be_taken, &left, left + count));
-	wake_takers();
 	return 0;
 }
 
-void softgpu_take_release(void)
+void hold_end(void)
 {
-	if (schedule_is_on())
-		schedule_pause();
 	atomic_store(&may_be_taken, UNLIMITED);
-	wake_takers();
-	if (schedule_is_on())
-		schedule_resume();
 }
 
 /* ---- counters ---- */
@@ -161,12 +146,12 @@ bool hold_point_is_valid(const char *text)
 	return !*text || read_point(text, &value) >= 0;
 }
 
-void hold_configure(const struct softgpu_config *config)
+void hold_configure(const char *hold_at, const char *hold_pipe)
 {
-	if (!*config->hold_at)
+	if (!*hold_at)
 		return;
-	point.counter = read_point(config->hold_at, &point.value);
-	point.pipe = config->hold_pipe;
+	point.counter = read_point(hold_at, &point.value);
+	point.pipe = hold_pipe;
 	atomic_fetch_add(&softgpu_counters_watched, 1);
 }
 
@@ -195,38 +180,4 @@ int softgpu_await(const char *counter, uint64_t value)
 	}
 	atomic_fetch_sub(&softgpu_counters_watched, 1);
 	return 0;
-}
-
-/* ---- the clock ---- */
-
-/* The page of the clock when DAGTAP_CLOCK names no file. */
-static struct clock_page own_page;
-
-/* Returns the page of the clock; makes own_page the page when there is none. */
-static struct clock_page *page(void)
-{
-	struct clock_page *none = NULL;
-
-	atomic_compare_exchange_strong(&clock_page, &none, &own_page);
-	return atomic_load(&clock_page);
-}
-
-void softgpu_clock_hold(void)
-{
-	config_get(); /* maps the page of DAGTAP_CLOCK first */
-	clock_hold(page());
-}
-
-int softgpu_clock_step(uint64_t ns)
-{
-	if (!clock_is_held())
-		return -EPERM;
-	clock_step(page(), ns);
-	return 0;
-}
-
-void softgpu_clock_release(void)
-{
-	if (clock_is_held())
-		clock_release(page());
 }

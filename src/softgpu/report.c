@@ -1,5 +1,5 @@
-/* The outputs for the user (report.h). They use write(2) and their own buffers, because stdio would
- * write a copy of its buffer in every forked child. */
+/* The outputs for the user (report.h), and softgpu_counters. The outputs use write(2) and their own
+ * buffers, because stdio would write a copy of its buffer in every forked child. */
 #include "softgpu/report.h"
 
 #include <fcntl.h>
@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <dagtap/softgpu.h>
 
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
@@ -168,6 +170,20 @@ void report_packet(uint64_t queue_id, uint64_t packet_index, const void *packet)
 		output_print(&packet_log.output, "\n");
 	}
 	pthread_mutex_unlock(&packet_log.lock);
+}
+
+uint32_t softgpu_counters(uint64_t *ret_values, const char **ret_names, uint32_t capacity)
+{
+	if (!config_get()->counters)
+		return 0;
+	for (uint32_t i = 0; i < SOFTGPU_COUNTER_COUNT && i < capacity; i++) {
+		if (ret_values)
+			ret_values[i] = atomic_load_explicit(&softgpu_counter_values[i],
+							     memory_order_relaxed);
+		if (ret_names)
+			ret_names[i] = softgpu_counter_name((enum softgpu_counter_id)i);
+	}
+	return SOFTGPU_COUNTER_COUNT;
 }
 
 static void write_counters(void)

@@ -232,7 +232,7 @@ static void who_awaits_a_point_finds_it_held(void **state)
 	int tid;
 
 	parses("hold_at=queues_created:1");
-	hold_configure(&config);
+	hold_configure(config.hold_at, config.hold_pipe);
 	atomic_fetch_add(&softgpu_counter_values[SOFTGPU_COUNT_queues_created], 1);
 	assert_int_equal(pthread_create(&thread, NULL, release_at_the_point, NULL), 0);
 	while ((tid = atomic_load(&releaser)) != -1 && !(tid && sleeps(tid)))
