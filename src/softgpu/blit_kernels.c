@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "softgpu/counters.h"
+#include "softgpu/blit_region.h"
 #include "softgpu/device_memory.h"
 #include "softgpu/image.h"
 #include "softgpu/metadata.h"
@@ -68,62 +68,6 @@ struct stream_args {
 	uint64_t flags;
 	uint64_t mask;
 };
-
-/* Adds A * B to *SUM. Returns false on overflow. */
-static bool add_product(uint64_t *sum, uint64_t a, uint64_t b)
-{
-	uint64_t product;
-
-	return !__builtin_mul_overflow(a, b, &product) &&
-	       !__builtin_add_overflow(*sum, product, sum);
-}
-
-/* Adds the distance from the first of COUNT rows or slices to the last. A pitch of 0 counts as 1;
- * otherwise a region of any number of rows would be in range. */
-static bool add_pitches(uint64_t *sum, uint64_t count, uint64_t pitch)
-{
-	return add_product(sum, count - 1, pitch ? pitch : 1);
-}
-
-static bool region_is_reachable(const struct blit_region *region)
-{
-	uint64_t first = (uintptr_t)region->base;
-	uint64_t units = region->width;
-	uint64_t bytes = 0;
-
-	if (!region->width || !region->height || !region->depth)
-		return true;
-	return add_pitches(&units, region->height, region->row) &&
-	       add_pitches(&units, region->depth, region->slice) &&
-	       add_product(&bytes, units, region->unit_bytes) &&
-	       add_product(&first, region->start, region->unit_bytes) &&
-	       memory_is_reachable((const void *)(uintptr_t)first, bytes);
-}
-
-static _Thread_local bool has_faulted;
-
-void blit_fault(void)
-{
-	softgpu_count(dispatches_bad_range, 1);
-	has_faulted = true;
-}
-
-bool blit_take_fault(void)
-{
-	bool taken = has_faulted;
-
-	has_faulted = false;
-	return taken;
-}
-
-bool blit_reaches(const struct blit_region *region)
-{
-	bool reaches = region_is_reachable(region);
-
-	if (!reaches)
-		blit_fault();
-	return reaches;
-}
 
 static struct blit_region flat_region(const void *base, uint64_t unit_bytes, uint64_t start,
 				      uint64_t units)
@@ -264,7 +208,7 @@ static void copy(const void *kernarg, const hsa_kernel_dispatch_packet_t *packet
 	}
 	if (args->unit == 8 || !args->size)
 		bytes = args->size;
-	else if (!add_product(&bytes, args->size - 1, 4))
+	else if (!blit_add_product(&bytes, args->size - 1, 4))
 		bytes = UINT64_MAX; /* out of range in any case */
 	copy_units(args, 1, bytes);
 }

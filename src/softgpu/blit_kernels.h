@@ -6,7 +6,7 @@
  * kernel has the argument of a given name (blit_read_layout), and blit_run copies each argument
  * from there into the structure.
  *
- * Threading: any thread. A fault is kept for each thread. */
+ * Threading: any thread. */
 #ifndef SOFTGPU_BLIT_H
 #define SOFTGPU_BLIT_H
 
@@ -56,28 +56,6 @@ struct blit_layout {
 		uint16_t bytes;	 /* 0: the kernel has no such argument */
 	} from[BLIT_MAX_ARGUMENTS];
 };
-
-/* The memory that a kernel accesses through one pointer. */
-struct blit_region {
-	const void *base;	       /* host address */
-	uint64_t unit_bytes;	       /* size of the unit of all fields below */
-	uint64_t start;		       /* from the base to the first element */
-	uint64_t width, height, depth; /* extent; no element at all when one is 0 */
-	uint64_t row, slice;	       /* distance of two rows, and of two slices */
-};
-
-/* Checks that all of REGION lies in device memory or in locked memory. When this returns false it
- * has called blit_fault, and the kernel must do nothing. Cost: a look-up under the memory lock, and
- * a scan of the locked ranges. */
-bool blit_reaches(const struct blit_region *region);
-
-/* Marks the calling thread's kernel as faulted and counts dispatches_bad_range. For accesses that
- * cannot be described as a region. */
-void blit_fault(void);
-
-/* Returns whether a kernel has faulted on the calling thread since the last call of this
- * function. */
-bool blit_take_fault(void);
 
 /* Returns the blit kernel with NAME (without ".kd"); NULL when there is no host function for it. */
 const struct blit *blit_find(const char *name);

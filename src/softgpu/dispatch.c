@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "softgpu/blit_kernels.h"
+#include "softgpu/blit_region.h"
 #include "softgpu/counters.h"
 #include "softgpu/device_memory.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "softgpu/blit_kernels.h"
+#include "softgpu/blit_region.h"
 #include "softgpu/device_memory.h"
 
 #define UNIT_MAX_BYTES 4u

@@ -12,6 +12,7 @@
 #include "aql.h"
 #include "raw_machine.h"
 #include "softgpu/blit_kernels.h"
+#include "softgpu/blit_region.h"
 #include "softgpu/image.h"
 
 #define BLOCK_BYTES 4096
