@@ -11,7 +11,7 @@
 #include "softgpu/device_memory.h"
 #include "softgpu/image.h"
 #include "softgpu/metadata.h"
-#include "softgpu/queue.h"
+#include "softgpu/processor_thread.h"
 #include "softgpu/signal.h"
 
 struct fill_args {

@@ -17,6 +17,7 @@
 #include "softgpu/dispatch.h"
 #include "softgpu/fault.h"
 #include "softgpu/futex.h"
+#include "softgpu/processor_thread.h"
 #include "softgpu/queue.h"
 #include "softgpu/report.h"
 #include "softgpu/schedule.h"
@@ -78,20 +79,6 @@ struct dependencies {
 	uint32_t count;
 	bool any_is_enough; /* a barrier-OR packet */
 };
-
-/* The queue whose packet processor this thread is; NULL on all other threads. */
-static _Thread_local struct softgpu_queue *current_queue;
-
-bool processor_is_stopping(void)
-{
-	return current_queue &&
-	       atomic_load_explicit(&current_queue->stopping, memory_order_relaxed);
-}
-
-bool processor_is_current(const struct softgpu_queue *queue)
-{
-	return current_queue == queue;
-}
 
 static bool is_stopping(const struct processor *processor)
 {
@@ -565,7 +552,7 @@ static void *processor_thread(void *argument)
 {
 	struct processor *processor = argument;
 
-	current_queue = processor->queue;
+	processor_thread_begins(processor->queue);
 	clock_exact_sleep();
 	if (schedule_is_on())
 		take_scheduled(processor);

@@ -12,6 +12,7 @@
 #include "softgpu/device_clock.h"
 #include "softgpu/futex.h"
 #include "softgpu/intercept_queue.h"
+#include "softgpu/processor_thread.h"
 #include "softgpu/schedule.h"
 #include "softgpu/sdma_queue.h"
 #include "softgpu/signal_block.h"

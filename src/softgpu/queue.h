@@ -128,10 +128,5 @@ int processor_start(struct softgpu_queue *queue);
 /* Stops the packet processor and waits for its thread. Packets that have not completed are dropped:
  * their signals keep their values. Does nothing without a thread, and in a forked child. */
 void processor_stop(struct softgpu_queue *queue);
-/* Returns whether the calling thread is the packet processor of QUEUE. */
-bool processor_is_current(const struct softgpu_queue *queue);
-/* Called by a host function: returns whether the queue whose packet processor is the calling thread
- * is being destroyed, so that the function must stop waiting. */
-bool processor_is_stopping(void);
 
 #endif
