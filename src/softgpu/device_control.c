@@ -12,14 +12,13 @@
 #include "softgpu/device_hold.h"
 #include "softgpu/queue.h"
 #include "softgpu/schedule.h"
-#include "softgpu/signal.h"
 
 /* ---- the taking of work ---- */
 
 static void wake_takers(void)
 {
 	queue_wake_all();
-	signal_epoch_bump();
+	schedule_bump_epoch();
 }
 
 int softgpu_take_step(uint32_t count)

@@ -19,6 +19,7 @@
 #include "softgpu/report.h"
 #include "softgpu/schedule.h"
 #include "softgpu/signal.h"
+#include "softgpu/signal_epoch.h"
 #include "softgpu/softgpu_threads.h"
 #include "softgpu/system_state.h"
 #include "softgpu/work_log.h"
@@ -314,7 +315,7 @@ static hsa_status_t submit(struct job *job)
 		schedule_host_acts();
 	pthread_mutex_unlock(&lock);
 	if (waits_for_signals)
-		signal_epoch_bump();
+		schedule_bump_epoch();
 	return HSA_STATUS_SUCCESS;
 }
 

@@ -10,6 +10,7 @@
 #include "softgpu/counters.h"
 #include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
+#include "softgpu/signal_epoch.h"
 #include "softgpu/softgpu_threads.h"
 #include "softgpu/system_state.h"
 
@@ -54,7 +55,7 @@ static void count_queued(void)
 	runtime.queued++;
 	pthread_cond_signal(&runtime.wake);
 	if (schedule_is_on())
-		signal_epoch_bump();
+		schedule_bump_epoch();
 }
 
 /* With the lock held. */

@@ -23,6 +23,7 @@
 #include "softgpu/schedule.h"
 #include "softgpu/signal.h"
 #include "softgpu/signal_block.h"
+#include "softgpu/signal_epoch.h"
 #include "softgpu/softgpu_threads.h"
 #include "softgpu/work_log.h"
 
@@ -600,7 +601,7 @@ void processor_stop(struct softgpu_queue *queue)
 	atomic_fetch_add(&queue->doorbell_word, 1);
 	futex_wake_all(&queue->doorbell_word);
 	if (schedule_is_on())
-		signal_epoch_bump();
+		schedule_bump_epoch();
 	pthread_join(queue->thread, NULL);
 	queue->has_thread = false;
 }

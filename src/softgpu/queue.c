@@ -249,7 +249,7 @@ void queue_ring(struct softgpu_queue *queue, int64_t value)
 	if (atomic_load(&queue->sleepers))
 		futex_wake_all(&queue->doorbell_word);
 	if (schedule_is_on())
-		signal_epoch_bump();
+		schedule_bump_epoch();
 }
 
 hsa_status_t softgpu_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "softgpu/config.h"
 #include "softgpu/futex.h"
-#include "softgpu/signal.h"
 #include "softgpu/signal_block.h"
+#include "softgpu/signal_epoch.h"
 #include "softgpu/softgpu_threads.h"
 
 /* How long a party's count of candidates may be used that can change without a new epoch. */
@@ -272,12 +272,19 @@ void schedule_turn_ends(struct schedule_party *party)
 	unlock_schedule();
 }
 
-void schedule_wake_all(void)
+static void wake_parties(void)
 {
 	lock_schedule();
 	for (struct schedule_party *party = schedule.parties; party; party = party->next)
 		wake(party);
 	unlock_schedule();
+}
+
+void schedule_bump_epoch(void)
+{
+	signal_epoch_advance();
+	if (schedule_is_on())
+		wake_parties();
 }
 
 void schedule_pause(void)

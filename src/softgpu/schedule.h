@@ -64,9 +64,10 @@ int schedule_wait(struct schedule_party *party, uint32_t seen, uint32_t candidat
 /* Ends the party's turn, after its piece of work is complete. */
 void schedule_turn_ends(struct schedule_party *party);
 
-/* Wakes all parties, so that they count their candidates again. Called when the epoch has changed,
- * also because a party is to stop. */
-void schedule_wake_all(void);
+/* Changes the epoch (signal_epoch.h) and wakes all threads that wait for it, and all parties, so
+ * that they count their candidates again. Called after every change of a signal, when there is new
+ * work, and when a party is to stop; also without a schedule. */
+void schedule_bump_epoch(void);
 
 /* Called before and after a change of what the parties may do: no turn is given between the two
  * calls. The pairs may nest. */

@@ -1,19 +1,15 @@
-/* Signal blocks: their memory, their lifetime, the completion of packets and copies, and the
- * wake-ups after a change of a value. */
+/* Signal blocks: their memory, their lifetime and their values. signal_complete.c wakes the threads
+ * that wait for a value. */
 #include "softgpu/signal.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "softgpu/agent.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
 #include "softgpu/device_clock.h"
 #include "softgpu/device_memory.h"
-#include "softgpu/futex.h"
-#include "softgpu/handler.h"
-#include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
 #include "softgpu/softgpu_threads.h"
 
@@ -38,9 +34,6 @@ static struct {
 	uint32_t event_count; /* size of that stack */
 	uint64_t *mailboxes;  /* one word for each event, to which the device writes the id */
 } slab = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
-
-static _Atomic uint32_t epoch;		/* futex; see signal_epoch */
-static _Atomic uint32_t epoch_sleepers; /* threads that sleep on it */
 
 static void *reserve(size_t bytes)
 {
@@ -277,123 +270,10 @@ void signal_destroy(struct softgpu_signal *block)
 	signal_release(signal_handle(block));
 }
 
-void signal_changed(struct softgpu_signal *block, volatile int64_t *value)
-{
-	if (!block || atomic_load(&block->waiters))
-		futex_wake_all((const void *)value);
-	if (block && atomic_load(&block->armed))
-		handler_notify(block);
-	signal_epoch_bump();
-}
-
-/* The decrement of a completion. The packet or copy holds a reference to a block of the slab, so
- * the block is not reused. A signal that the program has destroyed meanwhile does not reach this
- * function: signal_value_word has counted it. Real hardware would not notice. */
-static void complete(struct softgpu_signal *block, volatile int64_t *value)
-{
-	__atomic_fetch_sub(value, 1, __ATOMIC_SEQ_CST);
-	if (block && block->amd.event_id)
-		__atomic_store_n((uint64_t *)(uintptr_t)block->amd.event_mailbox_ptr,
-				 block->amd.event_id, __ATOMIC_RELEASE);
-	signal_changed(block, value);
-}
-
-static void stamp_amd(hsa_signal_t signal, uint64_t start_tick, uint64_t end_tick)
-{
-	amd_signal_t *amd = (amd_signal_t *)(uintptr_t)signal.handle;
-
-	__atomic_store_n(&amd->start_ts, start_tick, __ATOMIC_RELAXED);
-	__atomic_store_n(&amd->end_ts, end_tick, __ATOMIC_RELAXED);
-}
-
-/* Returns the word that a completion decrements; NULL for handle 0, a dead signal and a
- * doorbell. */
-static volatile int64_t *completion_word(hsa_signal_t signal, struct softgpu_signal **ret_block)
-{
-	volatile int64_t *value;
-
-	if (!signal.handle)
-		return NULL;
-	value = signal_value_word(signal, ret_block);
-	return *ret_block && (*ret_block)->kind == SIGNAL_DOORBELL ? NULL : value;
-}
-
-void signal_complete(hsa_signal_t signal, bool stamp, uint64_t start_tick, uint64_t end_tick)
-{
-	struct softgpu_signal *block;
-	volatile int64_t *value = completion_word(signal, &block);
-
-	if (!value)
-		return;
-	if (stamp)
-		stamp_amd(signal, start_tick, end_tick);
-	complete(block, value);
-}
-
-void signal_complete_copy(hsa_signal_t signal, bool stamp, uint64_t start_tick, uint64_t end_tick,
-			  hsa_agent_t agent)
-{
-	const struct softgpu_agent *owner = agent_find(agent);
-	struct softgpu_signal *block;
-	volatile int64_t *value = completion_word(signal, &block);
-
-	if (!value)
-		return;
-	if (stamp && block) {
-		__atomic_store_n(&block->sdma_start_ts, start_tick, __ATOMIC_RELAXED);
-		__atomic_store_n(&block->sdma_end_ts, end_tick, __ATOMIC_RELAXED);
-		atomic_store_explicit(&block->copy_agent, owner ? owner->index + 1 : 0,
-				      memory_order_relaxed);
-	} else if (stamp) {
-		stamp_amd(signal, start_tick, end_tick);
-	}
-	complete(block, value);
-}
-
 hsa_signal_value_t signal_value(hsa_signal_t signal)
 {
 	struct softgpu_signal *block;
 	volatile int64_t *value = signal_value_word(signal, &block);
 
 	return value ? __atomic_load_n(value, __ATOMIC_ACQUIRE) : 0;
-}
-
-uint32_t signal_epoch(void)
-{
-	return atomic_load(&epoch);
-}
-
-void signal_epoch_bump(void)
-{
-	/* Sequentially consistent: pairs with the increment in signal_epoch_wait. Either this
-	 * thread sees the sleeper, or the sleeper sees the new epoch. */
-	atomic_fetch_add(&epoch, 1);
-	if (atomic_load(&epoch_sleepers))
-		futex_wake_all(&epoch);
-	if (schedule_is_on())
-		schedule_wake_all();
-}
-
-void signal_epoch_wait(uint32_t seen, uint64_t until_ns)
-{
-	atomic_fetch_add(&epoch_sleepers, 1);
-	if (atomic_load(&epoch) == seen)
-		futex_wait(&epoch, seen, until_ns);
-	atomic_fetch_sub(&epoch_sleepers, 1);
-}
-
-bool signal_condition_holds(hsa_signal_condition_t condition, int64_t value, int64_t compare)
-{
-	switch (condition) {
-	case HSA_SIGNAL_CONDITION_EQ:
-		return value == compare;
-	case HSA_SIGNAL_CONDITION_NE:
-		return value != compare;
-	case HSA_SIGNAL_CONDITION_LT:
-		return value < compare;
-	case HSA_SIGNAL_CONDITION_GTE:
-		return value >= compare;
-	default:
-		return false;
-	}
 }

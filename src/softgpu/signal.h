@@ -1,5 +1,6 @@
 /* Signals. A signal is an amd_signal_t block, and its handle is the block's address. Threads wait
- * for the value with a futex. signal.c holds the blocks, signal_api.c the HSA functions.
+ * for the value with a futex. signal.c holds the blocks, signal_complete.c completes packets and
+ * copies, signal_api.c has the HSA functions.
  *
  * The completion signal of a packet or a copy is an address, as for hardware. Three cases exist. A
  * block that hsa_signal_create or hsa_amd_signal_create made lies in the slab of signal.c and is
@@ -46,16 +47,5 @@ hsa_signal_value_t signal_value(hsa_signal_t signal);
 /* Returns whether ADDRESS is the place of the value of a live signal of the slab, as
  * hsa_amd_signal_value_pointer gives it. False for a doorbell. */
 bool signal_is_value(const void *address);
-
-/* The epoch: a counter that changes with every change of any signal in the process. Packet
- * processors and copy engines wait for dependencies with it: they read the epoch, check the
- * dependencies, and call signal_epoch_wait with the value they read. */
-uint32_t signal_epoch(void);
-/* Sleeps until the epoch is not SEEN or until UNTIL_NS of CLOCK_MONOTONIC. May also return
- * early. */
-void signal_epoch_wait(uint32_t seen, uint64_t until_ns);
-/* Changes the epoch and wakes all threads that wait for it, and all parties of a schedule. Also
- * called when there is new work. */
-void signal_epoch_bump(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include "softgpu/queue.h"
 #include "softgpu/schedule.h"
 #include "softgpu/signal_block.h"
+#include "softgpu/signal_epoch.h"
 #include "softgpu/softgpu_threads.h"
 #include "softgpu/system_state.h"
 

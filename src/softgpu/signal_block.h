@@ -84,6 +84,21 @@ bool signal_detach(struct softgpu_signal *block);
 void signal_changed(struct softgpu_signal *block, volatile int64_t *value);
 
 /* Returns whether VALUE fulfils CONDITION against COMPARE; false for an unknown condition. */
-bool signal_condition_holds(hsa_signal_condition_t condition, int64_t value, int64_t compare);
+static inline bool signal_condition_holds(hsa_signal_condition_t condition, int64_t value,
+					  int64_t compare)
+{
+	switch (condition) {
+	case HSA_SIGNAL_CONDITION_EQ:
+		return value == compare;
+	case HSA_SIGNAL_CONDITION_NE:
+		return value != compare;
+	case HSA_SIGNAL_CONDITION_LT:
+		return value < compare;
+	case HSA_SIGNAL_CONDITION_GTE:
+		return value >= compare;
+	default:
+		return false;
+	}
+}
 
 #endif
