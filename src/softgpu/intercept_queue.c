@@ -90,7 +90,7 @@ static void submit(struct softgpu_queue *queue, const uint8_t *packets, uint64_t
 			       AQL_PACKET_BYTES);
 		__atomic_store_n(&queue->amd.write_dispatch_id, write + room, __ATOMIC_RELEASE);
 		queue->doorbell_value = write + room - 1;
-		queue_ring(queue, (int64_t)(write + room - 1));
+		queue_ring_aql(queue, (int64_t)(write + room - 1));
 		packets += room * AQL_PACKET_BYTES;
 		count -= room;
 	}
@@ -231,11 +231,15 @@ static void forward_error(hsa_status_t status, hsa_queue_t *source, void *data)
 
 void intercept_destroy(struct intercept *intercept)
 {
-	intercept->proxy->intercept = NULL;
+	struct softgpu_queue *proxy = intercept->proxy;
+
+	queue_close(proxy);
+	proxy->intercept = NULL;
 	if (intercept->hardware)
-		queue_destroy(intercept->hardware);
+		queue_destroy_aql(intercept->hardware);
 	free(intercept->staging);
 	free(intercept);
+	queue_free_aql(proxy);
 }
 
 /* Creates the proxy and its hardware queue. Takes INTERCEPT, also on failure. */
@@ -260,7 +264,7 @@ static hsa_status_t make_pair(const struct queue_request *request, struct interc
 			status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 	}
 	if (status != HSA_STATUS_SUCCESS)
-		queue_destroy(intercept->proxy);
+		intercept_destroy(intercept);
 	return status;
 }
 

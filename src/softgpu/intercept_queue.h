@@ -11,7 +11,7 @@ struct softgpu_queue;
  * they write to the hardware queue. If another thread is draining, that thread does it and this
  * call returns at once. Called by the thread that rings the proxy's doorbell. */
 void intercept_ring(struct intercept *intercept);
-/* Destroys INTERCEPT and its hardware queue, but not the proxy. For queue_destroy. */
+/* Destroys a proxy, its INTERCEPT and its hardware queue. For queue_destroy. */
 void intercept_destroy(struct intercept *intercept);
 
 /* Returns the hardware queue behind a proxy or a counted handle; for any other queue QUEUE

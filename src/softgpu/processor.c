@@ -516,8 +516,8 @@ static void wait_for_doorbell(struct processor *processor, uint32_t seen)
 	if (!flight && spin_while_idle(queue, seen))
 		return;
 	softgpu_count(idle_looks, 1);
-	/* Sequentially consistent against queue_ring: either it sees the sleeper, or the load below
-	 * sees its ring. */
+	/* Sequentially consistent against queue_ring_aql: either it sees the sleeper, or the load
+	 * below sees its ring. */
 	atomic_fetch_add(&queue->sleepers, 1);
 	if (atomic_load(&queue->doorbell_word) == seen && !is_stopping(processor))
 		futex_wait(&queue->doorbell_word, seen,

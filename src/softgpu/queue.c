@@ -1,255 +1,52 @@
-/* The registry of queues: creates, finds and destroys them. Also the HSA functions on queues,
- * except for those in queue_create.c and queue_index.c. */
+/* Queues of all kinds: destroys and rings them. Also the HSA functions on queues, except for those
+ * in queue_create.c and queue_index.c. */
 #include "softgpu/queue.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "softgpu/api.h"
-#include "softgpu/config.h"
 #include "softgpu/counters.h"
-#include "softgpu/device_clock.h"
-#include "softgpu/futex.h"
 #include "softgpu/intercept_queue.h"
 #include "softgpu/processor_thread.h"
-#include "softgpu/schedule.h"
 #include "softgpu/sdma_queue.h"
-#include "softgpu/signal_block.h"
-#include "softgpu/softgpu_threads.h"
 #include "softgpu/system_state.h"
 
 #define CU_MASK_WORDS 2
 
-static struct {
-	pthread_mutex_t lock;
-	pthread_once_t once;
-	struct softgpu_queue *head;
-	uint64_t next_id;
-} registry = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
-
-static void registry_init(void)
-{
-	process_guard_lock(&registry.lock);
-}
-
-static hsa_status_t check_request(const struct queue_request *request)
-{
-	uint32_t size = request->size;
-
-	if (!request->agent)
-		return HSA_STATUS_ERROR_INVALID_AGENT;
-	if (!size || size & (size - 1) || size > QUEUE_MAX_PACKETS ||
-	    request->type > HSA_QUEUE_TYPE_COOPERATIVE)
-		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-	if (!request->agent->is_gpu)
-		return HSA_STATUS_ERROR_INVALID_QUEUE_CREATION;
-	return HSA_STATUS_SUCCESS;
-}
-
-static void *make_ring(uint32_t size)
-{
-	size_t bytes = (size_t)size * AQL_PACKET_BYTES;
-	uint8_t *ring =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (ring == MAP_FAILED)
-		return NULL;
-	/* Packet type 0 is valid (vendor specific), so the zeroed slots must be marked invalid. */
-	for (uint32_t i = 0; i < size; i++)
-		*(uint16_t *)(ring + (size_t)i * AQL_PACKET_BYTES) = HSA_PACKET_TYPE_INVALID;
-	return ring;
-}
-
-static void registry_add(struct softgpu_queue *queue)
-{
-	pthread_once(&registry.once, registry_init);
-	pthread_mutex_lock(&registry.lock);
-	queue->amd.hsa_queue.id = registry.next_id++;
-	queue->next = registry.head;
-	registry.head = queue;
-	pthread_mutex_unlock(&registry.lock);
-}
-
-static void registry_remove(struct softgpu_queue *queue)
-{
-	pthread_mutex_lock(&registry.lock);
-	for (struct softgpu_queue **at = &registry.head; *at; at = &(*at)->next) {
-		if (*at == queue) {
-			*at = queue->next;
-			break;
-		}
-	}
-	pthread_mutex_unlock(&registry.lock);
-}
-
-struct softgpu_queue *queue_find(const hsa_queue_t *handle)
-{
-	struct softgpu_queue *queue;
-
-	pthread_mutex_lock(&registry.lock);
-	for (queue = registry.head; queue; queue = queue->next)
-		if (&queue->amd.hsa_queue == handle)
-			break;
-	pthread_mutex_unlock(&registry.lock);
-	return queue;
-}
-
-struct softgpu_queue *queue_allocate(const struct queue_request *request)
-{
-	size_t bytes = (sizeof(struct softgpu_queue) + AMD_QUEUE_ALIGN_BYTES - 1) /
-		       AMD_QUEUE_ALIGN_BYTES * AMD_QUEUE_ALIGN_BYTES;
-	struct softgpu_queue *queue = aligned_alloc(AMD_QUEUE_ALIGN_BYTES, bytes);
-
-	if (!queue)
-		return NULL;
-	memset(queue, 0, bytes);
-	queue->write_index = &queue->amd.write_dispatch_id;
-	queue->read_index = &queue->amd.read_dispatch_id;
-	queue->agent = request->agent;
-	queue->error_callback = request->error_callback;
-	queue->error_data = request->error_data;
-	registry_add(queue);
-	return queue;
-}
-
-bool queue_add_doorbell(struct softgpu_queue *queue)
-{
-	struct softgpu_signal *doorbell = signal_make(SIGNAL_DOORBELL, 0, queue);
-
-	if (!doorbell)
-		return false;
-	doorbell->amd.hardware_doorbell_ptr = &queue->doorbell_value;
-	queue->amd.hsa_queue.doorbell_signal = signal_handle(doorbell);
-	return true;
-}
-
-hsa_status_t queue_make(const struct queue_request *request, struct softgpu_queue **ret_queue)
-{
-	hsa_status_t status = check_request(request);
-	struct softgpu_queue *queue;
-
-	if (status != HSA_STATUS_SUCCESS)
-		return status;
-	queue = queue_allocate(request);
-	if (!queue)
-		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-	queue->amd.hsa_queue.type = request->type;
-	queue->amd.hsa_queue.features = HSA_QUEUE_FEATURE_KERNEL_DISPATCH;
-	queue->amd.hsa_queue.size = request->size;
-	queue->amd.hsa_queue.base_address = make_ring(request->size);
-	queue->amd.queue_properties = AMD_QUEUE_PROPERTIES_IS_PTR64;
-	queue->amd.read_dispatch_id_field_base_byte_offset =
-		offsetof(amd_queue_t, read_dispatch_id);
-	if (!queue_add_doorbell(queue) || !queue->amd.hsa_queue.base_address) {
-		queue_destroy(queue);
-		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-	}
-	*ret_queue = queue;
-	return HSA_STATUS_SUCCESS;
-}
-
-hsa_status_t queue_make_running(const struct queue_request *request,
-				struct softgpu_queue **ret_queue)
-{
-	struct softgpu_queue *queue;
-	hsa_status_t status = queue_make(request, &queue);
-
-	if (status != HSA_STATUS_SUCCESS)
-		return status;
-	if (processor_start(queue)) {
-		queue_destroy(queue);
-		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-	}
-	softgpu_count(queues_created, 1);
-	*ret_queue = queue;
-	return HSA_STATUS_SUCCESS;
-}
-
 void queue_destroy(struct softgpu_queue *queue)
 {
-	hsa_queue_t *hsa = &queue->amd.hsa_queue;
-	struct softgpu_signal *doorbell = signal_block(hsa->doorbell_signal);
-
-	registry_remove(queue);
 	if (queue->counted) {
+		queue_forget(queue);
 		free(queue);
-		return;
-	}
-	/* From here on, a late store to the doorbell is an error of the signal and does not reach
-	 * the freed queue. */
-	if (doorbell)
-		signal_destroy(doorbell);
-	if (queue->intercept)
+	} else if (queue->intercept) {
 		intercept_destroy(queue->intercept);
-	processor_stop(queue);
-	if (queue->sdma)
-		sdma_queue_release(queue);
-	else if (hsa->base_address)
-		munmap(hsa->base_address, (size_t)hsa->size * AQL_PACKET_BYTES);
-	free(queue);
+	} else if (queue->sdma) {
+		sdma_queue_destroy(queue);
+	} else {
+		queue_destroy_aql(queue);
+	}
 }
 
 void queue_destroy_all(void)
 {
 	struct softgpu_queue *queue;
 
-	do {
-		pthread_mutex_lock(&registry.lock);
-		/* Destroying a proxy destroys its hardware queue too, so skip hardware queues. */
-		for (queue = registry.head; queue && queue->is_behind_proxy; queue = queue->next)
-			;
-		pthread_mutex_unlock(&registry.lock);
-		if (queue)
-			queue_destroy(queue);
-	} while (queue);
-}
-
-void queue_wake_all(void)
-{
-	pthread_mutex_lock(&registry.lock);
-	for (struct softgpu_queue *queue = registry.head; queue; queue = queue->next) {
-		atomic_fetch_add(&queue->doorbell_word, 1);
-		futex_wake_all(&queue->doorbell_word);
-	}
-	pthread_mutex_unlock(&registry.lock);
-}
-
-/* Raises queue->announced to VALUE + 1. */
-static void announce(struct softgpu_queue *queue, int64_t value)
-{
-	uint64_t before = atomic_load_explicit(&queue->announced, memory_order_relaxed);
-
-	while (value >= 0 && before < (uint64_t)value + 1 &&
-	       !atomic_compare_exchange_weak_explicit(&queue->announced, &before,
-						      (uint64_t)value + 1, memory_order_relaxed,
-						      memory_order_relaxed))
-		;
+	/* Destroying a proxy destroys its hardware queue too. */
+	while ((queue = queue_find_any()))
+		queue_destroy(queue);
 }
 
 void queue_ring(struct softgpu_queue *queue, int64_t value)
 {
 	if (queue->intercept) {
 		intercept_ring(queue->intercept);
-		return;
-	}
-	softgpu_count(doorbells, 1);
-	clock_spin_ns(config_get()->doorbell_ns);
-	if (schedule_is_on())
-		schedule_host_acts();
-	if (queue->sdma) {
+	} else if (queue->sdma) {
+		queue_charge_ring();
 		sdma_queue_ring(queue, value);
-		return;
+	} else {
+		queue_ring_aql(queue, value);
 	}
-	/* The value says which packet was written. With several producers it does not say that all
-	 * packets before it were written; the packet headers say that. */
-	announce(queue, value);
-	/* Sequentially consistent: pairs with the increment of sleepers in wait_for_doorbell. */
-	atomic_fetch_add(&queue->doorbell_word, 1);
-	if (atomic_load(&queue->sleepers))
-		futex_wake_all(&queue->doorbell_word);
-	if (schedule_is_on())
-		schedule_bump_epoch();
 }
 
 hsa_status_t softgpu_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,

@@ -68,38 +68,6 @@ struct queue_request {
 	void *error_data;
 };
 
-/* Allocates a zeroed queue with its own index words, and adds it to the registry. It has no ring,
- * doorbell or thread. Returns NULL when out of memory. Release it with queue_destroy. */
-struct softgpu_queue *queue_allocate(const struct queue_request *request);
-/* Gives QUEUE a doorbell signal. Returns false when there is no room for the signal. */
-bool queue_add_doorbell(struct softgpu_queue *queue);
-
-/* Checks REQUEST and creates a queue without a thread, with a ring full of invalid packets. Returns
- * the status of hsa_queue_create. */
-hsa_status_t queue_make(const struct queue_request *request, struct softgpu_queue **ret_queue);
-/* As queue_make, but also starts the packet processor and counts the queue. */
-hsa_status_t queue_make_running(const struct queue_request *request,
-				struct softgpu_queue **ret_queue);
-/* Destroys QUEUE, also an incomplete one: waits for its thread to end, which drops packets that
- * have not completed, and destroys the hardware queue behind a proxy. A counted handle is freed,
- * and its hardware queue stays. Not for the queue's own thread. */
-void queue_destroy(struct softgpu_queue *queue);
-
-/* Wakes all packet processors, so that they check again whether they may take a packet. */
-void queue_wake_all(void);
-
-/* Destroys all queues. For the last hsa_shut_down. */
-void queue_destroy_all(void);
-
-/* Returns the queue of HANDLE; NULL when HANDLE is not a live queue. Cost: a list walk under the
- * registry's lock. */
-struct softgpu_queue *queue_find(const hsa_queue_t *handle);
-
-/* Handles a store of VALUE to QUEUE's doorbell: wakes the packet processor, or runs a proxy's
- * interceptors, or executes the packets of a copy engine's queue. VALUE is the index of the last
- * packet; of a copy engine's queue the write index in bytes. Called by the thread that stores. */
-void queue_ring(struct softgpu_queue *queue, int64_t value);
-
 /* Load the index words of a queue that has its own: not for a counted handle or a copy engine's
  * queue. The loads acquire what was written before the index was released. */
 
@@ -121,6 +89,29 @@ static inline void *queue_slot(const struct softgpu_queue *queue, uint64_t index
 	return (char *)queue->amd.hsa_queue.base_address + slot * AQL_PACKET_BYTES;
 }
 
+/* ---- queue_registry.c: what all kinds of queues share ---- */
+
+/* Allocates a zeroed queue with its own index words, and adds it to the registry. It has no ring,
+ * doorbell or thread. Returns NULL when out of memory. Release it with queue_destroy. */
+struct softgpu_queue *queue_allocate(const struct queue_request *request);
+/* Gives QUEUE a doorbell signal. Returns false when there is no room for the signal. */
+bool queue_add_doorbell(struct softgpu_queue *queue);
+
+/* Removes QUEUE from the registry. */
+void queue_forget(struct softgpu_queue *queue);
+/* Removes QUEUE from the registry and destroys its doorbell signal, if it has one. The first step
+ * of destroying a queue. */
+void queue_close(struct softgpu_queue *queue);
+
+/* Returns the queue of HANDLE; NULL when HANDLE is not a live queue. Cost: a list walk under the
+ * registry's lock. */
+struct softgpu_queue *queue_find(const hsa_queue_t *handle);
+/* Returns a live queue other than the hardware queue of a proxy; NULL when there is none. */
+struct softgpu_queue *queue_find_any(void);
+
+/* Wakes all packet processors, so that they check again whether they may take a packet. */
+void queue_wake_all(void);
+
 /* ---- processor.c: the thread that takes a hardware queue's packets ---- */
 
 /* Starts the packet processor of QUEUE. Returns 0 or a negative errno. */
@@ -128,5 +119,38 @@ int processor_start(struct softgpu_queue *queue);
 /* Stops the packet processor and waits for its thread. Packets that have not completed are dropped:
  * their signals keep their values. Does nothing without a thread, and in a forked child. */
 void processor_stop(struct softgpu_queue *queue);
+
+/* ---- aql_queue.c: queues with a ring of AQL packets ---- */
+
+/* Checks REQUEST and creates a queue without a thread, with a ring full of invalid packets. Returns
+ * the status of hsa_queue_create. */
+hsa_status_t queue_make(const struct queue_request *request, struct softgpu_queue **ret_queue);
+/* As queue_make, but also starts the packet processor and counts the queue. */
+hsa_status_t queue_make_running(const struct queue_request *request,
+				struct softgpu_queue **ret_queue);
+/* Stops the packet processor of a closed queue, if it has one, and frees the ring and QUEUE. */
+void queue_free_aql(struct softgpu_queue *queue);
+/* As queue_destroy, for a hardware queue; it need not be behind a proxy. */
+void queue_destroy_aql(struct softgpu_queue *queue);
+
+/* Counts the ring of a hardware doorbell, takes the configured time, and tells the schedule. */
+void queue_charge_ring(void);
+/* As queue_ring, for a hardware queue. */
+void queue_ring_aql(struct softgpu_queue *queue, int64_t value);
+
+/* ---- queue.c: queues of all kinds ---- */
+
+/* Destroys QUEUE, also an incomplete one: waits for its thread to end, which drops packets that
+ * have not completed, and destroys the hardware queue behind a proxy. A counted handle is freed,
+ * and its hardware queue stays. Not for the queue's own thread. */
+void queue_destroy(struct softgpu_queue *queue);
+
+/* Destroys all queues. For the last hsa_shut_down. */
+void queue_destroy_all(void);
+
+/* Handles a store of VALUE to QUEUE's doorbell: wakes the packet processor, or runs a proxy's
+ * interceptors, or executes the packets of a copy engine's queue. VALUE is the index of the last
+ * packet; of a copy engine's queue the write index in bytes. Called by the thread that stores. */
+void queue_ring(struct softgpu_queue *queue, int64_t value);
 
 #endif

@@ -34,6 +34,18 @@ struct sdma_queue {
 
 static _Atomic uint32_t next_engine; /* for the next queue that names no engine */
 
+void sdma_queue_destroy(struct softgpu_queue *queue)
+{
+	const hsa_queue_t *hsa = &queue->amd.hsa_queue;
+
+	queue_close(queue);
+	if (hsa->base_address)
+		munmap(hsa->base_address, hsa->size);
+	pthread_mutex_destroy(&queue->sdma->lock);
+	free(queue->sdma);
+	free(queue);
+}
+
 hsa_status_t sdma_queue_make(const struct queue_request *request, uint32_t engine,
 			     struct softgpu_queue **ret_queue)
 {
@@ -60,7 +72,7 @@ hsa_status_t sdma_queue_make(const struct queue_request *request, uint32_t engin
 		    0);
 	hsa->base_address = ring == MAP_FAILED ? NULL : ring;
 	if (!queue_add_doorbell(queue) || !hsa->base_address) {
-		queue_destroy(queue);
+		sdma_queue_destroy(queue);
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 	}
 	softgpu_count(queues_created, 1);
@@ -71,17 +83,6 @@ hsa_status_t sdma_queue_make(const struct queue_request *request, uint32_t engin
 uint32_t sdma_queue_engine(const struct softgpu_queue *queue)
 {
 	return queue->sdma->engine;
-}
-
-void sdma_queue_release(struct softgpu_queue *queue)
-{
-	const hsa_queue_t *hsa = &queue->amd.hsa_queue;
-
-	if (hsa->base_address)
-		munmap(hsa->base_address, hsa->size);
-	pthread_mutex_destroy(&queue->sdma->lock);
-	free(queue->sdma);
-	queue->sdma = NULL;
 }
 
 /* Returns the word at PLACE, an absolute count of words; address_at joins two of them. */

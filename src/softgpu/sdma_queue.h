@@ -18,8 +18,8 @@ hsa_status_t sdma_queue_make(const struct queue_request *request, uint32_t engin
 			     struct softgpu_queue **ret_queue);
 /* Returns the number of the copy engine that QUEUE belongs to. */
 uint32_t sdma_queue_engine(const struct softgpu_queue *queue);
-/* Frees the ring and the other parts that only a copy engine's queue has. For queue_destroy. */
-void sdma_queue_release(struct softgpu_queue *queue);
+/* Destroys QUEUE, also an incomplete one. For queue_destroy. */
+void sdma_queue_destroy(struct softgpu_queue *queue);
 
 /* Executes all packets before byte WRITE_INDEX on the calling thread, the one that rings the
  * doorbell. Does nothing in a forked child. */
