@@ -13,7 +13,7 @@
 #include "capture/hsa/gate_pass.h"
 #include "capture/hsa/gate_resort.h"
 #include "capture/hsa/hsa_calls.h"
-#include "capture/hsa/hsa_monitor.h"
+#include "capture/hsa/monitor_state.h"
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/serial.h"
 #include "capture/hsa/untraced.h"

@@ -10,7 +10,7 @@
 #include "capture/hsa/gate_resort.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_kernels.h"
-#include "capture/hsa/hsa_monitor.h"
+#include "capture/hsa/monitor_state.h"
 #include "capture/hsa/serial.h"
 #include "capture/hsa/watch.h"
 

@@ -5,8 +5,8 @@
 #include "capture/frame.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/hsa_calls.h"
-#include "capture/hsa/hsa_monitor.h"
-#include "capture/hsa/hsa_source.h"
+#include "capture/hsa/hsa_state.h"
+#include "capture/hsa/monitor_state.h"
 #include "capture/hsa/watch.h"
 
 #define COPY_SLOTS 8192
@@ -104,7 +104,7 @@ static uint64_t copy_new_id(void)
 /* The device waits for the signals that a copy depends on, so they are never borrowed. */
 static void copy_depends(uint32_t count, const hsa_signal_t *signals)
 {
-	if (!hsa_source_is_live() || !session_is_on())
+	if (!hsa_is_live() || !session_is_on())
 		return;
 	for (uint32_t i = 0; signals && i < count; i++)
 		watch_depend(signals[i]);
@@ -115,7 +115,7 @@ static struct copy copy_begin(hsa_signal_t signal)
 	struct copy copy = {0};
 
 	copies_enter(1);
-	if (!hsa_source_is_live() || !session_is_on())
+	if (!hsa_is_live() || !session_is_on())
 		return copy;
 	copy.session = session_current_number();
 	copy.id = copy_new_id();
@@ -322,7 +322,7 @@ hsa_status_t wrap_hsa_amd_memory_async_batch_copy(const struct hsa_batch_copy *c
 			batch_record(copies, kept, begun, status);
 			continue;
 		}
-		late.id = hsa_source_is_live() && session_is_on() ? copy_new_id() : 0;
+		late.id = hsa_is_live() && session_is_on() ? copy_new_id() : 0;
 		batch_record(&copies[i], 1, &late, status);
 	}
 	return status;

@@ -8,7 +8,7 @@
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_monitor.h"
-#include "capture/hsa/hsa_source.h"
+#include "capture/hsa/hsa_state.h"
 
 #define HANDLERS_MOST 16
 
@@ -66,7 +66,7 @@ struct queue_errors *faults_route(queue_error_fn *callback, void *data)
 {
 	struct queue_errors *errors;
 
-	if (!hsa_source_is_live() || !session_may_record())
+	if (!hsa_is_live() || !session_may_record())
 		return NULL;
 	pthread_mutex_lock(&lock);
 	errors = errors_obtain();
@@ -107,7 +107,7 @@ void faults_queue_goes(const hsa_queue_t *queue)
 void faults_queue_error(hsa_status_t status, hsa_queue_t *source, void *data)
 {
 	const struct queue_errors *errors = data;
-	const struct gate *gate = hsa_source_is_live() ? gate_find(source) : NULL;
+	const struct gate *gate = hsa_is_live() ? gate_find(source) : NULL;
 	struct record_fault record = {.agent = gate ? gate->agent.handle : 0,
 				      .status = (uint32_t)status};
 

@@ -10,7 +10,7 @@
 #include "capture/capture_session.h"
 #include "capture/hsa/hsa_agents.h"
 #include "capture/hsa/hsa_calls.h"
-#include "capture/hsa/hsa_source.h"
+#include "capture/hsa/hsa_state.h"
 
 #define KERNEL_SUFFIX ".kd"
 
@@ -168,7 +168,7 @@ hsa_status_t wrap_hsa_executable_freeze(hsa_executable_t executable, const char 
 	uint32_t count;
 	struct hsa_agent_entry *agents = hsa_agents_get(&count);
 
-	if (status != HSA_STATUS_SUCCESS || !hsa_source_is_live() || !session_may_record())
+	if (status != HSA_STATUS_SUCCESS || !hsa_is_live() || !session_may_record())
 		return status;
 	pthread_mutex_lock(&kernels_lock);
 	for (uint32_t i = 0; i < count; i++)
@@ -193,7 +193,7 @@ hsa_status_t wrap_hsa_executable_destroy(hsa_executable_t executable)
 {
 	struct loaded_kernel **link = &loaded_kernels;
 
-	if (!hsa_source_is_live())
+	if (!hsa_is_live())
 		return hsa_next.hsa_executable_destroy(executable);
 	/* Before the runtime destroys the executable: afterwards its addresses may be used
 	 * again. */

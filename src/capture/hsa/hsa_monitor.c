@@ -2,19 +2,18 @@
 #include "capture/hsa/hsa_monitor.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "capture/capture_session.h"
 #include "capture/guest_thread.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_copies.h"
+#include "capture/hsa/monitor_state.h"
 #include "capture/hsa/queue_mode.h"
 
 /* The pause while the program waits for the monitor, for completions to pass on or packets that are
@@ -29,22 +28,7 @@
  * call. */
 #define LOOKS_UNTIL_PARKED 20
 
-_Atomic uint32_t hsa_monitor_parked;
-
 static _Atomic bool is_stopping;
-static _Atomic uint32_t looks;	     /* that have ended */
-static _Atomic uint32_t monitor_tid; /* 0: it never ran */
-
-static void futex(_Atomic uint32_t *word, int operation, uint32_t value)
-{
-	syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
-}
-
-void hsa_monitor_unpark(void)
-{
-	if (atomic_exchange(&hsa_monitor_parked, 0))
-		futex(&hsa_monitor_parked, FUTEX_WAKE, 1);
-}
 
 static bool has_work(void)
 {
@@ -82,18 +66,8 @@ static uint32_t collect(void)
 	/* After collecting: what has ended may let a packet pass that is held back. */
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
 		gate_retry(gate);
-	atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed);
+	hsa_monitor_look_ends();
 	return recorded;
-}
-
-bool hsa_monitor_is_mine(void)
-{
-	return atomic_load_explicit(&monitor_tid, memory_order_relaxed) == session_tid();
-}
-
-uint32_t hsa_monitor_looks(void)
-{
-	return atomic_load_explicit(&looks, memory_order_relaxed);
 }
 
 void hsa_monitor_await_look(struct timer_limit limit)
@@ -120,8 +94,7 @@ static void park(void)
 		atomic_store(&hsa_monitor_parked, 0);
 		return;
 	}
-	while (atomic_load(&hsa_monitor_parked))
-		futex(&hsa_monitor_parked, FUTEX_WAIT, 1);
+	hsa_monitor_sleep();
 }
 
 static void watch(void)
@@ -129,7 +102,7 @@ static void watch(void)
 	struct timespec pause = {.tv_nsec = PAUSE_LEAST_NS};
 	uint32_t idle = 0;
 
-	atomic_store_explicit(&monitor_tid, session_tid(), memory_order_relaxed);
+	hsa_monitor_set_tid(session_tid());
 	/* As a batch thread the monitor takes no CPU away from a running thread when it wakes up.
 	 * Not in modes in which the program waits for it: there it wakes up as exactly as
 	 * possible. */
@@ -185,6 +158,6 @@ void hsa_monitor_stop(void)
 void hsa_monitor_forget(void)
 {
 	guest_thread_forget(&monitor_thread);
-	atomic_store_explicit(&monitor_tid, 0, memory_order_relaxed);
+	hsa_monitor_set_tid(0);
 	atomic_store_explicit(&hsa_monitor_parked, 0, memory_order_relaxed);
 }

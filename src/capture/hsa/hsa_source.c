@@ -19,6 +19,8 @@
 #include "capture/hsa/hsa_faults.h"
 #include "capture/hsa/hsa_kernels.h"
 #include "capture/hsa/hsa_monitor.h"
+#include "capture/hsa/hsa_state.h"
+#include "capture/hsa/monitor_state.h"
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/serial.h"
 #include "capture/hsa/unknown_queues.h"
@@ -29,8 +31,6 @@
 
 #define DRAIN_PAUSE_NS 200000
 #define COUNTERS_MOST  64
-
-_Atomic bool hsa_source_live;
 
 /* Taken around calls into the runtime that the tool makes on its own, so that the runtime does not
  * end meanwhile. Guards the variables below, but for init_count, which is atomic. */
@@ -217,7 +217,7 @@ static bool runtime_open(struct hsa_api_table *table)
 	runtime_is_open = true;
 	hsa_agents_read();
 	hsa_anchors_record();
-	atomic_store_explicit(&hsa_source_live, true, memory_order_release);
+	atomic_store_explicit(&hsa_live, true, memory_order_release);
 	faults_watch();
 	hsa_calls_wrap(table);
 	tell_sources();
@@ -275,8 +275,7 @@ hsa_status_t wrap_hsa_init(void)
 
 hsa_status_t wrap_hsa_shut_down(void)
 {
-	bool is_last =
-		hsa_source_is_live() && __atomic_fetch_sub(&init_count, 1, __ATOMIC_RELAXED) == 1;
+	bool is_last = hsa_is_live() && __atomic_fetch_sub(&init_count, 1, __ATOMIC_RELAXED) == 1;
 	hsa_status_t status;
 
 	if (is_last)
@@ -328,7 +327,7 @@ static void part_start(void)
 	if (!runtime_lock_await())
 		return;
 	started_session = session_current_number();
-	if (source_has_stopped && hsa_source_is_live())
+	if (source_has_stopped && hsa_is_live())
 		begin_again();
 	source_has_stopped = has_forked;
 	pthread_mutex_unlock(&runtime_lock);
@@ -353,7 +352,7 @@ static void part_stop(void)
 {
 	if (!runtime_lock_await())
 		return;
-	if (source_has_stopped || !hsa_source_is_live()) {
+	if (source_has_stopped || !hsa_is_live()) {
 		source_has_stopped = true;
 		pthread_mutex_unlock(&runtime_lock);
 		return;
@@ -377,7 +376,7 @@ static void part_stop(void)
 /* The hook of a fork child, which has none of its parent's queues and threads. */
 static void part_child(void)
 {
-	atomic_store_explicit(&hsa_source_live, false, memory_order_relaxed);
+	atomic_store_explicit(&hsa_live, false, memory_order_relaxed);
 	runtime_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	runtime_is_open = false;
 	source_has_stopped = true;
@@ -453,6 +452,6 @@ bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version, uint64_t fail
  * runtime discards. */
 void OnUnload(void)
 {
-	if (hsa_source_is_live())
+	if (hsa_is_live())
 		runtime_close();
 }

@@ -2,25 +2,14 @@
  * and when the runtime may be called.
  *
  * Two states, both of the process:
- * - live (hsa_source_live): the wrappers look at packets and signals. True from the first OnLoad
- *   on; false again only in a fork child.
+ * - live (hsa_state.h): the wrappers look at packets and signals. True from the first OnLoad on;
+ *   false again only in a fork child.
  * - open (runtime_is_open in hsa_source.c): the tool may call the runtime. From OnLoad until the
  *   last hsa_shut_down. */
 #ifndef CAPTURE_HSA_PART_H
 #define CAPTURE_HSA_PART_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
-
-extern _Atomic bool hsa_source_live;
-
-/* Every wrapper asks this first. One relaxed load: the state that wrappers then read is set before
- * the wrappers are put into the tables. */
-static inline bool hsa_source_is_live(void)
-{
-	return atomic_load_explicit(&hsa_source_live, memory_order_relaxed);
-}
 
 /* Takes the dispatch tables that the runtime hands over, by either of its entry points for tools
  * (OnLoad, rocprofiler_set_api_table). The first call counts; later ones with the runtime open do

@@ -9,14 +9,14 @@
 #include "capture/capture_session.h"
 #include "capture/hsa/gate_pass.h"
 #include "capture/hsa/hsa_calls.h"
-#include "capture/hsa/hsa_monitor.h"
-#include "capture/hsa/hsa_source.h"
+#include "capture/hsa/hsa_state.h"
+#include "capture/hsa/monitor_state.h"
 
 #define HOLD_SPINS 1000
 
 static bool is_live(const struct gate *gate)
 {
-	return hsa_source_is_live() &&
+	return hsa_is_live() &&
 	       atomic_load_explicit(&gate->state, memory_order_relaxed) == GATE_LIVE;
 }
 

@@ -4,7 +4,7 @@
  * tool does call our wrapper, that one has noted the reservation already. */
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
-#include "capture/hsa/hsa_source.h"
+#include "capture/hsa/hsa_state.h"
 
 /* Whether our own wrapper has noted the reservation that this thread has just made at FIRST. Only
  * that call can have moved the index beyond FIRST. */
@@ -18,7 +18,7 @@ static bool is_noted(const struct gate *gate, uint64_t first)
 /* The calling thread has reserved the packets FIRST to END - 1. */
 static void reserved(const hsa_queue_t *queue, uint64_t first, uint64_t end)
 {
-	struct gate *gate = hsa_source_is_live() ? gate_find(queue) : NULL;
+	struct gate *gate = hsa_is_live() ? gate_find(queue) : NULL;
 
 	if (gate && end > first && gate_is_tracing(gate) && !is_noted(gate, first))
 		reservations_put(&gate->reservations, first, end - first);

@@ -13,7 +13,7 @@
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_faults.h"
-#include "capture/hsa/hsa_source.h"
+#include "capture/hsa/hsa_state.h"
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/queue_wrap.h"
 
@@ -158,7 +158,7 @@ hsa_status_t wrap_hsa_amd_counted_queue_acquire(hsa_agent_t agent, hsa_queue_typ
 	hsa_status_t status = hsa_next.hsa_amd_counted_queue_acquire(agent, type, priority,
 								     callback, data, flags, queue);
 
-	if (status == HSA_STATUS_SUCCESS && hsa_source_is_live())
+	if (status == HSA_STATUS_SUCCESS && hsa_is_live())
 		handle_acquired(*queue, agent);
 	return status;
 }

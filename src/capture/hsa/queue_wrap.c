@@ -8,7 +8,7 @@
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_faults.h"
-#include "capture/hsa/hsa_source.h"
+#include "capture/hsa/hsa_state.h"
 #include "capture/hsa/intercepted.h"
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/untraced.h"
@@ -19,7 +19,7 @@ static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool queue_is_followed(void)
 {
-	return hsa_source_is_live() && session_may_record();
+	return hsa_is_live() && session_may_record();
 }
 
 void queue_opened(hsa_queue_t *queue, hsa_agent_t agent, enum record_queue_mode mode)
@@ -45,7 +45,7 @@ void queue_made_late(hsa_queue_t *queue, bool is_proxy)
 {
 	struct gate *gate;
 
-	if (!hsa_source_is_live())
+	if (!hsa_is_live())
 		return;
 	pthread_mutex_lock(&open_lock);
 	gate = gate_find(queue);
@@ -134,7 +134,7 @@ static struct gate *queue_last_user(hsa_queue_t *queue)
 {
 	struct gate *gate = NULL;
 
-	if (!hsa_source_is_live())
+	if (!hsa_is_live())
 		return NULL;
 	pthread_mutex_lock(&open_lock);
 	gate = gate_of(queue);
@@ -150,7 +150,7 @@ hsa_status_t wrap_hsa_queue_destroy(hsa_queue_t *queue)
 	hsa_status_t status;
 
 	if (!gate) {
-		if (hsa_source_is_live())
+		if (hsa_is_live())
 			untraced_queue_goes(queue);
 		return hsa_next.hsa_queue_destroy(queue);
 	}
@@ -182,7 +182,7 @@ hsa_status_t wrap_hsa_amd_profiling_async_copy_enable(bool enable)
 
 static struct gate *index_gate(const hsa_queue_t *queue)
 {
-	return hsa_source_is_live() ? gate_of(queue) : NULL;
+	return hsa_is_live() ? gate_of(queue) : NULL;
 }
 
 /* Returns GATE if the application's write index is its virtual one. NULL: the application uses the

@@ -7,7 +7,7 @@
 #include "capture/hsa/completion_slots.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
-#include "capture/hsa/hsa_source.h"
+#include "capture/hsa/hsa_state.h"
 #include "capture/hsa/unknown_queues.h"
 
 struct object *watch_find(hsa_signal_t signal)
@@ -162,7 +162,7 @@ static void watch_end(struct object *signal)
 static void watch_add(hsa_status_t status, const hsa_signal_t *signal)
 {
 	/* A runtime that had no events left was seen to report success with handle 0. */
-	if (status == HSA_STATUS_SUCCESS && signal && signal->handle && hsa_source_is_live())
+	if (status == HSA_STATUS_SUCCESS && signal && signal->handle && hsa_is_live())
 		object_map_put(&object_map, signal->handle, OBJECT_SIGNAL, NULL, 0);
 }
 
@@ -202,7 +202,7 @@ static void watch_share(hsa_signal_t signal)
 hsa_status_t wrap_hsa_amd_ipc_signal_create(hsa_signal_t signal, hsa_amd_ipc_signal_t *handle)
 {
 	/* Before the call, because afterwards another process may have the handle. */
-	if (hsa_source_is_live() && watch_find(signal))
+	if (hsa_is_live() && watch_find(signal))
 		watch_share(signal);
 	return hsa_next.hsa_amd_ipc_signal_create(signal, handle);
 }
@@ -213,14 +213,14 @@ hsa_status_t wrap_hsa_amd_ipc_signal_attach(const hsa_amd_ipc_signal_t *handle,
 {
 	hsa_status_t status = hsa_next.hsa_amd_ipc_signal_attach(handle, signal);
 
-	if (status == HSA_STATUS_SUCCESS && signal && signal->handle && hsa_source_is_live())
+	if (status == HSA_STATUS_SUCCESS && signal && signal->handle && hsa_is_live())
 		watch_share(*signal);
 	return status;
 }
 
 hsa_status_t wrap_hsa_signal_destroy(hsa_signal_t signal)
 {
-	struct object *entry = hsa_source_is_live() ? watch_find(signal) : NULL;
+	struct object *entry = hsa_is_live() ? watch_find(signal) : NULL;
 
 	if (entry)
 		watch_end(entry);
@@ -233,7 +233,7 @@ static bool store_is_answered(hsa_signal_t signal, hsa_signal_value_t value)
 {
 	struct object *entry;
 
-	if (!hsa_source_is_live())
+	if (!hsa_is_live())
 		return false;
 	entry = object_map_find(&object_map, signal.handle);
 	if (!entry) {
