@@ -9,8 +9,9 @@
 #define ROOT_MAJOR_LAST 3
 
 struct hsa_calls hsa_next;
-struct hsa_calls hsa_outside;
-static struct hsa_api_table *live_table; /* the runtime's; set by hsa_calls_wrap */
+/* The runtime's tables, and the wrappers that were stored there. Set by hsa_calls_wrap. */
+static struct hsa_api_table *live_table;
+static const struct hsa_calls *live_wrappers;
 
 static char tables_text[192];
 
@@ -25,21 +26,6 @@ static const struct call_row {
 #undef X
 #define X(name, major1, major2) {offsetof(struct hsa_calls, name), 0, {major1, major2}},
 		HSA_EXT_CALLS(X)
-#undef X
-};
-
-static const struct wrapper_row {
-	size_t kept_at;
-	void (*wrapper)(void);
-} wrapper_rows[] = {
-#define X(name) {offsetof(struct hsa_calls, name), (void (*)(void))wrap_##name},
-	HSA_CORE_WRAPPERS(X) HSA_EXT_WRAPPERS(X)
-#undef X
-};
-
-static const struct wrapper_row outside_rows[] = {
-#define X(name) {offsetof(struct hsa_calls, name), (void (*)(void))outside_##name},
-	HSA_RESERVING_CALLS(X)
 #undef X
 };
 
@@ -139,57 +125,42 @@ bool hsa_calls_load(const struct hsa_api_table *table, const char **ret_reason)
 	return true;
 }
 
-static const struct call_row *row_of(size_t kept_at)
+/* Returns the function of CALLS that is kept at KEPT_AT. */
+static void (*call_at(const struct hsa_calls *calls, size_t kept_at))(void)
 {
-	for (size_t i = 0; i < ROW_COUNT(call_rows); i++) {
-		if (call_rows[i].kept_at == kept_at)
-			return &call_rows[i];
-	}
-	return NULL;
+	void (*call)(void);
+
+	memcpy(&call, (const char *)calls + kept_at, sizeof(call));
+	return call;
 }
 
-void hsa_calls_wrap(struct hsa_api_table *table)
+void hsa_calls_wrap(struct hsa_api_table *table, const struct hsa_calls *wrappers)
 {
 	live_table = table;
-	for (size_t i = 0; i < ROW_COUNT(wrapper_rows); i++) {
-		const struct call_row *row = row_of(wrapper_rows[i].kept_at);
-		void (**slot)(void) = row ? table_slot(table, row) : NULL;
+	live_wrappers = wrappers;
+	for (size_t i = 0; i < ROW_COUNT(call_rows); i++) {
+		void (*wrapper)(void) = call_at(wrappers, call_rows[i].kept_at);
+		void (**slot)(void) = wrapper ? table_slot(table, &call_rows[i]) : NULL;
 
 		if (slot && *slot)
-			*slot = wrapper_rows[i].wrapper;
+			*slot = wrapper;
 	}
 }
 
-static void (*wrapper_of(size_t kept_at))(void)
+void hsa_calls_wrap_replaced(const struct hsa_calls *second, struct hsa_calls *ret_replaced)
 {
-	for (size_t i = 0; i < ROW_COUNT(wrapper_rows); i++) {
-		if (wrapper_rows[i].kept_at == kept_at)
-			return wrapper_rows[i].wrapper;
-	}
-	return NULL;
-}
+	for (size_t i = 0; i < ROW_COUNT(call_rows); i++) {
+		size_t kept_at = call_rows[i].kept_at;
+		void (*wrapper)(void) = call_at(second, kept_at);
+		void (**slot)(void) = wrapper ? table_slot(live_table, &call_rows[i]) : NULL;
 
-/* Returns the slot of the live table for the function kept at KEPT_AT. */
-static void (**live_slot(size_t kept_at))(void)
-{
-	return table_slot(live_table, row_of(kept_at));
-}
-
-void hsa_calls_wrap_outside(void)
-{
-	void (**load)(void) =
-		live_slot(offsetof(struct hsa_calls, hsa_queue_load_write_index_relaxed));
-
-	for (size_t i = 0; i < ROW_COUNT(outside_rows); i++) {
-		size_t kept_at = outside_rows[i].kept_at;
-		void (**slot)(void) = live_slot(kept_at);
-
-		if (!slot || *slot == wrapper_of(kept_at) || *slot == outside_rows[i].wrapper)
+		if (!slot || *slot == call_at(live_wrappers, kept_at) || *slot == wrapper)
 			continue;
-		memcpy((char *)&hsa_outside + kept_at, slot, sizeof(*slot));
-		memcpy(&hsa_outside.hsa_queue_load_write_index_relaxed, load, sizeof(*load));
+		memcpy((char *)ret_replaced + kept_at, slot, sizeof(*slot));
+		ret_replaced->hsa_queue_load_write_index_relaxed =
+			live_table->core->hsa_queue_load_write_index_relaxed_fn;
 		/* The slot is changed last, with release: other threads may be calling through
 		 * it. */
-		__atomic_store_n(slot, outside_rows[i].wrapper, __ATOMIC_RELEASE);
+		__atomic_store_n(slot, wrapper, __ATOMIC_RELEASE);
 	}
 }

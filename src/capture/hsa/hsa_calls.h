@@ -1,5 +1,6 @@
-/* The HSA runtime's dispatch tables: which functions the tool calls, which ones it wraps, and where
- * in the tables they are.
+/* The HSA runtime's dispatch tables: which functions the tool calls, where in the tables they are,
+ * and how wrappers are stored there. Which functions are wrapped is said by hsa_wrappers.h and
+ * outside.c.
  *
  * hsa_next holds the runtime's own functions, to which the wrappers pass calls on. It is filled
  * each time that the runtime opens, before a wrapper can be called, and is constant while the
@@ -101,90 +102,14 @@ bool hsa_calls_load(const struct hsa_api_table *table, const char **ret_reason);
 /* Describes the sizes of the loaded tables, for the trace. A static string. */
 const char *hsa_calls_text(void);
 
-/* The wrappers are named wrap_<function>. Each is defined in the file of its subject: queues in
- * queue_wrap.c and queue_made.c, signals in watch.c, copies in hsa_copies.c, executables in
- * hsa_kernels.c, faults in hsa_faults.c, hsa_init and hsa_shut_down in hsa_source.c. The program
- * calls them in the place of the runtime's functions, on any thread. */
-#define HSA_CORE_WRAPPERS(X)                                                                       \
-	X(hsa_init)                                                                                \
-	X(hsa_shut_down)                                                                           \
-	X(hsa_queue_create)                                                                        \
-	X(hsa_queue_destroy)                                                                       \
-	X(hsa_queue_load_write_index_scacquire)                                                    \
-	X(hsa_queue_load_write_index_relaxed)                                                      \
-	X(hsa_queue_store_write_index_relaxed)                                                     \
-	X(hsa_queue_store_write_index_screlease)                                                   \
-	X(hsa_queue_cas_write_index_scacq_screl)                                                   \
-	X(hsa_queue_cas_write_index_scacquire)                                                     \
-	X(hsa_queue_cas_write_index_relaxed)                                                       \
-	X(hsa_queue_cas_write_index_screlease)                                                     \
-	X(hsa_queue_add_write_index_scacq_screl)                                                   \
-	X(hsa_queue_add_write_index_scacquire)                                                     \
-	X(hsa_queue_add_write_index_relaxed)                                                       \
-	X(hsa_queue_add_write_index_screlease)                                                     \
-	X(hsa_signal_create)                                                                       \
-	X(hsa_signal_destroy)                                                                      \
-	X(hsa_signal_store_relaxed)                                                                \
-	X(hsa_signal_store_screlease)                                                              \
-	X(hsa_signal_silent_store_relaxed)                                                         \
-	X(hsa_signal_silent_store_screlease)                                                       \
-	X(hsa_executable_freeze)                                                                   \
-	X(hsa_executable_destroy)
+/* Stores the functions of WRAPPERS that are not NULL into TABLE, the runtime's live tables, as far
+ * as they reach. Call after hsa_calls_load with the same TABLE. Both must stay valid. */
+void hsa_calls_wrap(struct hsa_api_table *table, const struct hsa_calls *wrappers);
 
-#define HSA_EXT_WRAPPERS(X)                                                                        \
-	X(hsa_amd_profiling_set_profiler_enabled)                                                  \
-	X(hsa_amd_profiling_async_copy_enable)                                                     \
-	X(hsa_amd_memory_async_copy)                                                               \
-	X(hsa_amd_memory_async_copy_on_engine)                                                     \
-	X(hsa_amd_signal_create)                                                                   \
-	X(hsa_amd_ipc_signal_create)                                                               \
-	X(hsa_amd_ipc_signal_attach)                                                               \
-	X(hsa_amd_queue_create)                                                                    \
-	X(hsa_amd_counted_queue_acquire)                                                           \
-	X(hsa_amd_queue_intercept_create)                                                          \
-	X(hsa_amd_memory_async_copy_rect)                                                          \
-	X(hsa_amd_memory_async_batch_copy)                                                         \
-	X(hsa_amd_register_system_event_handler)
-
-#define X(name) __typeof__(name) wrap_##name;
-HSA_CORE_WRAPPERS(X)
-HSA_EXT_WRAPPERS(X)
-#undef X
-
-/* The vendor's header declares these two without a prototype, so the macro above does, too. */
-hsa_status_t wrap_hsa_init(void);
-hsa_status_t wrap_hsa_shut_down(void);
-
-/* Stores the wrappers into TABLE, the runtime's live tables, as far as they reach. Call after
- * hsa_calls_load with the same TABLE, which must stay valid. */
-void hsa_calls_wrap(struct hsa_api_table *table);
-
-/* X(function): the functions that reserve packets in a queue. */
-#define HSA_RESERVING_CALLS(X)                                                                     \
-	X(hsa_queue_store_write_index_relaxed)                                                     \
-	X(hsa_queue_store_write_index_screlease)                                                   \
-	X(hsa_queue_cas_write_index_scacq_screl)                                                   \
-	X(hsa_queue_cas_write_index_scacquire)                                                     \
-	X(hsa_queue_cas_write_index_relaxed)                                                       \
-	X(hsa_queue_cas_write_index_screlease)                                                     \
-	X(hsa_queue_add_write_index_scacq_screl)                                                   \
-	X(hsa_queue_add_write_index_scacquire)                                                     \
-	X(hsa_queue_add_write_index_relaxed)                                                       \
-	X(hsa_queue_add_write_index_screlease)
-
-/* Second wrappers of these functions, named outside_<function> (outside.c), for a table in which
- * another tool has replaced our wrappers by its own. */
-#define X(name) __typeof__(name) outside_##name;
-HSA_RESERVING_CALLS(X)
-#undef X
-
-/* That tool's functions, to which the second wrappers pass calls on: only the reserving ones and
- * hsa_queue_load_write_index_relaxed are set. */
-extern struct hsa_calls hsa_outside;
-
-/* Where another tool has replaced our wrapper of a reserving function, stores a second wrapper
- * around that tool's function. Called each time that the program has created a queue, before it
- * uses it. */
-void hsa_calls_wrap_outside(void);
+/* Where another tool has replaced a function of hsa_calls_wrap's WRAPPERS in the tables by its own,
+ * stores that of SECOND, if it is not NULL. Sets *RET_REPLACED's function to the other tool's
+ * before, and its hsa_queue_load_write_index_relaxed to the one of the tables. Other threads may be
+ * calling through the tables. */
+void hsa_calls_wrap_replaced(const struct hsa_calls *second, struct hsa_calls *ret_replaced);
 
 #endif

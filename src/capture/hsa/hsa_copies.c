@@ -6,6 +6,7 @@
 #include "capture/hsa/completion.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_state.h"
+#include "capture/hsa/hsa_wrappers.h"
 #include "capture/hsa/monitor_state.h"
 #include "capture/hsa/watch.h"
 

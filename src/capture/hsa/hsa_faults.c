@@ -9,6 +9,7 @@
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/hsa_state.h"
+#include "capture/hsa/hsa_wrappers.h"
 
 #define HANDLERS_MOST 16
 

@@ -11,6 +11,7 @@
 #include "capture/hsa/hsa_agents.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_state.h"
+#include "capture/hsa/hsa_wrappers.h"
 
 #define KERNEL_SUFFIX ".kd"
 

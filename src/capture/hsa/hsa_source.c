@@ -20,6 +20,7 @@
 #include "capture/hsa/hsa_kernels.h"
 #include "capture/hsa/hsa_monitor.h"
 #include "capture/hsa/hsa_state.h"
+#include "capture/hsa/hsa_wrappers.h"
 #include "capture/hsa/monitor_state.h"
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/serial.h"
@@ -189,6 +190,12 @@ static void give_up_all(void)
 
 /* ---- the runtime's life ---- */
 
+static const struct hsa_calls wrappers = {
+#define X(name) .name = wrap_##name,
+	HSA_CORE_WRAPPERS(X) HSA_EXT_WRAPPERS(X)
+#undef X
+};
+
 static void tell_sources(void)
 {
 	session_source("hsa", RECORD_SOURCE_ON, queue_mode_text());
@@ -219,7 +226,7 @@ static bool runtime_open(struct hsa_api_table *table)
 	hsa_anchors_record();
 	atomic_store_explicit(&hsa_live, true, memory_order_release);
 	faults_watch();
-	hsa_calls_wrap(table);
+	hsa_calls_wrap(table, &wrappers);
 	tell_sources();
 	return true;
 }

@@ -14,6 +14,8 @@
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_faults.h"
 #include "capture/hsa/hsa_state.h"
+#include "capture/hsa/hsa_wrappers.h"
+#include "capture/hsa/outside.h"
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/queue_wrap.h"
 
@@ -29,7 +31,7 @@ static void follow(hsa_queue_t *queue, hsa_agent_t agent, hsa_queue_type32_t typ
 		return;
 	}
 	mode = queue_mode_choose_made(type);
-	hsa_calls_wrap_outside();
+	outside_wrap();
 	if (mode != RECORD_QUEUE_OBSERVE && hsa_next.hsa_amd_profiling_set_profiler_enabled)
 		hsa_next.hsa_amd_profiling_set_profiler_enabled(queue, 1);
 	queue_opened(queue, agent, mode);

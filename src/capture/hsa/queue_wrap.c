@@ -9,7 +9,9 @@
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_faults.h"
 #include "capture/hsa/hsa_state.h"
+#include "capture/hsa/hsa_wrappers.h"
 #include "capture/hsa/intercepted.h"
+#include "capture/hsa/outside.h"
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/untraced.h"
 
@@ -93,7 +95,7 @@ hsa_status_t wrap_hsa_queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_t
 		queue_made_late(*queue, false);
 		return status;
 	}
-	hsa_calls_wrap_outside();
+	outside_wrap();
 	/* Without profiling the device writes no ticks. */
 	if (mode != RECORD_QUEUE_OBSERVE && hsa_next.hsa_amd_profiling_set_profiler_enabled)
 		hsa_next.hsa_amd_profiling_set_profiler_enabled(*queue, 1);

@@ -8,6 +8,7 @@
 #include "capture/hsa/gate.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_state.h"
+#include "capture/hsa/hsa_wrappers.h"
 #include "capture/hsa/unknown_queues.h"
 
 struct object *watch_find(hsa_signal_t signal)
