@@ -1,6 +1,6 @@
 /* The wrappers of the HSA runtime's functions, which hsa_source.c stores into the dispatch tables.
  * They are named wrap_<function>. Each is defined in the file of its subject: queues in
- * queue_wrap.c and queue_made.c, signals in watch.c, copies in hsa_copies.c, executables in
+ * queue_wrap.c and queue_made.c, signals in signal_wrap.c, copies in hsa_copies.c, executables in
  * hsa_kernels.c, faults in hsa_faults.c, hsa_init and hsa_shut_down in hsa_source.c. The program
  * calls them in the place of the runtime's functions, on any thread. */
 #ifndef CAPTURE_HSA_WRAPPERS_H

@@ -21,6 +21,7 @@
 
 #include <hsa/hsa.h>
 
+#include "capture/hsa/completion_slots.h"
 #include "capture/hsa/object_map.h"
 #include "record/record.h"
 
@@ -55,5 +56,37 @@ void watch_forget_uses(void);
 
 /* Notes that a packet or call that is not timed completes SIGNAL. SIGNAL may be 0 or unknown. */
 void watch_pass(hsa_signal_t signal);
+
+/* Decrements SIGNAL for what the device has completed, if completions were borrowed from it. Call
+ * before the application changes its value: the application may know from another source that the
+ * packets are done. GONE: SIGNAL is being destroyed. */
+void watch_pass_on(struct object *signal, bool gone);
+
+/* SIGNAL is not shared any more, unless it is shared with other processes. */
+void watch_end_sharing(struct object *signal);
+
+/* The application stores to SIGNAL, so whatever used it is over. The ticks of a dispatch outlive
+ * the store and are read later. The times of a copy are taken now, because its end shows in the
+ * value only. Inline: the program stores to its signals as often as it submits. */
+static inline void watch_store(struct object *signal)
+{
+	uint64_t last = atomic_load_explicit(&signal->word, memory_order_acquire);
+
+	if (last && slot_reference_is_copy(last) &&
+	    atomic_compare_exchange_strong(&signal->word, &last, 0))
+		slot_settle(last, RECORD_UNTIMED_SIGNAL_GONE, true);
+	if (atomic_load_explicit(&signal->was_borrowed, memory_order_relaxed))
+		watch_pass_on(signal, false);
+	if (atomic_load_explicit(&signal->is_shared, memory_order_relaxed))
+		watch_end_sharing(signal);
+}
+
+/* The application is about to destroy SIGNAL: settles its last use, and waits until no thread reads
+ * the signal. */
+void watch_end(struct object *signal);
+
+/* Other processes may use SIGNAL from now on, or do so already: they complete it, and their packets
+ * write its ticks, too. May allocate. */
+void watch_share(hsa_signal_t signal);
 
 #endif
