@@ -1,6 +1,4 @@
-/* The life of gates: holding, opening and closing them, and beginning and ending their recording.
- * The pass over a queue's packets is in gate_pass.c, the take-over of a stopped holder in
- * gate_resort.c. */
+/* The life of gates: opening and closing them, and beginning and ending their recording. */
 #include "capture/hsa/gate.h"
 
 #include <errno.h>
@@ -10,9 +8,11 @@
 #include <time.h>
 
 #include "capture/capture_session.h"
+#include "capture/hsa/gate_counts.h"
+#include "capture/hsa/gate_hold.h"
+#include "capture/hsa/gate_list.h"
 #include "capture/hsa/gate_pass.h"
 #include "capture/hsa/gate_resort.h"
-#include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/monitor_state.h"
 #include "capture/hsa/queue_mode.h"
 #include "capture/hsa/serial.h"
@@ -22,357 +22,11 @@
 #define SLOTS_LEAST	    8192u
 #define DRAIN_PAUSE_NS	    50000
 #define DRAIN_PAUSE_MOST_NS 1000000
-/* A thread that rang waits for the holder in three steps: spins, then yields, then sleeps. */
-#define AWAIT_SPINS	    200
-#define AWAIT_YIELD_NS	    1000000u
-#define AWAIT_PAUSE_NS	    50000
 
 /* Guards the search for an unused gate and its preparation, and the change of tracing_is_over. */
 static pthread_mutex_t gates_lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(struct gate *) newest;
 static _Atomic uint32_t last_queue_id;
-/* The counts of gates from before they were used again. */
-static _Atomic uint64_t past_without_context;
-static _Atomic uint64_t packets_cut;	 /* of this recording */
-static _Atomic uint64_t past_unrecorded; /* of this recording */
 static _Atomic bool tracing_is_over;
-
-struct gate *gate_newest(void)
-{
-	return atomic_load_explicit(&newest, memory_order_acquire);
-}
-
-struct gate *gate_find(const hsa_queue_t *queue)
-{
-	struct object *entry = object_map_find(&object_map, (uint64_t)(uintptr_t)queue);
-
-	return entry && entry->kind == OBJECT_QUEUE ? entry->owner : NULL;
-}
-
-struct gate *gate_of(const hsa_queue_t *queue)
-{
-	struct gate *gate = gate_find(queue);
-	struct object *entry;
-
-	if (__builtin_expect(gate != NULL, 1) || !queue)
-		return gate;
-	entry = object_map_find(&object_map, queue->doorbell_signal.handle);
-	return entry && entry->kind == OBJECT_DOORBELL ? entry->owner : NULL;
-}
-
-/* ---- counting ---- */
-
-static uint64_t count_get(const _Atomic uint64_t *count)
-{
-	return atomic_load_explicit(count, memory_order_relaxed);
-}
-
-/* Returns how many packets the queue has passed on, by the runtime's own indices, as an independent
- * count to compare with the gate's. For an intercept queue the two indices are only bounds, while
- * packets are on their way through it. For another tool's intercept queue they say nothing, so
- * `next` is returned. */
-static uint64_t index_read(const struct gate *gate)
-{
-	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
-	uint64_t read, written;
-
-	if (gate->is_chained)
-		return next;
-	written = __atomic_load_n(&gate->queue->write_dispatch_id, __ATOMIC_ACQUIRE);
-	/* Another tool moves the index before it rings. So does a gate that lets everything pass.
-	 * The packets behind `next` are then not counted yet. */
-	if (written > next && (atomic_load_explicit(&gate->is_foreign, memory_order_relaxed) ||
-			       atomic_load_explicit(&gate->is_taken_over, memory_order_relaxed)))
-		written = next;
-	/* Less than FIRST: packets that were reserved before the recording have not passed yet. */
-	if (gate_has_index(gate))
-		return written > first ? written : first;
-	read = __atomic_load_n(&gate->queue->read_dispatch_id, __ATOMIC_ACQUIRE);
-	if (next > written)
-		return written;
-	return next < read ? read : next;
-}
-
-/* The same for any state of the gate. While the gate closes, its queue may be destroyed at any
- * moment and must not be read. */
-static uint64_t index_passed(const struct gate *gate)
-{
-	bool is_closing = atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_CLOSING;
-
-	return is_closing ? count_get(&gate->closing_index) : index_read(gate);
-}
-
-static void write_count(struct gate *gate, bool destroyed)
-{
-	struct record_queue_count count = {
-		.ns = session_now_ns(),
-		.write_index = index_passed(gate) - count_get(&gate->traced_first),
-		.dispatches = count_get(&gate->dispatches),
-		.barriers = count_get(&gate->barriers),
-		.others = count_get(&gate->others),
-		.destroyed = destroyed,
-	};
-
-	writer_put(session_writer(), RECORD_QUEUE_COUNT, gate->queue_id, &count, sizeof(count));
-}
-
-/* Call while the queue exists. Writes nothing for an intercept queue: its indices are the proxy's
- * and do not say what the device has taken. */
-static void write_taken(struct gate *gate)
-{
-	struct record_queue_taken record = {.ns = session_now_ns()};
-
-	if (!gate_has_index(gate))
-		return;
-	record.taken = __atomic_load_n(&gate->queue->read_dispatch_id, __ATOMIC_ACQUIRE);
-	if (count_get(&gate->recorded_taken) == record.taken + 1)
-		return;
-	atomic_store_explicit(&gate->recorded_taken, record.taken + 1, memory_order_relaxed);
-	writer_put(session_writer(), RECORD_QUEUE_TAKEN, gate->queue_id, &record, sizeof(record));
-}
-
-/* Counts the packets that are reserved when GATE ends recording and are not recorded: a packet that
- * its thread has not written yet, and all packets behind it. For another tool's intercept queue
- * their number is unknown and taken as 0. */
-static void count_cut(const struct gate *gate)
-{
-	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
-	uint64_t reserved = count_get(&gate->virtual_index);
-	uint64_t written = __atomic_load_n(&gate->queue->write_dispatch_id, __ATOMIC_ACQUIRE);
-
-	if (!gate_has_index(gate))
-		reserved = gate->is_chained ? next : written;
-	if (gate_has_index(gate) && reserved < written)
-		reserved = written;
-	if (next < first)
-		next = first;
-	if (reserved > next)
-		atomic_fetch_add_explicit(&packets_cut, reserved - next, memory_order_relaxed);
-}
-
-uint64_t gates_packets_cut(void)
-{
-	return count_get(&packets_cut);
-}
-
-uint64_t gates_packets_unrecorded(void)
-{
-	uint64_t count = count_get(&past_unrecorded);
-
-	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
-		count += count_get(&gate->unrecorded);
-	return count;
-}
-
-/* ---- changing ---- */
-
-/* Writes the QUEUE record once in each session, whichever thread comes first. */
-static void write_queue(struct gate *gate)
-{
-	uint32_t session = session_current_number();
-	struct record_queue record = {.ns = session_now_ns(),
-				      .handle = (uint64_t)(uintptr_t)gate->queue,
-				      .agent = gate->agent.handle,
-				      .size = gate->queue->hsa_queue.size,
-				      .mode = gate->mode};
-
-	if (atomic_exchange_explicit(&gate->announced_in, session, memory_order_relaxed) != session)
-		writer_put(session_writer(), RECORD_QUEUE, gate->queue_id, &record, sizeof(record));
-}
-
-/* Called by the holder. Packets that are reserved by now pass unrecorded when their doorbell rings.
- * On an intercept queue the packets that have not been handed on yet are recorded. */
-static void gate_begin_recording(struct gate *gate)
-{
-	uint64_t first;
-
-	gate_follow_index(gate);
-	first = count_get(&gate->virtual_index);
-	if (!gate_has_index(gate)) {
-		first = count_get(&gate->next) + atomic_exchange(&gate->handed_on, 0);
-		atomic_store_explicit(&gate->next, first, memory_order_relaxed);
-	}
-	atomic_store_explicit(&gate->dispatches, 0, memory_order_relaxed);
-	atomic_store_explicit(&gate->barriers, 0, memory_order_relaxed);
-	atomic_store_explicit(&gate->others, 0, memory_order_relaxed);
-	atomic_store_explicit(&gate->unrecorded, 0, memory_order_relaxed);
-	atomic_store_explicit(&gate->traced_first, first, memory_order_relaxed);
-	atomic_store_explicit(&gate->is_taken_over, false, memory_order_relaxed);
-	atomic_store_explicit(&gate->recorded_taken, 0, memory_order_relaxed);
-	reservations_reset(&gate->reservations);
-	write_queue(gate);
-	atomic_store_explicit(&gate->is_tracing, true, memory_order_release);
-}
-
-static void gate_end_recording(struct gate *gate)
-{
-	uint64_t next = count_get(&gate->next), first = count_get(&gate->traced_first);
-
-	/* Done already: by the monitor when it took the gate over, or by gate_stop_tracing. */
-	if (!gate_is_tracing(gate))
-		return;
-	count_cut(gate);
-	atomic_store_explicit(&gate->traced_end, next > first ? next : first, memory_order_relaxed);
-	atomic_store_explicit(&gate->is_tracing, false, memory_order_release);
-}
-
-/* Called by the holder before it looks at packets: does the change that was asked for. */
-static void gate_change(struct gate *gate)
-{
-	uint32_t change = atomic_load_explicit(&gate->change, memory_order_acquire);
-	bool is_live;
-
-	if (__builtin_expect(change == GATE_STAYS, 1))
-		return;
-	/* In other states nothing is left to do: gate_close writes the last count. */
-	is_live = atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE;
-	if (is_live && change == GATE_STARTS) {
-		gate_begin_recording(gate);
-	} else if (is_live) {
-		write_count(gate, false);
-		gate_end_recording(gate);
-		serial_leave(gate);
-	}
-	atomic_store_explicit(&gate->change, GATE_STAYS, memory_order_release);
-}
-
-/* ---- holding ---- */
-
-bool gate_is_mine(const struct gate *gate)
-{
-	return hold_thread(&gate->hold) == session_tid();
-}
-
-void gate_work(struct gate *gate)
-{
-	uint64_t seen = hold_look(&gate->hold);
-	uint64_t published = 0;
-	bool was_asked;
-
-	do {
-		/* The gate was taken over from this thread. */
-		if (seen >> 32 != session_tid())
-			return;
-		gate_change(gate);
-		was_asked = gate->passes_unreserved;
-		if (gate_has_index(gate))
-			published += gate_pass(gate);
-		if (!gate_is_mine(gate))
-			return;
-		atomic_store_explicit(&gate->has_unpublished, gate_has_unpublished(gate),
-				      memory_order_relaxed);
-		/* Packets that the last resort could not pass either are not written: their
-		 * doorbell will ring. The holder alone may store this: a later request's pass sets
-		 * it again. */
-		atomic_store_explicit(&gate->is_ahead,
-				      gate_index_is_behind(gate) &&
-					      (!was_asked || gate->passes_unreserved),
-				      memory_order_relaxed);
-		atomic_fetch_add_explicit(&gate->passes, 1, memory_order_relaxed);
-		/* hold_leave is sequentially consistent: it orders these stores before the load of
-		 * hsa_monitor_parked below, against park in hsa_monitor.c. */
-	} while (!hold_leave(&gate->hold, &seen));
-	if (seen & HOLD_CLOSED)
-		return;
-	if (published || gate_needs_monitor(gate))
-		hsa_monitor_wake();
-}
-
-/* Requests the gate, and does the work if it was free. Returns hold_request's result: 0 means that
- * the work is done. */
-static uint64_t gate_enter(struct gate *gate)
-{
-	uint64_t before = hold_request(&gate->hold, session_tid());
-
-	if (!before)
-		gate_work(gate);
-	return before;
-}
-
-/* Whether the holder has dealt with the packet at INDEX. PASSES is gate->passes, read after this
- * thread's request: the pass that was then under way may have missed the packet, the next one has
- * not. */
-static bool gate_has_answered(struct gate *gate, uint64_t index, uint32_t passes)
-{
-	return atomic_load_explicit(&gate->next, memory_order_relaxed) > index ||
-	       atomic_load_explicit(&gate->passes, memory_order_relaxed) - passes >= 2 ||
-	       !hold_thread(&gate->hold);
-}
-
-/* Sleeping also lets threads run that have a lower priority than this one, which sched_yield does
- * not. */
-static void gate_let_others_run(uint64_t waited_ns)
-{
-	const struct timespec pause = {.tv_nsec = AWAIT_PAUSE_NS};
-
-	if (waited_ns < AWAIT_YIELD_NS)
-		sched_yield();
-	else
-		nanosleep(&pause, NULL);
-}
-
-/* Waits until the holder has dealt with the packet at INDEX, so that a launch that has returned is
- * in the trace even if the process is killed then. A holder that has lost its CPU gets this
- * thread's. Returns false when the holder has not done so within TIMER_GATE_ANSWER, or is the
- * interrupted thread itself. */
-static bool gate_await(struct gate *gate, uint64_t index)
-{
-	uint32_t passes = atomic_load_explicit(&gate->passes, memory_order_relaxed);
-	struct timer_limit limit;
-	uint64_t begin_ns;
-
-	for (int i = 0; i < AWAIT_SPINS; i++) {
-		if (gate_has_answered(gate, index, passes))
-			return true;
-		__builtin_ia32_pause();
-	}
-	begin_ns = session_now_ns();
-	limit = timer_start(TIMER_GATE_ANSWER);
-	while (!gate_has_answered(gate, index, passes)) {
-		if (gate_is_mine(gate) || timer_is_over(limit))
-			return false;
-		gate_let_others_run(session_now_ns() - begin_ns);
-	}
-	return true;
-}
-
-void gate_ring(struct gate *gate, uint64_t value)
-{
-	uint64_t announced = atomic_load_explicit(&gate->announced, memory_order_relaxed);
-	uint64_t before;
-
-	while (announced < value + 1 &&
-	       !atomic_compare_exchange_weak_explicit(&gate->announced, &announced, value + 1,
-						      memory_order_relaxed, memory_order_relaxed))
-		;
-	atomic_fetch_add_explicit(&gate->rung, 1, memory_order_release);
-	before = gate_enter(gate);
-	if (!before || before & HOLD_CLOSED || !gate_is_tracing(gate) || gate_await(gate, value))
-		return;
-	/* Sequentially consistent: pairs with park in hsa_monitor.c. */
-	atomic_store(&gate->is_awaited, 1);
-	hsa_monitor_wake();
-}
-
-void gate_retry(struct gate *gate)
-{
-	if (atomic_load_explicit(&gate->has_unpublished, memory_order_relaxed))
-		gate_enter(gate);
-	gate_resort(gate);
-}
-
-bool gate_try_hold(struct gate *gate)
-{
-	return hold_try(&gate->hold, session_tid());
-}
-
-void gate_leave(struct gate *gate)
-{
-	uint64_t alone = hold_of(session_tid());
-
-	if (!hold_leave(&gate->hold, &alone))
-		gate_work(gate);
-}
 
 /* ---- tracing ---- */
 
@@ -382,8 +36,8 @@ void gate_count(struct gate *gate)
 	    !gate_try_hold(gate))
 		return;
 	if (gate_is_tracing(gate)) {
-		write_count(gate, false);
-		write_taken(gate);
+		gate_write_count(gate, false);
+		gate_write_taken(gate);
 	}
 	gate_leave(gate);
 }
@@ -400,7 +54,7 @@ static void gate_tell_taken(struct gate *gate)
 	if (!is_held)
 		return;
 	if (atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE)
-		write_taken(gate);
+		gate_write_taken(gate);
 	gate_leave(gate);
 }
 
@@ -445,11 +99,11 @@ static bool gate_await_counted(const struct gate *gate, struct timer_limit limit
  * lost its CPU. The packets behind them wait in the gate, although their launches have returned. */
 static void gate_await_written(const struct gate *gate, struct timer_limit limit)
 {
-	uint64_t reserved = count_get(&gate->virtual_index);
+	uint64_t reserved = gate_get(&gate->virtual_index);
 
 	while (gate_has_index(gate) && gate_is_tracing(gate) &&
 	       atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
-	       count_get(&gate->next) < reserved && !timer_is_over(limit))
+	       gate_get(&gate->next) < reserved && !timer_is_over(limit))
 		sched_yield();
 }
 
@@ -464,7 +118,7 @@ static void gate_stop_tracing(struct gate *gate, struct timer_limit limit)
 		return;
 	/* Could not take the gate. Its holder is interrupted or stopped, so its counters are stable
 	 * and can be written. */
-	write_count(gate, false);
+	gate_write_count(gate, false);
 	if (state == GATE_LIVE)
 		gate_end_recording(gate);
 }
@@ -497,32 +151,13 @@ void gates_start_tracing(void)
 
 	pthread_mutex_lock(&gates_lock);
 	atomic_store(&tracing_is_over, false);
-	atomic_store_explicit(&packets_cut, 0, memory_order_relaxed);
-	atomic_store_explicit(&past_unrecorded, 0, memory_order_relaxed);
+	gate_counts_begin();
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older) {
 		if (atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE &&
 		    !gate_is_tracing(gate))
 			gate_request(gate, GATE_STARTS, limit);
 	}
 	pthread_mutex_unlock(&gates_lock);
-}
-
-uint64_t gate_dispatches_without_context(void)
-{
-	uint64_t count = count_get(&past_without_context);
-
-	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
-		count += count_get(&gate->without_context);
-	return count;
-}
-
-uint64_t gate_reservations_lost(void)
-{
-	uint64_t count = 0;
-
-	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
-		count += count_get(&gate->reservations.lost);
-	return count;
 }
 
 /* ---- opening ---- */
@@ -572,10 +207,8 @@ static struct gate *gate_obtain(uint64_t size, enum record_queue_mode mode)
 	if (gate)
 		return gate;
 	gate = gate_create(size, mode);
-	if (gate) {
-		gate->older = gate_newest();
-		atomic_store_explicit(&newest, gate, memory_order_release);
-	}
+	if (gate)
+		gate_list_add(gate);
 	return gate;
 }
 
@@ -605,19 +238,11 @@ static void gate_prepare(struct gate *gate, amd_queue_t *queue, hsa_agent_t agen
 	gate->published = index;
 	gate->foreign_end = 0;
 	atomic_store_explicit(&gate->is_foreign, false, memory_order_relaxed);
-	atomic_fetch_add_explicit(&past_unrecorded, atomic_exchange(&gate->unrecorded, 0),
-				  memory_order_relaxed);
 	atomic_store_explicit(&gate->has_unpublished, 0, memory_order_relaxed);
 	gate_resort_prepare(gate, index);
 	atomic_store_explicit(&gate->virtual_index, index, memory_order_relaxed);
 	atomic_store_explicit(&gate->next, index, memory_order_relaxed);
-	atomic_store_explicit(&gate->dispatches, 0, memory_order_relaxed);
-	atomic_store_explicit(&gate->barriers, 0, memory_order_relaxed);
-	atomic_store_explicit(&gate->others, 0, memory_order_relaxed);
-	atomic_store_explicit(&gate->handed_on, 0, memory_order_relaxed);
-	atomic_store_explicit(&gate->left, 0, memory_order_relaxed);
-	atomic_fetch_add_explicit(&past_without_context, atomic_exchange(&gate->without_context, 0),
-				  memory_order_relaxed);
+	gate_counts_prepare(gate);
 	gate->slots->tag = gate->queue_id;
 	reservations_reset(&gate->reservations);
 	if (gate->mode != RECORD_QUEUE_OBSERVE)
@@ -660,7 +285,7 @@ int gate_open(hsa_queue_t *queue, hsa_agent_t agent, struct gate_kind kind, stru
 	pthread_mutex_unlock(&gates_lock);
 	if (!gate)
 		return -ENOMEM;
-	write_queue(gate);
+	gate_write_queue(gate);
 	err = gate_publish(gate);
 	if (!err)
 		*ret_gate = gate;
@@ -720,17 +345,17 @@ static bool gate_shut(struct gate *gate)
 void gate_close(struct gate *gate, enum record_untimed cause)
 {
 	untraced_gate_closes(gate);
-	atomic_store_explicit(&gate->closing_index, index_read(gate), memory_order_relaxed);
+	atomic_store_explicit(&gate->closing_index, gate_index_read(gate), memory_order_relaxed);
 	gate->is_stuck = !gate_shut(gate);
-	atomic_store_explicit(&gate->closing_index, index_read(gate), memory_order_relaxed);
+	atomic_store_explicit(&gate->closing_index, gate_index_read(gate), memory_order_relaxed);
 	serial_leave(gate);
 	if (gate_is_tracing(gate) && !slot_ring_is_empty(gate->slots))
-		write_taken(gate);
+		gate_write_taken(gate);
 	slot_ring_stop_making(gate->slots);
 	slot_ring_give_up(gate->slots, cause);
 	if (gate_is_tracing(gate)) {
-		write_count(gate, true);
-		count_cut(gate);
+		gate_write_count(gate, true);
+		gate_count_cut(gate);
 	}
 	atomic_store_explicit(&gate->has_counted, true, memory_order_release);
 	/* Before the queue is destroyed: afterwards the runtime may give the same handles to

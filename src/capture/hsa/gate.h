@@ -47,6 +47,11 @@
  * Gates are never freed, only used again by later queues, so any thread may walk their list without
  * a lock and keep a pointer to a gate.
  *
+ * This file has the struct, and the life of gates: opening, closing, and where recordings begin and
+ * end (gate.c). It stands on gate_resort.h (the monitor's part), gate_hold.h (doorbells and the
+ * holder's loop), gate_pass.h (one pass), gate_counts.h (counts and their records) and gate_list.h
+ * (all gates), each of which calls only those named after it.
+ *
  * Memory order, each with its partner:
  * - The application's packets: gate_ring adds to `rung` with release; gate_pass loads it with
  *   acquire, so a pass sees the packets that were written before the doorbells that it forwards. A
@@ -78,6 +83,7 @@
 #include <hsa/amd_hsa_queue.h>
 
 #include "base/timer.h"
+#include "capture/capture_session.h"
 #include "capture/hsa/completion_slots.h"
 #include "capture/hsa/hold.h"
 #include "capture/hsa/reservations.h"
@@ -199,19 +205,18 @@ struct gate_kind {
  * thread. Takes a lock, allocates when no unused gate fits, and has the runtime create signals. */
 int gate_open(hsa_queue_t *queue, hsa_agent_t agent, struct gate_kind kind, struct gate **ret_gate);
 
-/* Returns the gate of QUEUE, or NULL. Does not read QUEUE. Any thread, lock-free. */
-struct gate *gate_find(const hsa_queue_t *queue);
+/* Whether the calling thread holds the gate. A signal handler that has interrupted the holder gets
+ * true: it must not wait for the gate. */
+static inline bool gate_is_mine(const struct gate *gate)
+{
+	return hold_thread(&gate->hold) == session_tid();
+}
 
-/* The same when QUEUE may be the handle of a counted queue, whose gate is found by its doorbell.
- * QUEUE must be alive, or NULL. */
-struct gate *gate_of(const hsa_queue_t *queue);
-
-/* Does what a doorbell with VALUE asks for. When the call returns, the packets up to VALUE, as far
- * as they are written and no unwritten packet lies before them, are recorded and published: by this
- * thread if the gate was free, else by the holder. The wait for the holder ends after half a second
- * (TIMER_GATE_ANSWER); then the monitor is asked to look after the gate. Any thread, also in a
- * signal handler. */
-void gate_ring(struct gate *gate, uint64_t value);
+/* Loads a count or an index of a gate, with relaxed order. */
+static inline uint64_t gate_get(const _Atomic uint64_t *count)
+{
+	return atomic_load_explicit(count, memory_order_relaxed);
+}
 
 /* Whether the application's write index is the gate's virtual one. False for an intercept queue,
  * whose index the runtime keeps. */
@@ -236,21 +241,6 @@ static inline bool gate_has_unpublished(const struct gate *gate)
 	       next < atomic_load_explicit(&gate->virtual_index, memory_order_relaxed);
 }
 
-/* Called by the holder: makes passes until no request is left that it has not seen, then leaves the
- * gate. Returns at once when the gate was taken from the calling thread. */
-void gate_work(struct gate *gate);
-
-/* Takes the gate if it is free; false also when it is closed. Never waits. The caller then calls
- * gate_leave or gate_work. */
-bool gate_try_hold(struct gate *gate);
-
-/* Whether the calling thread holds the gate. A signal handler that has interrupted the holder gets
- * true: it must not wait for the gate. */
-bool gate_is_mine(const struct gate *gate);
-
-/* Leaves the gate after gate_try_hold. Does the work of threads that rang meanwhile first. */
-void gate_leave(struct gate *gate);
-
 /* Whether doorbells have covered packets behind both write indices: the thread that wrote them does
  * not use the queue's write index. */
 static inline bool gate_index_is_behind(const struct gate *gate)
@@ -266,10 +256,6 @@ static inline bool gate_is_tracing(const struct gate *gate)
 {
 	return atomic_load_explicit(&gate->is_tracing, memory_order_relaxed);
 }
-
-/* Called by the monitor: makes another pass when announced packets were not published, and applies
- * the last resort (gate_resort.h) when the gate makes no progress. */
-void gate_retry(struct gate *gate);
 
 /* Whether the monitor has to call gate_retry. Sequentially consistent: see "Memory order" above. */
 static inline bool gate_needs_monitor(struct gate *gate)
@@ -312,21 +298,5 @@ void gate_count(struct gate *gate);
 /* Writes for every live queue how far the device has got (QUEUE_TAKEN). Waits up to 1 ms
  * (TIMER_GATE_TAKEN) for each gate that another thread holds, and then leaves that one out. */
 void gates_tell_taken(void);
-
-/* Packets of this recording that passed without a record while their gate recorded. */
-uint64_t gates_packets_unrecorded(void);
-
-/* The head of the list of all gates, unused ones included:
- * for (g = gate_newest(); g; g = g->older). Any thread, without a lock. */
-struct gate *gate_newest(void);
-
-/* Dispatches of this process whose thread was in no wrapped call. Never reset. */
-uint64_t gate_dispatches_without_context(void);
-
-/* Reservations of this process whose context found no cell. Never reset. */
-uint64_t gate_reservations_lost(void);
-
-/* Packets that were reserved when their gate ended this recording, and that are not in it. */
-uint64_t gates_packets_cut(void);
 
 #endif

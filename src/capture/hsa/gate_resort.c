@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "capture/hsa/gate_hold.h"
 #include "capture/hsa/gate_pass.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/serial.h"
@@ -116,10 +117,13 @@ static void look_at_index(struct gate *gate)
 	gate_work(gate);
 }
 
-void gate_resort(struct gate *gate)
+void gate_retry(struct gate *gate)
 {
-	bool is_live = atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE;
+	bool is_live;
 
+	if (atomic_load_explicit(&gate->has_unpublished, memory_order_relaxed))
+		gate_enter(gate);
+	is_live = atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE;
 	if (is_live && atomic_load_explicit(&gate->is_awaited, memory_order_relaxed))
 		look_at_holder(gate);
 	if (is_live && atomic_load_explicit(&gate->is_ahead, memory_order_relaxed))

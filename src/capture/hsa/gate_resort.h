@@ -36,9 +36,9 @@
  * index. */
 void gate_resort_prepare(struct gate *gate, uint64_t index);
 
-/* Called by the monitor: checks whether GATE makes no progress, and lets packets pass when it has
- * made none for TIMER_GATE_STUCK. */
-void gate_resort(struct gate *gate);
+/* Called by the monitor: makes another pass when announced packets were not published, and lets
+ * packets pass when the gate has made no progress for TIMER_GATE_STUCK. */
+void gate_retry(struct gate *gate);
 
 /* Called by the holder before it stores what other threads or the device see. Returns false when
  * the gate was taken over: the holder must then store nothing and leave. Costs two stores and a

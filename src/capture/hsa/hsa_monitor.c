@@ -12,6 +12,8 @@
 #include "capture/guest_thread.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/gate.h"
+#include "capture/hsa/gate_list.h"
+#include "capture/hsa/gate_resort.h"
 #include "capture/hsa/hsa_copies.h"
 #include "capture/hsa/monitor_state.h"
 #include "capture/hsa/queue_mode.h"

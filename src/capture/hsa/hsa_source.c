@@ -12,6 +12,8 @@
 #include "capture/env.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/gate.h"
+#include "capture/hsa/gate_counts.h"
+#include "capture/hsa/gate_list.h"
 #include "capture/hsa/hsa_agents.h"
 #include "capture/hsa/hsa_anchors.h"
 #include "capture/hsa/hsa_calls.h"

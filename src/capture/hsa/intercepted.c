@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "capture/capture_session.h"
+#include "capture/hsa/gate_hold.h"
 #include "capture/hsa/gate_pass.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_state.h"

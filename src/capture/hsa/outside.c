@@ -5,6 +5,7 @@
 #include "capture/hsa/outside.h"
 
 #include "capture/hsa/gate.h"
+#include "capture/hsa/gate_list.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_state.h"
 

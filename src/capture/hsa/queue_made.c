@@ -11,6 +11,7 @@
 #include "capture/capture_session.h"
 #include "capture/hsa/doorbell.h"
 #include "capture/hsa/gate.h"
+#include "capture/hsa/gate_list.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_faults.h"
 #include "capture/hsa/hsa_state.h"

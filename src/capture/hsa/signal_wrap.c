@@ -1,6 +1,7 @@
 /* The wrappers of the functions that create, destroy, share and store to signals. A store to a
  * doorbell goes to the queue's gate. */
 #include "capture/hsa/gate.h"
+#include "capture/hsa/gate_hold.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_state.h"
 #include "capture/hsa/hsa_wrappers.h"

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #include "base/timer.h"
+#include "capture/hsa/gate_hold.h"
+#include "capture/hsa/gate_list.h"
 #include "capture/hsa/hsa_calls.h"
 
 /* The counts of queues that are gone. */
