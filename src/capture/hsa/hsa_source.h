@@ -5,7 +5,18 @@
  * - live (hsa_state.h): the wrappers look at packets and signals. True from the first OnLoad on;
  *   false again only in a fork child.
  * - open (runtime_is_open in hsa_source.c): the tool may call the runtime. From OnLoad until the
- *   last hsa_shut_down. */
+ *   last hsa_shut_down.
+ *
+ * The files of this folder, in an order in which each calls only those before it:
+ * - hsa_calls (the runtime's functions), hsa_state, monitor_state, object_map, reservations;
+ * - what is known of the machine and the program: hsa_agents, hsa_anchors, hsa_kernels, queue_mode;
+ * - how the ends of dispatches and copies are learned: completion, completion_slots, watch;
+ * - the gates of queues: gate_list, gate_counts, serial, gate_pass, gate_hold, gate_resort,
+ *   untraced, gate;
+ * - hsa_copies, and hsa_monitor, which looks at all of these;
+ * - the other wrappers (hsa_wrappers.h): hsa_faults, intercepted, outside, unknown_queues,
+ *   queue_wrap, queue_made, signal_wrap;
+ * - hsa_source. */
 #ifndef CAPTURE_HSA_PART_H
 #define CAPTURE_HSA_PART_H
 
