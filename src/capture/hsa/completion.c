@@ -215,7 +215,8 @@ static bool borrow_begin(struct slot *slot, struct object *watched)
  * waited for.
  *
  * The exchange of is_busy and the load of `word` are sequentially consistent: they pair with
- * watch_begin, which exchanges `word`, and watch_clear_ticks, which then loads is_busy. */
+ * app_signal_begin_use, which exchanges `word`, and app_signal_clear_ticks, which then loads
+ * is_busy. */
 static void ticks_pass_on(struct object *signal, const struct completion *completion)
 {
 	if (atomic_exchange(&signal->is_busy, 1))

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "capture/capture_session.h"
+#include "capture/hsa/app_signal.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/gate_resort.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_kernels.h"
 #include "capture/hsa/monitor_state.h"
 #include "capture/hsa/serial.h"
-#include "capture/hsa/watch.h"
 
 /* The submitting thread waits for the monitor when less than 1 / 2^SLOTS_LEFT_SHIFT of the
  * completion slots is free. */
@@ -40,7 +40,7 @@ static const struct completion_source *choose_source(const struct pass *pass,
 		return only_reads ? NULL : &completion_own;
 	if (only_reads)
 		return &completion_read;
-	if (gate->mode == RECORD_QUEUE_BORROW && watch_should_borrow(watched))
+	if (gate->mode == RECORD_QUEUE_BORROW && app_signal_should_borrow(watched))
 		return &completion_borrow;
 	return &completion_harvest;
 }
@@ -49,14 +49,14 @@ static const struct completion_source *choose_source(const struct pass *pass,
 static enum record_untimed watch_dispatch(struct slot *slot, uint64_t sequence,
 					  struct slot_ring *ring, struct object *watched)
 {
-	enum record_untimed untimed = watch_begin(watched, slot_reference(ring, sequence));
+	enum record_untimed untimed = app_signal_begin_use(watched, slot_reference(ring, sequence));
 
 	if (untimed) {
 		slot_cancel(slot, sequence);
 		return untimed;
 	}
 	if (slot->source == &completion_harvest)
-		watch_clear_ticks(watched);
+		app_signal_clear_ticks(watched);
 	/* It may return false: a packet on another queue has used the signal since and has settled
 	 * this slot. */
 	slot_submit(slot, sequence);
@@ -80,7 +80,7 @@ struct timing {
 static void timing_prepare(struct pass *pass, hsa_signal_t signal, struct timing *t)
 {
 	if (signal.handle) {
-		t->watched = watch_find(signal);
+		t->watched = app_signal_find(signal);
 		t->untimed = RECORD_UNTIMED_FOREIGN_SIGNAL;
 		if (!t->watched)
 			return;
@@ -126,7 +126,7 @@ static enum record_untimed timing_begin(struct pass *pass, const struct timing *
 
 	if (!slot_begin(pass, t)) {
 		if (t->watched && t->source)
-			watch_begin(t->watched, 0);
+			app_signal_begin_use(t->watched, 0);
 		return pass->is_foreign && slot ? RECORD_UNTIMED_OBSERVED : t->untimed;
 	}
 	if (slot->signal == slot->own) {
@@ -221,9 +221,9 @@ static bool pass_barrier(struct pass *pass, const hsa_barrier_and_packet_t *pack
 	is_ours = gate_store_begin(pass->gate);
 	if (is_ours) {
 		gate_add(&pass->gate->barriers, 1);
-		watch_pass(packet->completion_signal);
+		app_signal_use_untimed(packet->completion_signal);
 		for (int i = 0; i < 5; i++)
-			watch_depend(packet->dep_signal[i]);
+			app_signal_depend(packet->dep_signal[i]);
 	}
 	if (r)
 		writer_commit(pass->writer, r, RECORD_BARRIER, sizeof(*r), pass->gate->queue_id);
@@ -239,7 +239,7 @@ static void depend_on_value(const union packet *packet, uint16_t header)
 
 	if ((header & 0xff) == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
 	    barrier->header.AmdFormat == HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
-		watch_depend(barrier->signal);
+		app_signal_depend(barrier->signal);
 }
 
 static bool pass_other(struct pass *pass, const union packet *packet, uint16_t header)
@@ -247,7 +247,7 @@ static bool pass_other(struct pass *pass, const union packet *packet, uint16_t h
 	reservations_take(&pass->gate->reservations, pass->reserved);
 	if (!gate_store_begin(pass->gate))
 		return false;
-	watch_pass(packet->any.completion_signal);
+	app_signal_use_untimed(packet->any.completion_signal);
 	depend_on_value(packet, header);
 	gate_add(&pass->gate->others, 1);
 	gate_store_end(pass->gate, pass->index + 1);

@@ -3,12 +3,12 @@
 
 #include "capture/capture_session.h"
 #include "capture/frame.h"
+#include "capture/hsa/app_signal.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_state.h"
 #include "capture/hsa/hsa_wrappers.h"
 #include "capture/hsa/monitor_state.h"
-#include "capture/hsa/watch.h"
 
 #define COPY_SLOTS 8192
 
@@ -78,14 +78,15 @@ static void copy_take_slot(struct copy *copy)
 	copy->slot = slot_take(copy_ring, &copy->sequence);
 	if (!copy->slot) {
 		copy->untimed = RECORD_UNTIMED_NO_SLOT;
-		watch_begin(copy->watched, 0);
+		app_signal_begin_use(copy->watched, 0);
 		return;
 	}
 	copy->slot->subject = copy->id;
 	copy->slot->submit_ns = copy->ns;
 	atomic_store_explicit(&copy->slot->source, &completion_copy, memory_order_relaxed);
 	completion_copy.begin(copy->slot, copy->watched);
-	copy->untimed = watch_begin(copy->watched, slot_reference(copy_ring, copy->sequence));
+	copy->untimed =
+		app_signal_begin_use(copy->watched, slot_reference(copy_ring, copy->sequence));
 	if (copy->untimed) {
 		slot_cancel(copy->slot, copy->sequence);
 		copy->slot = NULL;
@@ -108,7 +109,7 @@ static void copy_depends(uint32_t count, const hsa_signal_t *signals)
 	if (!hsa_is_live() || !session_is_on())
 		return;
 	for (uint32_t i = 0; signals && i < count; i++)
-		watch_depend(signals[i]);
+		app_signal_depend(signals[i]);
 }
 
 static struct copy copy_begin(hsa_signal_t signal)
@@ -121,7 +122,7 @@ static struct copy copy_begin(hsa_signal_t signal)
 	copy.session = session_current_number();
 	copy.id = copy_new_id();
 	copy.ns = session_now_ns();
-	copy.watched = watch_find(signal);
+	copy.watched = app_signal_find(signal);
 	if (copy.watched)
 		copy_take_slot(&copy);
 	else
@@ -146,7 +147,8 @@ static void copy_end(struct copy *copy, hsa_status_t status, enum record_copy_ki
 	if (status != HSA_STATUS_SUCCESS || copy->session != session_current_number() ||
 	    atomic_load_explicit(&is_closed, memory_order_relaxed)) {
 		if (copy->slot) {
-			watch_cancel(copy->watched, slot_reference(copy_ring, copy->sequence));
+			app_signal_cancel_use(copy->watched,
+					      slot_reference(copy_ring, copy->sequence));
 			slot_cancel(copy->slot, copy->sequence);
 		}
 		return;
@@ -309,7 +311,7 @@ hsa_status_t wrap_hsa_amd_memory_async_batch_copy(const struct hsa_batch_copy *c
 		if (i < kept)
 			begun[i] = copy_begin(copies[i].completion_signal);
 		else
-			watch_pass(copies[i].completion_signal);
+			app_signal_use_untimed(copies[i].completion_signal);
 	}
 	status = hsa_next.hsa_amd_memory_async_batch_copy(copies, count, num_dep_signals,
 							  dep_signals);

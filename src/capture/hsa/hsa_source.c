@@ -10,6 +10,7 @@
 
 #include "capture/capture_session.h"
 #include "capture/env.h"
+#include "capture/hsa/app_signal.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/gate_counts.h"
@@ -28,7 +29,6 @@
 #include "capture/hsa/serial.h"
 #include "capture/hsa/unknown_queues.h"
 #include "capture/hsa/untraced.h"
-#include "capture/hsa/watch.h"
 #include "capture/log.h"
 #include "capture/visible.h"
 
@@ -311,9 +311,9 @@ static void record_again(void)
 	counts_begin();
 	/* Before the gates record, for signals that are in use by now; afterwards again, for
 	 * signals that packets have used meanwhile. */
-	watch_forget_uses();
+	app_signals_forget_uses();
 	gates_start_tracing();
-	watch_forget_uses();
+	app_signals_forget_uses();
 	hsa_anchors_record();
 	tell_sources();
 }

@@ -10,7 +10,7 @@
  * The files of this folder, in an order in which each calls only those before it:
  * - hsa_calls (the runtime's functions), hsa_state, monitor_state, object_map, reservations;
  * - what is known of the machine and the program: hsa_agents, hsa_anchors, hsa_kernels, queue_mode;
- * - how the ends of dispatches and copies are learned: completion, completion_slots, watch;
+ * - how the ends of dispatches and copies are learned: completion, completion_slots, app_signal;
  * - the gates of queues: gate_list, gate_counts, serial, gate_pass, gate_hold, gate_resort,
  *   untraced, gate;
  * - hsa_copies, and hsa_monitor, which looks at all of these;

@@ -35,7 +35,7 @@ struct object {
 	_Atomic uint64_t key; /* 0: free; OBJECT_BUSY: being filled */
 	struct object *next;  /* in its bucket; constant from when the entry can be found */
 	uint32_t kind;	      /* enum object_kind */
-	/* Signals only, see watch.h: */
+	/* Signals only, see app_signal.h: */
 	_Atomic uint32_t is_shared;	/* enum object_sharing */
 	_Atomic uint32_t is_dependency; /* a packet or copy on the device has waited for it */
 	_Atomic uint32_t borrowed; /* borrowed completions that are still to be passed on to it */

@@ -7,9 +7,9 @@
 
 #include "base/timer.h"
 #include "capture/capture_session.h"
+#include "capture/hsa/app_signal.h"
 #include "capture/hsa/completion_slots.h"
 #include "capture/hsa/hsa_agents.h"
-#include "capture/hsa/watch.h"
 
 #define DEPENDENCIES 5 /* signals in a barrier packet */
 
@@ -116,14 +116,14 @@ static bool value_holds(hsa_signal_condition32_t condition, int64_t value, int64
 }
 
 /* Whether a signal's value fulfils a packet's condition. True for a signal that the tool must not
- * read (watch_find), and for none. The packet is not on the device, so the application cannot have
- * used the signal for anything else yet. */
+ * read (app_signal_find), and for none. The packet is not on the device, so the application cannot
+ * have used the signal for anything else yet. */
 static bool signal_holds(hsa_signal_t signal, hsa_signal_condition32_t condition, int64_t mask,
 			 int64_t compare)
 {
 	const amd_signal_t *block = (const amd_signal_t *)(uintptr_t)signal.handle;
 
-	if (!signal.handle || !watch_find(signal))
+	if (!signal.handle || !app_signal_find(signal))
 		return true;
 	return value_holds(condition, __atomic_load_n(&block->value, __ATOMIC_ACQUIRE) & mask,
 			   compare);

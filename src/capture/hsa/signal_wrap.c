@@ -1,12 +1,12 @@
 /* The wrappers of the functions that create, destroy, share and store to signals. A store to a
  * doorbell goes to the queue's gate. */
+#include "capture/hsa/app_signal.h"
 #include "capture/hsa/gate.h"
 #include "capture/hsa/gate_hold.h"
 #include "capture/hsa/hsa_calls.h"
 #include "capture/hsa/hsa_state.h"
 #include "capture/hsa/hsa_wrappers.h"
 #include "capture/hsa/unknown_queues.h"
-#include "capture/hsa/watch.h"
 
 /* The runtime has made SIGNAL, if STATUS says so: from now on its uses are watched. */
 static void signal_made(hsa_status_t status, const hsa_signal_t *signal)
@@ -40,8 +40,8 @@ hsa_status_t wrap_hsa_amd_signal_create(hsa_signal_value_t initial_value, uint32
 hsa_status_t wrap_hsa_amd_ipc_signal_create(hsa_signal_t signal, hsa_amd_ipc_signal_t *handle)
 {
 	/* Before the call, because afterwards another process may have the handle. */
-	if (hsa_is_live() && watch_find(signal))
-		watch_share(signal);
+	if (hsa_is_live() && app_signal_find(signal))
+		app_signal_share(signal);
 	return hsa_next.hsa_amd_ipc_signal_create(signal, handle);
 }
 
@@ -52,16 +52,16 @@ hsa_status_t wrap_hsa_amd_ipc_signal_attach(const hsa_amd_ipc_signal_t *handle,
 	hsa_status_t status = hsa_next.hsa_amd_ipc_signal_attach(handle, signal);
 
 	if (status == HSA_STATUS_SUCCESS && signal && signal->handle && hsa_is_live())
-		watch_share(*signal);
+		app_signal_share(*signal);
 	return status;
 }
 
 hsa_status_t wrap_hsa_signal_destroy(hsa_signal_t signal)
 {
-	struct object *entry = hsa_is_live() ? watch_find(signal) : NULL;
+	struct object *entry = hsa_is_live() ? app_signal_find(signal) : NULL;
 
 	if (entry)
-		watch_end(entry);
+		app_signal_end(entry);
 	return hsa_next.hsa_signal_destroy(signal);
 }
 
@@ -80,7 +80,7 @@ static bool store_is_answered(hsa_signal_t signal, hsa_signal_value_t value)
 		gate_ring(entry->owner, (uint64_t)value);
 		return true;
 	} else if (entry->kind == OBJECT_SIGNAL) {
-		watch_store(entry);
+		app_signal_stored(entry);
 	}
 	return false;
 }
