@@ -348,7 +348,7 @@ static bool slot_collect(struct slot_ring *ring, uint64_t sequence, bool may_wat
 	return true;
 }
 
-/* ---- completions of the application's ---- */
+/* ---- borrowed completions ---- */
 
 /* Claims a slot with a borrowed completion, for SIGNAL or (NULL) for any, whose completion is not
  * yet passed on. *RET_STATE is its state before. */
@@ -537,7 +537,7 @@ uint64_t slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause)
 	return 0;
 }
 
-/* ---- what is owed to the application ---- */
+/* ---- passing borrowed completions on ---- */
 
 /* slots_pass_on for one ring. Needs no lock: each slot is claimed before it is read. */
 static void ring_pass_on(struct slot_ring *ring, struct object *signal, bool gone)

@@ -55,8 +55,8 @@
  *   acquire.
  * - `makes_signals` is stored with release by slot_ring_make_signals, and loaded with acquire in
  *   slot_ring_needs_signals: the monitor then sees `made` and `made_first`. */
-#ifndef CAPTURE_HSA_SLOTS_H
-#define CAPTURE_HSA_SLOTS_H
+#ifndef CAPTURE_HSA_COMPLETION_SLOTS_H
+#define CAPTURE_HSA_COMPLETION_SLOTS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -531,7 +531,7 @@ static bool pass_foreign(struct pass *pass, const union packet *slot)
 
 /* Records packets from `next` on. Returns the index of the first packet that is not to be published
  * yet. */
-static uint64_t look_at_packets(struct gate *gate)
+static uint64_t scan_packets(struct gate *gate)
 {
 	union packet *packets = gate->queue->hsa_queue.base_address;
 	uint64_t mask = gate->queue->hsa_queue.size - 1;
@@ -599,7 +599,7 @@ uint64_t gate_pass(struct gate *gate)
 
 	gate_follow_index(gate);
 	if (is_tracing && !is_taken_over)
-		end = look_at_packets(gate);
+		end = scan_packets(gate);
 	if (!gate_store_begin(gate))
 		return 0;
 	if (is_tracing && is_taken_over)

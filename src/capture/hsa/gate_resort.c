@@ -83,7 +83,7 @@ static void take_over(struct gate *gate)
 	gate_work(gate);
 }
 
-static void look_at_holder(struct gate *gate)
+static void check_holder(struct gate *gate)
 {
 	uint32_t holder = hold_thread(&gate->hold), self = session_tid();
 
@@ -106,7 +106,7 @@ static void look_at_holder(struct gate *gate)
 
 /* ---- an index that is behind ---- */
 
-static void look_at_index(struct gate *gate)
+static void check_index(struct gate *gate)
 {
 	uint64_t announced = atomic_load_explicit(&gate->announced, memory_order_relaxed);
 
@@ -125,7 +125,7 @@ void gate_retry(struct gate *gate)
 		gate_enter(gate);
 	is_live = atomic_load_explicit(&gate->state, memory_order_acquire) == GATE_LIVE;
 	if (is_live && atomic_load_explicit(&gate->is_awaited, memory_order_relaxed))
-		look_at_holder(gate);
+		check_holder(gate);
 	if (is_live && atomic_load_explicit(&gate->is_ahead, memory_order_relaxed))
-		look_at_index(gate);
+		check_index(gate);
 }

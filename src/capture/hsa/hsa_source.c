@@ -331,7 +331,7 @@ static void begin_again(void)
 	}
 }
 
-static void part_start(void)
+static void source_start(void)
 {
 	if (!runtime_lock_await())
 		return;
@@ -342,7 +342,7 @@ static void part_start(void)
 	pthread_mutex_unlock(&runtime_lock);
 }
 
-static void part_tick(void)
+static void source_tick(void)
 {
 	if (pthread_mutex_trylock(&runtime_lock))
 		return;
@@ -357,7 +357,7 @@ static void part_tick(void)
 
 /* The stop hook. The monitor goes on running while it still has completions to pass on to the
  * application. */
-static void part_stop(void)
+static void source_stop(void)
 {
 	if (!runtime_lock_await())
 		return;
@@ -383,7 +383,7 @@ static void part_stop(void)
 }
 
 /* The hook of a fork child, which has none of its parent's queues and threads. */
-static void part_child(void)
+static void source_child(void)
 {
 	atomic_store_explicit(&hsa_live, false, memory_order_relaxed);
 	runtime_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -396,10 +396,10 @@ static void part_child(void)
 
 static const struct capture_source hsa_source = {
 	.name = "hsa",
-	.start = part_start,
-	.tick = part_tick,
-	.stop = part_stop,
-	.child = part_child,
+	.start = source_start,
+	.tick = source_tick,
+	.stop = source_stop,
+	.child = source_child,
 };
 
 /* ---- entry points of a tool library (HSA_TOOLS_LIB) ---- */

@@ -17,8 +17,8 @@
  * - the other wrappers (hsa_wrappers.h): hsa_faults, intercepted, outside, unknown_queues,
  *   queue_wrap, queue_made, signal_wrap;
  * - hsa_source. */
-#ifndef CAPTURE_HSA_PART_H
-#define CAPTURE_HSA_PART_H
+#ifndef CAPTURE_HSA_SOURCE_H
+#define CAPTURE_HSA_SOURCE_H
 
 #include <stdint.h>
 
