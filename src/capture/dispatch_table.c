@@ -37,13 +37,14 @@ static size_t functions_in(const struct table_taken *taken)
 
 /* The vendor's function is stored before the wrapper that reads it. The release pairs with the
  * program's call through the slot, which depends on the address that it loads. */
-static size_t wrap(struct table_door *door, struct dispatch_table *table, uint32_t which)
+static size_t wrap(struct table_door *door, const struct table_layout *layout,
+		   struct dispatch_table *table, uint32_t which)
 {
 	size_t count = functions_in(&door->state.taken[which]);
 	size_t wrapped = 0;
 
-	for (size_t i = 0; i < count && i < door->layout->slot_count; i++) {
-		const struct table_slot *slot = &door->layout->slots[i];
+	for (size_t i = 0; i < count && i < layout->slot_count; i++) {
+		const struct table_slot *slot = &layout->slots[i];
 
 		if (!slot->wrappers[which] || !table->functions[i])
 			continue;
@@ -63,7 +64,8 @@ static bool is_known(const struct table_state *state, const void *table)
 	return false;
 }
 
-static int take(struct table_door *door, struct dispatch_table *table, uint64_t lib_version)
+static int take(struct table_door *door, const struct table_layout *layout,
+		struct dispatch_table *table, uint64_t lib_version)
 {
 	struct table_state *state = &door->state;
 	uint32_t which = state->count;
@@ -71,6 +73,7 @@ static int take(struct table_door *door, struct dispatch_table *table, uint64_t 
 	if (is_known(state, table))
 		return 0;
 	state->count++;
+	state->slot_count = layout->slot_count;
 	if (which >= DOOR_TABLES)
 		return 0;
 	state->taken[which] = (struct table_taken){
@@ -80,18 +83,19 @@ static int take(struct table_door *door, struct dispatch_table *table, uint64_t 
 	};
 	if (!is_usable(door, &state->taken[which]))
 		return -ENOTSUP;
-	state->taken[which].wrapped_count = wrap(door, table, which);
+	state->taken[which].wrapped_count = wrap(door, layout, table, which);
 	return 0;
 }
 
-int table_take(struct table_door *door, void *table, uint64_t lib_version)
+int table_take(struct table_door *door, const struct table_layout *layout, void *table,
+	       uint64_t lib_version)
 {
 	int result;
 
 	if (!table)
 		return -ENOTSUP;
 	pthread_mutex_lock(&door->state.lock);
-	result = take(door, table, lib_version);
+	result = take(door, layout, table, lib_version);
 	pthread_mutex_unlock(&door->state.lock);
 	if (session_is_on())
 		table_tell(door);
@@ -101,7 +105,7 @@ int table_take(struct table_door *door, void *table, uint64_t lib_version)
 static enum record_source_state describe(const struct table_door *door,
 					 const struct table_taken *taken, char *text, size_t size)
 {
-	size_t has = functions_in(taken), known = door->layout->slot_count;
+	size_t has = functions_in(taken), known = door->state.slot_count;
 	int written;
 
 	if (!is_usable(door, taken)) {

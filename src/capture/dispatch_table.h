@@ -32,11 +32,11 @@ struct table_layout {
 	size_t slot_count;
 };
 
-/* Receives the tables of one kind. Everything but the state is constant. */
+/* Receives the tables of one kind. Everything but the state is constant. It is kept apart from the
+ * layout, so that a capture source can tell of its tables without knowing the wrappers. */
 struct table_door {
 	const char *name;		  /* name in the SOURCE record */
 	uint32_t major_first, major_last; /* versions of the library that the layout covers */
-	const struct table_layout *layout;
 	/* By number of the table and function: the vendor's functions, as they were in the
 	 * slots. */
 	void *_Atomic *nexts[DOOR_TABLES];
@@ -51,14 +51,16 @@ struct table_door {
 			size_t size_bytes;
 			size_t wrapped_count; /* 0: refused */
 		} taken[DOOR_TABLES];
+		size_t slot_count; /* of the layout; valid once a table was handed over */
 	} state;
 };
 
-/* Wraps the functions of TABLE, which the vendor's library owns. LIB_VERSION is 10000 * major +
- * 100 * minor + patch. Returns 0, also when the table was wrapped before or is beyond
- * DOOR_TABLES; -ENOTSUP when its major version is not covered or it is not a table. When a
- * session is on, writes the SOURCE record. */
-int table_take(struct table_door *door, void *table, uint64_t lib_version);
+/* Wraps the functions of TABLE, which the vendor's library owns. LAYOUT is that of DOOR's tables,
+ * always the same for one DOOR. LIB_VERSION is 10000 * major + 100 * minor + patch. Returns 0,
+ * also when the table was wrapped before or is beyond DOOR_TABLES; -ENOTSUP when its major version
+ * is not covered or it is not a table. When a session is on, writes the SOURCE record. */
+int table_take(struct table_door *door, const struct table_layout *layout, void *table,
+	       uint64_t lib_version);
 
 /* Writes a SOURCE record that says how far the tables were wrapped; nothing if none came. Call
  * while a session starts or is on. */

@@ -14,9 +14,11 @@
 #include "capture/capture_session.h"
 #include "capture/hip/compiler.h"
 #include "capture/hip/hip_source.h"
+#include "capture/hip/hip_wrap.h"
 #include "capture/hsa/hsa_source.h"
 #include "capture/log.h"
 #include "capture/rccl/rccl.h"
+#include "capture/rccl/rccl_wrap.h"
 #include "capture/roctx_source.h"
 #include "capture/visible.h"
 
@@ -83,11 +85,12 @@ static set_api_table *find_next(void)
 static const struct library {
 	const char *name;
 	struct table_door *door;
+	const struct table_layout *layout;
 } libraries[] = {
-	{"hip", &hip_table},
-	{"hip_compiler", &hip_compiler_table},
-	{"roctx", &roctx_table},
-	{"rccl", &rccl_table},
+	{"hip", &hip_table, &hip_table_layout},
+	{"hip_compiler", &hip_compiler_table, &hip_compiler_layout},
+	{"roctx", &roctx_table, &roctx_table_layout},
+	{"rccl", &rccl_table, &rccl_table_layout},
 };
 
 /* Returns 0, also for a table of an unknown name; else why the table is left alone. */
@@ -97,7 +100,8 @@ static int take(const char *name, uint64_t lib_version, void *table)
 		return hsa_source_open(table);
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
 		if (!strcmp(name, libraries[i].name))
-			return table_take(libraries[i].door, table, lib_version);
+			return table_take(libraries[i].door, libraries[i].layout, table,
+					  lib_version);
 	return 0;
 }
 

@@ -221,14 +221,13 @@ static const struct table_slot slots[6] = {SLOT(ROCTX_MARK, mark), SLOT(ROCTX_PU
 					   SLOT(ROCTX_POP, pop), SLOT(ROCTX_START, start),
 					   SLOT(ROCTX_STOP, stop)};
 
-static const struct table_layout layout = {slots, sizeof(slots) / sizeof(*slots)};
+const struct table_layout roctx_table_layout = {slots, sizeof(slots) / sizeof(*slots)};
 
 /* The versions are those of rocprofiler-sdk, which contains the library. */
 struct table_door roctx_table = {
 	.name = "roctx.table",
 	.major_first = 0,
 	.major_last = 1,
-	.layout = &layout,
 	.nexts = {nexts[DOOR_TABLE], nexts[DOOR_TABLE + 1]},
 	.state = {.lock = PTHREAD_MUTEX_INITIALIZER},
 };

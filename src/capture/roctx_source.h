@@ -6,8 +6,9 @@
 #include "capture/capture_session.h"
 #include "capture/dispatch_table.h"
 
-/* Where register.c delivers the table "roctx". */
+/* Where register.c delivers the table "roctx", and the table's layout. */
 extern struct table_door roctx_table;
+extern const struct table_layout roctx_table_layout;
 /* Writes the SOURCE record "roctx.table". Registered by the library's constructor. */
 extern const struct capture_source roctx_source;
 

@@ -59,7 +59,6 @@ static void reset(struct fixture *f, size_t function_count)
 		.door = {.name = "test",
 			 .major_first = 6,
 			 .major_last = 7,
-			 .layout = &layout,
 			 .nexts = {f->nexts[0], f->nexts[1]},
 			 .state = {.lock = PTHREAD_MUTEX_INITIALIZER}},
 		.table = {sizeof(size_t) + function_count * sizeof(void *),
@@ -72,7 +71,7 @@ static void a_table_of_the_expected_size(void **state)
 	struct fixture f;
 
 	reset(&f, SLOTS);
-	assert_int_equal(table_take(&f.door, &f.table, 70200), 0);
+	assert_int_equal(table_take(&f.door, &layout, &f.table, 70200), 0);
 	assert_ptr_equal(f.table.functions[0], wrap_first);
 	assert_ptr_equal(f.table.functions[1], first);
 	assert_ptr_equal(f.table.functions[2], wrap_second);
@@ -89,7 +88,7 @@ static void a_shorter_table_is_used_as_far_as_it_reaches(void **state)
 	struct fixture f;
 
 	reset(&f, 3);
-	assert_int_equal(table_take(&f.door, &f.table, 60100), 0);
+	assert_int_equal(table_take(&f.door, &layout, &f.table, 60100), 0);
 	assert_ptr_equal(f.table.functions[2], wrap_second);
 	assert_ptr_equal(f.table.functions[4], third);
 	assert_null(f.nexts[0][2]);
@@ -101,7 +100,7 @@ static void a_longer_table_keeps_what_is_not_known(void **state)
 	struct fixture f;
 
 	reset(&f, SLOTS + 2);
-	assert_int_equal(table_take(&f.door, &f.table, 70900), 0);
+	assert_int_equal(table_take(&f.door, &layout, &f.table, 70900), 0);
 	assert_ptr_equal(f.table.functions[SLOTS], first);
 	assert_ptr_equal(f.table.functions[SLOTS + 1], first);
 	assert_int_equal(f.door.state.taken[0].wrapped_count, 3);
@@ -113,7 +112,7 @@ static void a_slot_without_function_stays_so(void **state)
 
 	reset(&f, SLOTS);
 	f.table.functions[2] = NULL;
-	assert_int_equal(table_take(&f.door, &f.table, 70200), 0);
+	assert_int_equal(table_take(&f.door, &layout, &f.table, 70200), 0);
 	assert_null(f.table.functions[2]);
 	assert_null(f.nexts[0][1]);
 	assert_int_equal(f.door.state.taken[0].wrapped_count, 2);
@@ -144,7 +143,8 @@ static void other_majors_and_no_tables_are_left_alone(void **state)
 		reset(&f, SLOTS);
 		f.table.size_bytes = refused[i].size_bytes;
 		before = f.table;
-		assert_int_equal(table_take(&f.door, &f.table, refused[i].version), -ENOTSUP);
+		assert_int_equal(table_take(&f.door, &layout, &f.table, refused[i].version),
+				 -ENOTSUP);
 		assert_memory_equal(&f.table, &before, sizeof(before));
 		assert_null(f.nexts[0][0]);
 	}
@@ -155,7 +155,7 @@ static void no_table_at_all(void **state)
 	struct fixture f;
 
 	reset(&f, SLOTS);
-	assert_int_equal(table_take(&f.door, NULL, 70200), -ENOTSUP);
+	assert_int_equal(table_take(&f.door, &layout, NULL, 70200), -ENOTSUP);
 	assert_int_equal(f.door.state.count, 0);
 }
 
@@ -164,9 +164,9 @@ static void a_table_that_comes_again_is_left_as_it_is(void **state)
 	struct fixture f;
 
 	reset(&f, SLOTS);
-	assert_int_equal(table_take(&f.door, &f.table, 70200), 0);
+	assert_int_equal(table_take(&f.door, &layout, &f.table, 70200), 0);
 	f.table.functions[0] = other_first; /* another tool has put its wrapper around ours */
-	assert_int_equal(table_take(&f.door, &f.table, 70200), 0);
+	assert_int_equal(table_take(&f.door, &layout, &f.table, 70200), 0);
 	assert_ptr_equal(f.table.functions[0], other_first);
 	assert_ptr_equal(f.nexts[0][0], first);
 	assert_int_equal(f.door.state.count, 1);
@@ -180,8 +180,8 @@ static void a_second_instance_has_wrappers_of_its_own(void **state)
 	reset(&f, SLOTS);
 	other = f.table;
 	other.functions[0] = second;
-	assert_int_equal(table_take(&f.door, &f.table, 70200), 0);
-	assert_int_equal(table_take(&f.door, &other, 60200), 0);
+	assert_int_equal(table_take(&f.door, &layout, &f.table, 70200), 0);
+	assert_int_equal(table_take(&f.door, &layout, &other, 60200), 0);
 	assert_ptr_equal(other.functions[0], other_first);
 	assert_ptr_equal(f.nexts[0][0], first);
 	assert_ptr_equal(f.nexts[1][0], second);
@@ -194,9 +194,9 @@ static void one_instance_too_many_is_left_alone(void **state)
 
 	reset(&f, SLOTS);
 	other = third_one = f.table;
-	assert_int_equal(table_take(&f.door, &f.table, 70200), 0);
-	assert_int_equal(table_take(&f.door, &other, 70200), 0);
-	assert_int_equal(table_take(&f.door, &third_one, 70200), 0);
+	assert_int_equal(table_take(&f.door, &layout, &f.table, 70200), 0);
+	assert_int_equal(table_take(&f.door, &layout, &other, 70200), 0);
+	assert_int_equal(table_take(&f.door, &layout, &third_one, 70200), 0);
 	assert_ptr_equal(third_one.functions[0], first);
 	assert_int_equal(f.door.state.count, 3);
 }

@@ -111,13 +111,12 @@ static const struct table_slot slots[9] = {
 	       {(void (*)(void))unregister_of_table_0, (void (*)(void))unregister_of_table_1}},
 };
 
-static const struct table_layout layout = {slots, sizeof(slots) / sizeof(*slots)};
+const struct table_layout hip_compiler_layout = {slots, sizeof(slots) / sizeof(*slots)};
 
 struct table_door hip_compiler_table = {
 	.name = "hip.compiler",
 	.major_first = HIP_TABLE_MAJOR_FIRST,
 	.major_last = HIP_TABLE_MAJOR_LAST,
-	.layout = &layout,
 	.nexts = {nexts[DOOR_TABLE], nexts[DOOR_TABLE + 1]},
 	.state = {.lock = PTHREAD_MUTEX_INITIALIZER},
 };

@@ -5,7 +5,8 @@
 
 #include "capture/dispatch_table.h"
 
-/* Where register.c delivers the table "hip_compiler". */
+/* Where register.c delivers the table "hip_compiler", and the table's layout. */
 extern struct table_door hip_compiler_table;
+extern const struct table_layout hip_compiler_layout;
 
 #endif

@@ -19,7 +19,6 @@ struct table_door hip_table = {
 	.name = "hip.table",
 	.major_first = HIP_TABLE_MAJOR_FIRST,
 	.major_last = HIP_TABLE_MAJOR_LAST,
-	.layout = &hip_table_layout,
 	.nexts = {hip_nexts[DOOR_TABLE], hip_nexts[DOOR_TABLE + 1]},
 	.state = {.lock = PTHREAD_MUTEX_INITIALIZER},
 };

@@ -17,7 +17,6 @@ struct table_door rccl_table = {
 	.name = "rccl.table",
 	.major_first = 2,
 	.major_last = 2,
-	.layout = &rccl_table_layout,
 	.nexts = {nexts[DOOR_TABLE], nexts[DOOR_TABLE + 1]},
 	.state = {.lock = PTHREAD_MUTEX_INITIALIZER},
 };
