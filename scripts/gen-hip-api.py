@@ -14,8 +14,10 @@
     gen-hip-api.py exports LIST UNRECORDED INJECTED    fails when the injected library lacks a function,
                                                  or has one that is to be left alone
     gen-hip-api.py functions LIST > hip_functions.h the numbers of the calls
+    gen-hip-api.py function-infos LIST > hip_functions.c    their symbols and what API_NAME records say of them
     gen-hip-api.py wrappers LIST TABLE > wrappers.c    the calls; TABLE is src/vendor/hip_table.list
     gen-hip-api.py rccl-functions LIST > rccl_functions.h the same for RCCL, whose list is in its table's order
+    gen-hip-api.py rccl-function-infos LIST > rccl_functions.c
     gen-hip-api.py rccl-wrappers LIST > rccl_wrappers.c
     gen-hip-api.py texts LIST > hip_function_texts.h   what API_NAME records say of them, without the calls
 
@@ -348,6 +350,7 @@ class Hip:
     """HIP's side of what the wrappers of an interface are made of."""
     lower, upper, first_number = "hip", "HIP", 0
     list_path = "src/vendor/hip_api.list"
+    info_header = "hip_wrap.h"
     absent = "HIP_NOT_SUPPORTED"
 
     @staticmethod
@@ -375,6 +378,7 @@ class Rccl:
     """RCCL's: what works on data also tells the rank and the number of the operation."""
     lower, upper, first_number = "rccl", "RCCL", 2048
     list_path = "src/vendor/rccl_api.list"
+    info_header = "rccl_wrap.h"
     absent = "RCCL_INTERNAL_ERROR"
 
     @staticmethod
@@ -492,17 +496,22 @@ def print_slots(api, calls, order):
     print(f"}};\nconst struct table_layout {api.lower}_table_layout = {{slots, {len(order)}}};")
 
 
-def print_wrappers(api, calls, order):
+def print_infos(api, calls):
     print(f"/* Made by scripts/gen-hip-api.py from {api.list_path}. */")
-    print(f'#include "capture/visible.h"\n#include "capture/{api.lower}/{api.lower}_wrap.h"\n')
-    print(f"_Static_assert(DOOR_TABLES == {TABLES}, \"one wrapper a table\");")
+    print(f'#include "capture/{api.lower}/{api.info_header}"\n')
     print(f"const struct {api.lower}_function_info {api.lower}_functions[{api.upper}_FUNCTION_COUNT - "
           f"{api.upper}_NONE] = {{")
     for call in calls:
         plain = f', "{call.name}"' if call.symbol != call.name else ""
         print(f'\t[{api.upper}_{call.name} - {api.upper}_NONE] = {{"{call.symbol}", '
               f'"{text_of(api, call)}"{plain}}},')
-    print("};\n")
+    print("};")
+
+
+def print_wrappers(api, calls, order):
+    print(f"/* Made by scripts/gen-hip-api.py from {api.list_path}. */")
+    print(f'#include "capture/visible.h"\n#include "capture/{api.lower}/{api.lower}_wrap.h"\n')
+    print(f"_Static_assert(DOOR_TABLES == {TABLES}, \"one wrapper a table\");")
     for call in calls:
         print_wrapper(api, call, call.name in order)
     print_slots(api, calls, order)
@@ -593,10 +602,14 @@ def main(argv):
         return check_exports(*argv[1:])
     elif argv[:1] == ["functions"] and len(argv) == 2:
         print_functions(Hip, read_list(argv[1]))
+    elif argv[:1] == ["function-infos"] and len(argv) == 2:
+        print_infos(Hip, read_list(argv[1]))
     elif argv[:1] == ["wrappers"] and len(argv) == 3:
         print_wrappers(Hip, read_list(argv[1]), read_order(argv[2]))
     elif argv[:1] == ["rccl-functions"] and len(argv) == 2:
         print_functions(Rccl, read_list(argv[1]))
+    elif argv[:1] == ["rccl-function-infos"] and len(argv) == 2:
+        print_infos(Rccl, read_list(argv[1]))
     elif argv[:1] == ["rccl-wrappers"] and len(argv) == 2:
         calls = read_list(argv[1])
         print_wrappers(Rccl, calls, [call.name for call in calls])
