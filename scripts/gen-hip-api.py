@@ -350,7 +350,7 @@ class Hip:
     """HIP's side of what the wrappers of an interface are made of."""
     lower, upper, first_number = "hip", "HIP", 0
     list_path = "src/vendor/hip_api.list"
-    info_header = "hip_wrap.h"
+    info_header = "hip_runtime.h"
     absent = "HIP_NOT_SUPPORTED"
 
     @staticmethod

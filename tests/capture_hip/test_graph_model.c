@@ -13,8 +13,7 @@
 #include <cmocka.h>
 
 #include "capture/hip/graph_template.h"
-#include "capture/hip/hip_source.h"
-#include "capture/hip/hip_wrap.h"
+#include "capture/hip/hip_runtime.h"
 #include "capture/hip/runtime_graph.h"
 
 /* Node i of the model has the handle FIRST_NODE + i and a type. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "capture/hip/function.h"
-#include "capture/hip/hip_source.h"
+#include "capture/hip/hip_runtime.h"
 #include "capture/visible.h"
 
 enum { REGISTER_FUNCTION, UNREGISTER_FAT_BINARY, FUNCTION_COUNT };

@@ -1,6 +1,9 @@
 /* The calls that describe a one-dimensional copy: which of their arguments have the copy's
- * addresses, size and kind. */
-#include "capture/hip/graph_node.h"
+ * addresses, size and kind; see graph_copy.h. */
+#include "capture/hip/graph_copy.h"
+
+#include "capture/hip/hip_functions.h"
+#include "vendor/hip_types.h"
 
 /* Indices into the call's recorded words. */
 struct copy_call {

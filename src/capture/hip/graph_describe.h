@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "capture/hip/graph_node.h"
+#include "capture/hip/graph_copy.h"
 #include "record/record.h"
 #include "vendor/hip_types.h"
 

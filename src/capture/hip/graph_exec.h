@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/hip/hip_wrap.h"
+#include "capture/hip/hip_wrapped_call.h"
 
 /* Hooks of hooks.c; see struct hip_hook. All "after" hooks do nothing for a call that failed,
  * unless said otherwise.

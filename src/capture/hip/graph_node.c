@@ -5,8 +5,10 @@
 
 #include "capture/capture_session.h"
 #include "capture/hip/handle_map.h"
+#include "capture/hip/hip_functions.h"
 #include "capture/hip/runtime_graph.h"
 #include "capture/scope.h"
+#include "vendor/hip_types.h"
 
 struct node_info {
 	uint64_t cid;	/* the call that made the node; 0: not seen */

@@ -9,16 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/hip/hip_wrap.h"
-
-struct graph_copy {
-	uint64_t dst, src, bytes; /* addresses */
-	uint32_t kind;		  /* enum hipMemcpyKind */
-};
-
-/* Returns whether the call FUNCTION describes a one-dimensional copy (hipMemcpyAsync,
- * hipGraphAddMemcpyNode1D, ...), and sets RET_COPY from its arguments ARGS. In graph_copy.c. */
-bool graph_copy_of_call(uint32_t function, const uint64_t *args, struct graph_copy *ret_copy);
+#include "capture/hip/graph_copy.h"
+#include "capture/hip/hip_wrapped_call.h"
 
 /* Returns the copy that NODE was last set to. False when NODE is not known to be a
  * one-dimensional copy. */

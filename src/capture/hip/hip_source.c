@@ -11,7 +11,7 @@
 #include "capture/hip/function.h"
 #include "capture/hip/graph_exec.h"
 #include "capture/hip/graph_node.h"
-#include "capture/hip/hip_wrap.h"
+#include "capture/hip/hip_runtime.h"
 #include "capture/hip/stream_capture.h"
 #include "capture/hsa/hsa_source.h"
 
@@ -38,23 +38,6 @@ void hip_count_entered(void)
 
 /* count_unseen when the session started. */
 static uint64_t unseen_before;
-
-int hip_version(void)
-{
-	static _Atomic int cached;
-	int (*get)(int *) = hip_next(HIP_hipRuntimeGetVersion);
-	struct frame frame;
-	int version = atomic_load_explicit(&cached, memory_order_relaxed);
-
-	if (version || !get)
-		return version;
-	hip_mute(&frame);
-	if (get(&version) != HIP_OK)
-		version = 0;
-	hip_unmute(&frame);
-	atomic_store_explicit(&cached, version, memory_order_relaxed);
-	return version;
-}
 
 struct library_search {
 	bool found;

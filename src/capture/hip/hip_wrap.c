@@ -1,54 +1,15 @@
-/* Enters and leaves wrapped HIP calls, and finds the functions behind the wrappers; see
- * hip_wrap.h. */
+/* Enters and leaves wrapped HIP calls; see hip_wrap.h. */
 #include "capture/hip/hip_wrap.h"
-
-#include <stddef.h>
 
 #include "capture/capture_session.h"
 #include "capture/hip/hip_source.h"
 #include "capture/hip/stream_capture.h"
 #include "capture/scope.h"
-#include "capture/symbol.h"
-
-void *_Atomic hip_nexts[DOOR_COUNT][HIP_FUNCTION_COUNT];
-
-void *hip_resolve_symbol(const char *symbol)
-{
-	static const char *const sonames[] = {"libamdhip64.so.7", "libamdhip64.so.6",
-					      "libamdhip64.so.5", "libamdhip64.so", NULL};
-
-	return symbol_next(symbol, sonames);
-}
-
-void *hip_resolve(enum hip_function function)
-{
-	const struct hip_function_info *info = &hip_functions[function];
-	void *found = info->plain ? hip_resolve_symbol(info->plain) : NULL;
-
-	if (!found)
-		found = hip_resolve_symbol(info->symbol);
-	/* A failure is not remembered, since the library may be loaded later. */
-	if (found)
-		atomic_store_explicit(&hip_nexts[DOOR_SYMBOL][function], found,
-				      memory_order_relaxed);
-	return found;
-}
 
 /* Returns whether dagtap itself makes a call on this thread. */
 static bool is_muted(void)
 {
 	return frame_top && !frame_top->cid;
-}
-
-void hip_mute(struct frame *frame)
-{
-	*frame = (struct frame){0};
-	frame_push(frame);
-}
-
-void hip_unmute(struct frame *frame)
-{
-	frame_pop(frame);
 }
 
 /* Starts the first session. Returns whether a session is on. */

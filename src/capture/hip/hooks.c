@@ -1,10 +1,11 @@
-/* The hooks of HIP calls that have effects beyond their own record: kernel names, stream
- * captures, graphs. */
+/* Which HIP calls have which hooks; see hooks.h. */
+#include "capture/hip/hooks.h"
+
 #include "capture/hip/function.h"
 #include "capture/hip/graph_exec.h"
 #include "capture/hip/graph_node.h"
-#include "capture/hip/hip_wrap.h"
 #include "capture/hip/stream_capture.h"
+#include "vendor/hip_types.h"
 
 /* For launches whose first argument is the function. */
 static void function_launched(struct hip_call *call, int result, const uint64_t *args)

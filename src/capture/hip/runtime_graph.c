@@ -4,8 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "capture/hip/hip_source.h"
-#include "capture/hip/hip_wrap.h"
+#include "capture/hip/hip_runtime.h"
 
 /* HIP_VERSION: major * 10^7 + minor * 10^5 + patch. */
 #define VERSION(major, minor) ((major)*10000000 + (minor)*100000)

@@ -6,6 +6,8 @@
 #include "capture/capture_session.h"
 #include "capture/hip/graph_node.h"
 #include "capture/hip/handle_map.h"
+#include "capture/hip/hip_runtime.h"
+#include "vendor/hip_types.h"
 
 _Atomic uint32_t stream_captures;
 

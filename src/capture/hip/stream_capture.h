@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/hip/hip_wrap.h"
+#include "capture/hip/hip_wrapped_call.h"
 
 extern _Atomic uint32_t stream_captures; /* streams whose capture has begun and not ended */
 
