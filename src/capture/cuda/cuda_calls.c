@@ -10,6 +10,7 @@
 #include "capture/capture_session.h"
 #include "capture/cuda/cuda_args.h"
 #include "capture/cuda/cuda_cid.h"
+#include "capture/cuda/cuda_current.h"
 #include "capture/cuda/cuda_graph_capture.h"
 #include "capture/frame.h"
 #include "capture/scope.h"
@@ -17,29 +18,12 @@
 #define NAME_BYTES     128
 #define FUNCTION_COUNT (RECORD_CUDA_FUNCTION_END - RECORD_CUDA_FUNCTION_FIRST)
 
-/* The call that a thread is in. A state of an earlier session is out of date: the end of its
- * call was not seen. */
-struct call_state {
-	uint64_t cid;	   /* of the program's call; 0: none is recorded */
-	uint64_t begin_ns; /* of that call */
-	uint32_t session;
-	uint32_t depth;	  /* calls that are entered and not left */
-	bool is_recorded; /* the program's call was entered while the session was on */
-	bool has_begun;	  /* the thread has entered a call in this session */
-	struct cuda_told_call innermost; /* the innermost call; cbid 0 once it is left */
-	size_t edge_place;		 /* see cuda_params_edge */
-	/* The number of a runtime call of which only driver calls were seen, since it was
-	 * entered before the recording; 0: none. */
-	uint64_t under_way;
-};
-
 static struct call_counters counters;
 static __thread struct call_counter *counter __attribute__((tls_model("initial-exec")));
 
 _Atomic uint64_t cuda_cid_near = CUDA_CID_NEAR_FIRST;
 _Atomic uint64_t cuda_cid_first = UINT64_MAX;
 
-static __thread struct call_state call_state __attribute__((tls_model("initial-exec")));
 static _Atomic uint64_t
 	named[FUNCTION_COUNT / 64]; /* a bit for each function: its API_NAME is in the trace */
 
@@ -62,7 +46,7 @@ void cuda_calls_begin(void)
 
 void cuda_calls_forget(void)
 {
-	call_state = (struct call_state){0};
+	cuda_current = (struct cuda_current){0};
 	call_counters_forget(&counters);
 }
 
@@ -114,9 +98,9 @@ static bool is_switch(enum cupti_domain domain, uint32_t cbid)
  * recorded. */
 static void enter_inner(uint64_t cid)
 {
-	struct record_cuda_inner record = {.cid = cid, .outer = call_state.cid};
+	struct record_cuda_inner record = {.cid = cid, .outer = cuda_current.cid};
 
-	if (cid && cid != call_state.cid)
+	if (cid && cid != cuda_current.cid)
 		writer_put(session_writer(), RECORD_CUDA_INNER, 0, &record, sizeof(record));
 }
 
@@ -132,11 +116,11 @@ static void count_entered(void)
 static bool is_of_call_under_way(enum cupti_domain domain, uint64_t cid)
 {
 	bool is_drivers = domain == CUPTI_DOMAIN_DRIVER;
-	bool is_again = is_drivers && cid && cid == call_state.under_way;
+	bool is_again = is_drivers && cid && cid == cuda_current.under_way;
 
 	if (!is_again)
-		call_state.under_way = is_drivers && !call_state.has_begun ? cid : 0;
-	call_state.has_begun = true;
+		cuda_current.under_way = is_drivers && !cuda_current.has_begun ? cid : 0;
+	cuda_current.has_begun = true;
 	return is_again;
 }
 
@@ -149,33 +133,33 @@ static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 	bool is_on = state == SESSION_ON;
 	uint64_t cid;
 
-	if (call_state.session != number)
-		call_state = (struct call_state){.session = number};
-	call_state.innermost = (struct cuda_told_call){domain, cbid, data->functionParams};
-	call_state.edge_place = 0;
-	if (call_state.depth++) {
-		if (is_on && call_state.is_recorded)
+	if (cuda_current.session != number)
+		cuda_current = (struct cuda_current){.session = number};
+	cuda_current.innermost = (struct cuda_told_call){domain, cbid, data->functionParams};
+	cuda_current.edge_place = 0;
+	if (cuda_current.depth++) {
+		if (is_on && cuda_current.is_recorded)
 			enter_inner(cuda_cid_enter(data->correlationId));
 		return;
 	}
-	call_state.is_recorded = is_on;
-	call_state.cid = 0;
+	cuda_current.is_recorded = is_on;
+	cuda_current.cid = 0;
 	/* A call that is entered while the session starts counts as under way before it, with
 	 * all that it calls. */
 	if (state == SESSION_STARTING)
 		return;
 	cid = cuda_cid_enter(data->correlationId);
 	if (is_of_call_under_way(domain, cid)) {
-		call_state.is_recorded = false;
+		cuda_current.is_recorded = false;
 		return;
 	}
 	count_entered();
 	if (!is_on)
 		return;
-	call_state.cid = cid;
+	cuda_current.cid = cid;
 	if (data->functionParams && is_graph_launch(domain, cbid))
 		cuda_graphs_launch(cid, data->functionParams);
-	call_state.begin_ns = session_now_ns();
+	cuda_current.begin_ns = session_now_ns();
 }
 
 static int result_of(const struct cupti_callback_data *data)
@@ -186,7 +170,7 @@ static int result_of(const struct cupti_callback_data *data)
 /* Returns whether the call that is left belongs to the session that is on. */
 static bool is_on(void)
 {
-	return session_is_on() && call_state.session == session_current_number();
+	return session_is_on() && cuda_current.session == session_current_number();
 }
 
 static void count_left(enum cupti_domain domain, uint32_t cbid,
@@ -222,9 +206,9 @@ static void write_call(enum cupti_domain domain, uint32_t cbid,
 	count_left(domain, cbid, data);
 	if (!api)
 		return;
-	api->cid = call_state.cid;
+	api->cid = cuda_current.cid;
 	api->scope = scope_current();
-	api->begin_ns = call_state.begin_ns;
+	api->begin_ns = cuda_current.begin_ns;
 	api->end_ns = end_ns;
 	api->result = result_of(data);
 	memcpy(api->args, args.words, args_bytes);
@@ -237,24 +221,24 @@ static void leave_innermost(const struct cupti_callback_data *data)
 {
 	struct cuda_added added;
 
-	if (call_state.innermost.cbid && cuda_params_added(call_state.innermost, &added) &&
-	    is_on() && call_state.is_recorded && result_of(data) == 0)
+	if (cuda_current.innermost.cbid && cuda_params_added(cuda_current.innermost, &added) &&
+	    is_on() && cuda_current.is_recorded && result_of(data) == 0)
 		cuda_graphs_added(&added);
-	call_state.innermost.cbid = 0;
+	cuda_current.innermost.cbid = 0;
 }
 
 static void leave(enum cupti_domain domain, uint32_t cbid, const struct cupti_callback_data *data)
 {
 	/* The call was entered before the recording began. */
-	if (call_state.session != session_current_number() || !call_state.depth)
+	if (cuda_current.session != session_current_number() || !cuda_current.depth)
 		return;
 	leave_innermost(data);
-	if (--call_state.depth || !call_state.is_recorded)
+	if (--cuda_current.depth || !cuda_current.is_recorded)
 		return;
 	if (is_on() && is_switch(domain, cbid) && data->functionParams && result_of(data) == 0)
-		cuda_graphs_switched(call_state.cid, data->functionParams);
+		cuda_graphs_switched(cuda_current.cid, data->functionParams);
 	write_call(domain, cbid, data);
-	call_state.cid = 0;
+	cuda_current.cid = 0;
 }
 
 void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
@@ -264,24 +248,4 @@ void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
 		enter(domain, cbid, data);
 	else
 		leave(domain, cbid, data);
-}
-
-uint64_t cuda_calls_begin_ns(void)
-{
-	return cuda_calls_current() ? call_state.begin_ns : session_now_ns();
-}
-
-uint64_t cuda_calls_current(void)
-{
-	return call_state.session == session_current_number() ? call_state.cid : 0;
-}
-
-struct cuda_told_call cuda_calls_innermost(void)
-{
-	return cuda_calls_current() ? call_state.innermost : (struct cuda_told_call){0};
-}
-
-size_t *cuda_calls_edge_place(void)
-{
-	return &call_state.edge_place;
 }

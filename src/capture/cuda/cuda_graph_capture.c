@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "capture/capture_session.h"
-#include "capture/cuda/cuda_calls.h"
+#include "capture/cuda/cuda_current.h"
 #include "capture/cuda/cupti.h"
 #include "capture/scope.h"
 
@@ -156,8 +156,8 @@ static int type_of_edge(const struct cupti_graph_data *data)
 		return (int)data->nodeType;
 	if (starting.node && starting.node == data->node && starting.type)
 		return (int)starting.type;
-	return cuda_params_added(cuda_calls_innermost(), &added) ? (int)added.params->type
-								 : CUDA_NODE_UNTOLD;
+	return cuda_params_added(cuda_current_innermost(), &added) ? (int)added.params->type
+								   : CUDA_NODE_UNTOLD;
 }
 
 static enum record_node_type type_of(const struct cupti_graph_data *data)
@@ -217,8 +217,8 @@ static enum record_cuda_graph_step step_of(enum cupti_resource step)
 /* Returns the data of the edge, packed as RECORD_CUDA_EDGE_ says. */
 static uint32_t edge_of(const struct cupti_graph_data *data)
 {
-	struct cuda_edge_data edge = cuda_params_edge(cuda_calls_innermost(), data->dependency,
-						      data->node, cuda_calls_edge_place());
+	struct cuda_edge_data edge = cuda_params_edge(cuda_current_innermost(), data->dependency,
+						      data->node, &cuda_current.edge_place);
 
 	return (uint32_t)edge.type << RECORD_CUDA_EDGE_TYPE |
 	       (uint32_t)edge.from_port << RECORD_CUDA_EDGE_FROM |
@@ -229,7 +229,7 @@ static uint32_t edge_of(const struct cupti_graph_data *data)
 static void put_held(const struct cuda_added *added, cuda_graph held)
 {
 	struct record_cuda_graph record = {
-		.cid = cuda_calls_current(),
+		.cid = cuda_current_cid(),
 		.scope = scope_current(),
 		.ns = session_now_ns(),
 		.node = node_id(*added->node),
@@ -265,8 +265,8 @@ static void put_update(enum cupti_resource callback, const struct cupti_graph_da
 {
 	struct record_cuda_update record = {
 		.is_source = callback == CUPTI_GRAPH_NODE_UPDATED,
-		.cid = cuda_calls_current(),
-		.ns = cuda_calls_begin_ns(),
+		.cid = cuda_current_cid(),
+		.ns = cuda_current_begin_ns(),
 		.node = node_id(data->node),
 		.exec = exec_id(data->graphExec),
 	};
@@ -290,7 +290,7 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 	if (!step)
 		return;
 	record = (struct record_cuda_graph){
-		.cid = cuda_calls_current(),
+		.cid = cuda_current_cid(),
 		.scope = scope_current(),
 		.ns = session_now_ns(),
 	};
@@ -354,10 +354,10 @@ void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *pa
 	struct record_graph_launch *record;
 	uint64_t replay;
 
-	if (!exec || !session_is_on() || cuda_calls_current() != cid)
+	if (!exec || !session_is_on() || cuda_current_cid() != cid)
 		return;
 	record = writer_reserve(writer, RECORD_GRAPH_LAUNCH, sizeof(*record));
-	if (!record && (!session_is_on() || cuda_calls_current() != cid))
+	if (!record && (!session_is_on() || cuda_current_cid() != cid))
 		return;
 	replay = count_launch(exec);
 	if (!record)
