@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 #include "base/timer.h"
+#include "capture/early_range.h"
 #include "capture/env.h"
 #include "capture/housekeeper.h"
 #include "capture/log.h"
-#include "capture/scope.h"
+#include "capture/scope_stack.h"
 #include "capture/thinning.h"
 #include "record/loss_word.h"
 #include "record/spooler.h"
@@ -71,7 +72,7 @@ static void thread_ended(void *value)
 
 	session_thread_writer = NULL;
 	session_thread_recording = NULL;
-	scope_thread_ended();
+	scope_stack_thread_ended();
 	if (w)
 		recording_unbind(recording, w);
 }
@@ -104,7 +105,7 @@ static void leave_recording(void)
 
 struct writer *session_bind_writer(void)
 {
-	struct writer_thread thread = {.tid = session_tid(), .scope_number = scope_number()};
+	struct writer_thread thread = {.tid = session_tid(), .scope_number = scope_stack_number()};
 	struct recording *recording;
 	struct writer *w;
 
@@ -116,7 +117,7 @@ struct writer *session_bind_writer(void)
 	session_thread_writer = w;
 	session_thread_recording = recording;
 	session_watch_thread();
-	scope_writer_bound();
+	scope_stack_writer_bound(w);
 	return w;
 }
 
@@ -264,7 +265,8 @@ static void forget_parent(void)
 	atomic_store_explicit(&is_ending, false, memory_order_relaxed);
 	recording_forget();
 	housekeeper_forget();
-	scope_forget_parent();
+	scope_stack_forget_parent();
+	early_ranges_forget_parent();
 	parts_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	hooks_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	for (size_t i = 0; i < atomic_load(&part_count); i++) {
@@ -436,7 +438,7 @@ static bool start_as_first(enum session_state failed)
 		watch_end();
 		session_writer();
 		start_parts(SESSION_STARTING);
-		scope_session_started();
+		early_ranges_write(session_writer());
 	}
 	atomic_store_explicit(&changer_tid, 0, memory_order_relaxed);
 	atomic_store(&session_state, on ? SESSION_ON : failed);
@@ -513,7 +515,7 @@ static bool stop(enum session_state after)
 	 * stopped here. */
 	spooler = recording_spooler();
 	atomic_store(&changer_tid, session_tid());
-	scope_session_ended();
+	scope_stack_session_ended();
 	if (!stop_parts())
 		tell_unstopped();
 	put_end();

@@ -1,48 +1,21 @@
-/* Scopes: the stack of open scopes of each thread, ranges and marks (dagtap/annotate.h, roctx,
- * NVTX).
+/* Scopes: opens and ends scopes, ranges and marks in the session (dagtap/annotate.h, roctx, NVTX).
+ * The stacks of open scopes, their ids and scope_current are in scope_stack.h.
  *
- * Ids: the thread's number << 48 | a counter. Threads that push are numbered from 1; after
- * 32,767 threads a shared pool is used: bit 63 | one counter for all threads. A scope's text is
- * written into the spool once: at the push, or with the thread's first record for scopes that
- * are open when the session starts.
+ * A scope's text is written into the spool once: at the push, or with the thread's first record for
+ * scopes that are open when the session starts.
  *
- * Threading: each stack belongs to its thread; no locks. Ranges that are started before the
- * session are the exception: they are kept in one list with a lock. Cost: scope_current is three
- * loads; a push copies the text and writes one record.
- *
- * Generations: the end of a session begins a new generation. A thread that uses its stack and
- * finds that the stack is of an older generation empties it. The thread's number and counter go
- * on, so no id is used twice. */
+ * Threading: any thread; each has a stack of its own. Cost: scope_current is three loads; a push
+ * copies the text and writes one record. */
 #ifndef DAGTAP_CAPTURE_SCOPE_H
 #define DAGTAP_CAPTURE_SCOPE_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/scope_stack.h"
 #include "record/record.h"
 
 struct dagtap_attribute;
-
-/* Written by the thread that stops a session. */
-extern _Atomic uint32_t scope_generation;
-
-/* The id of the innermost scope on this thread's stack; valid while GENERATION is
- * scope_generation. */
-struct scope_leaf {
-	uint64_t id;
-	uint32_t generation;
-};
-
-extern __thread struct scope_leaf scope_leaf __attribute__((tls_model("initial-exec")));
-
-/* Returns the id of the calling thread's innermost scope; 0: none. */
-static inline uint64_t scope_current(void)
-{
-	uint32_t generation = atomic_load_explicit(&scope_generation, memory_order_relaxed);
-
-	return __builtin_expect(scope_leaf.generation == generation, 1) ? scope_leaf.id : 0;
-}
 
 /* Call before writing a record that a ring keeps and that names the current scope
  * (NODE_RECORDED, CUDA_GRAPH): writes the calling thread's open scopes among the kept records,
@@ -97,19 +70,5 @@ void scope_range_stop(uint64_t id);
 void scope_mark(const char *text);
 /* The same with COUNT attributes. */
 void scope_mark_with(const char *text, const struct dagtap_attribute *attributes, size_t count);
-
-/* The rest is for capture_session.c. */
-/* Returns the calling thread's scope number; 0: it has never pushed, or uses the shared pool. */
-uint64_t scope_number(void);
-/* The calling thread has a new writer: writes its open scopes into that writer's spool. */
-void scope_writer_bound(void);
-/* A session has started: writes the ranges that were started before it. Any thread. */
-void scope_session_started(void);
-/* A session ends: begins the next generation. */
-void scope_session_ended(void);
-/* The calling thread ends: frees its stack. */
-void scope_thread_ended(void);
-/* In a fork child: the thread's open scopes are written again, into the child's spool. */
-void scope_forget_parent(void);
 
 #endif
