@@ -6,6 +6,7 @@ undefined and another one defines. So calls and objects count, whatever includes
 symbols that tie it.
 """
 import collections
+import os
 import re
 import subprocess
 import sys
@@ -15,11 +16,12 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def objects(build):
-    """The first object of each source file of src/: {source: object}."""
+    """The first object of each source file of src/ and of each generated one: {source: object}."""
     found = {}
     for path in sorted((build / "src").rglob("*.o")):
         inner = re.sub(r"CMakeFiles/[^/]+\.dir/", "", str(path.relative_to(build)))[:-len(".o")]
-        if (ROOT / inner).is_file():
+        inner = os.path.normpath(inner.replace("__/", "../"))  # CMake's name for a folder above
+        if (ROOT / inner).is_file() or (build / inner).is_file():
             found.setdefault(inner, path)
     return found
 
