@@ -1,17 +1,10 @@
-/* The list of drivers, the last failure of each thread, and buffers of images. */
+/* What every driver calls: the last failure of each thread, and buffers of images. */
 #include "patch/driver.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const struct patch_driver *const patch_drivers[] = {
-	&patch_driver_cuda,
-	&patch_driver_hip,
-	&patch_driver_model,
-	NULL,
-};
 
 /* Several threads call drivers at once; each thread asks for its own last failure. */
 static _Thread_local struct patch_fault last_fault;

@@ -1,5 +1,5 @@
 /* The interface between dagpatch's core and a driver: one table of functions (struct patch_driver)
- * for each driver. driver.c lists all tables.
+ * for each driver. driver_list.c lists all tables; driver.c has what drivers call.
  *
  * A node's parameters are an *image*: a block of bytes whose layout depends only on the node's
  * kind (see "images" below) and is the same for every driver. Relocations, comparisons of captures
@@ -470,7 +470,7 @@ extern const struct patch_driver patch_driver_cuda;
 extern const struct patch_driver patch_driver_hip;
 extern const struct patch_driver patch_driver_model;
 
-/* All drivers that were built in; ended by NULL. */
+/* All drivers that were built in; ended by NULL (driver_list.c). */
 extern const struct patch_driver *const patch_drivers[];
 
 /* ---- the thread's device ---- */
@@ -494,7 +494,7 @@ static inline void device_leave(const struct device_visit *visit)
 	visit->device->driver->leave(visit->device, visit->before);
 }
 
-/* ---- what drivers call ---- */
+/* ---- what drivers call (driver.c) ---- */
 
 /* Notes a failure for the message of the recording's error; the last failure of each thread is
  * kept. CALL is the driver's call (a constant string), CODE its result, TEXT the meaning of CODE

@@ -90,24 +90,6 @@ void cuda_capture_release(struct cuda_driver *cuda)
 	cuda->idle = NULL;
 }
 
-/* ---- calls during captures of others ---- */
-
-static _Thread_local uint32_t mode_before;
-
-void cuda_relax(struct cuda_driver *cuda)
-{
-	mode_before = CUDA_CAPTURE_RELAXED;
-	/* The call is refused before cuInit, when each thread has the default mode. */
-	if (cuda->call.cuThreadExchangeStreamCaptureMode(&mode_before) != CUDA_OK)
-		mode_before = CUDA_CAPTURE_GLOBAL;
-}
-
-int cuda_unrelax(struct cuda_driver *cuda, int result)
-{
-	cuda->call.cuThreadExchangeStreamCaptureMode(&mode_before);
-	return result;
-}
-
 /* ---- captures of the caller ---- */
 
 int cuda_stream_is_captured(struct patch_device *device, struct driver_stream *stream)

@@ -1,5 +1,5 @@
 /* The CUDA driver of dagpatch: libcuda.so.1 through its driver API; the runtime API is not used.
- * driver_cuda.c has the driver's function table; cuda_node.c converts images into CUDA's structs
+ * driver_cuda.c has the driver's function table; cuda_call.c has what all files call; cuda_node.c converts images into CUDA's structs
  * and back; cuda_table.c is the table from which kernel nodes take their addresses.
  *
  * Functions named cuda_<x> that have the parameters of struct patch_driver's <x> fulfil its
@@ -37,6 +37,8 @@ struct cuda_driver {
 	struct driver_table *tables;
 };
 
+/* ---- cuda_call.c ---- */
+
 /* Passes RESULT to patch_fault. Returns the negative errno for it. */
 int cuda_fault(struct cuda_driver *cuda, const char *call, int result);
 
@@ -58,16 +60,6 @@ static inline cuda_address cuda_address_of(const void *memory)
 	return (uintptr_t)memory;
 }
 
-/* Finds one of dagpatch's own kernels (cuda_kernels.h has the names). */
-int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *ret_function);
-
-/* Lists the nodes of GRAPH that have no dependencies. *RET_NODES is allocated by malloc; NULL if
- * there are none. */
-int cuda_roots(struct cuda_driver *cuda, cuda_graph graph, cuda_node **ret_nodes,
-	       size_t *ret_count);
-
-/* ---- cuda_capture.c (the contracts are in patch/driver.h) ---- */
-
 /* While any stream is being captured, by whichever thread, CUDA refuses calls that allocate or
  * free memory, instantiate, destroy, wait or query, and then ends that capture. From cuda_relax to
  * cuda_unrelax, which returns RESULT, the calling thread may make such calls. The two do not
@@ -77,6 +69,11 @@ int cuda_unrelax(struct cuda_driver *cuda, int result);
 #define CUDA_RELAXED(cuda, name, ...)                                                              \
 	(cuda_relax(cuda),                                                                         \
 	 cuda_check(cuda, #name, cuda_unrelax(cuda, (cuda)->call.name(__VA_ARGS__))))
+
+/* Finds one of dagpatch's own kernels (cuda_kernels.h has the names). */
+int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *ret_function);
+
+/* ---- cuda_capture.c (the contracts are in patch/driver.h) ---- */
 
 /* Destroys the streams that captures were made on. */
 void cuda_capture_release(struct cuda_driver *cuda);

@@ -454,14 +454,38 @@ static int add_updater_node(struct cuda_driver *cuda, struct driver_table *table
 	return err;
 }
 
+/* Lists the nodes of GRAPH that have no dependencies. *RET_NODES is allocated by malloc; NULL if
+ * there are none. */
+static int find_roots(struct cuda_driver *cuda, cuda_graph graph, cuda_node **ret_nodes,
+		      size_t *ret_count)
+{
+	cuda_node *nodes = NULL;
+	size_t count = 0;
+	int err = CUDA_CALL(cuda, cuGraphGetRootNodes, graph, NULL, &count);
+
+	if (!err && count) {
+		nodes = malloc(count * sizeof(*nodes));
+		if (!nodes)
+			return patch_fault(-ENOMEM, "malloc", 0, "no memory for a graph's roots");
+		err = CUDA_CALL(cuda, cuGraphGetRootNodes, graph, nodes, &count);
+	}
+	if (err) {
+		free(nodes);
+		return err;
+	}
+	*ret_nodes = nodes;
+	*ret_count = count;
+	return 0;
+}
+
 /* Adds the updater before all nodes without dependencies. */
 static int add_updater(struct cuda_driver *cuda, struct driver_table *table, cuda_graph graph,
 		       const struct patch_table_plan *plan)
 {
 	cuda_node *roots = NULL;
 	cuda_node *from = NULL;
-	size_t count;
-	int err = cuda_roots(cuda, graph, &roots, &count);
+	size_t count = 0;
+	int err = find_roots(cuda, graph, &roots, &count);
 
 	if (!err)
 		err = add_updater_node(cuda, table, graph, plan);

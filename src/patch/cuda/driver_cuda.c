@@ -18,28 +18,6 @@ _Static_assert(sizeof(struct condition) == sizeof(struct patch_condition_argumen
 
 extern const char cuda_kernels_ptx[];
 
-static int errno_of(int result)
-{
-	switch (result) {
-	case CUDA_OUT_OF_MEMORY:
-		return -ENOMEM;
-	case CUDA_NOT_PERMITTED:
-	case CUDA_NOT_SUPPORTED:
-	case CUDA_GRAPH_EXEC_UPDATE_FAILURE:
-		return -ENOTSUP;
-	default:
-		return -EIO;
-	}
-}
-
-int cuda_fault(struct cuda_driver *cuda, const char *call, int result)
-{
-	const char *text = NULL;
-
-	cuda->call.cuGetErrorName(result, &text);
-	return patch_fault(errno_of(result), call, result, text);
-}
-
 /* ---- the thread's context ---- */
 
 /* cuCtxSetCurrent replaces the top of the thread's stack of contexts, or pushes onto an empty
@@ -275,16 +253,6 @@ static int cuda_open(const struct dagpatch_options *options, struct patch_device
 
 /* ---- memory, kernels ---- */
 
-int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *ret_function)
-{
-	cuda_kernel kernel;
-	int err = CUDA_RELAXED(cuda, cuLibraryGetKernel, &kernel, cuda->kernels, name);
-
-	if (!err)
-		err = CUDA_RELAXED(cuda, cuKernelGetFunction, ret_function, kernel);
-	return err;
-}
-
 static int cuda_memory_alloc(struct patch_device *device, uint64_t bytes, bool on_host,
 			     void **ret_address)
 {
@@ -467,27 +435,6 @@ static int cuda_graph_edges(struct patch_device *device, struct driver_graph *gr
 			(cuda_node *)ret_to, data, &filled);
 	free(data);
 	return err ? err : (int)count;
-}
-
-int cuda_roots(struct cuda_driver *cuda, cuda_graph graph, cuda_node **ret_nodes, size_t *ret_count)
-{
-	cuda_node *nodes = NULL;
-	size_t count = 0;
-	int err = CUDA_CALL(cuda, cuGraphGetRootNodes, graph, NULL, &count);
-
-	if (!err && count) {
-		nodes = malloc(count * sizeof(*nodes));
-		if (!nodes)
-			return patch_fault(-ENOMEM, "malloc", 0, "no memory for a graph's roots");
-		err = CUDA_CALL(cuda, cuGraphGetRootNodes, graph, nodes, &count);
-	}
-	if (err) {
-		free(nodes);
-		return err;
-	}
-	*ret_nodes = nodes;
-	*ret_count = count;
-	return 0;
 }
 
 static int cuda_child_graph(struct patch_device *device, struct driver_node *node,

@@ -18,19 +18,6 @@ enum {
 	UPDATES_OF_A_NODE = 2000,
 };
 
-int hip_check(struct hip_driver *hip, const char *call, int err)
-{
-	int code = -EIO;
-
-	if (err == HIP_OK)
-		return 0;
-	if (err == HIP_OUT_OF_MEMORY)
-		code = -ENOMEM;
-	else if (err == HIP_NOT_SUPPORTED || err == HIP_GRAPH_EXEC_UPDATE_FAILURE)
-		code = -ENOTSUP;
-	return patch_fault(code, call, err, hip->call.hipGetErrorString(err));
-}
-
 /* ---- the thread's device ---- */
 
 /* Before HIP 6, calls on different graphs from several threads disturb each other: a kernel's
@@ -428,19 +415,6 @@ static int instantiate(struct patch_device *device, struct driver_graph *graph, 
 static void exec_destroy(struct patch_device *device, struct driver_exec *exec)
 {
 	hip_of(device)->call.hipGraphExecDestroy(exec);
-}
-
-int hip_exec_update(struct patch_device *device, struct driver_exec *exec,
-		    struct driver_graph *graph)
-{
-	struct hip_driver *hip = hip_of(device);
-	unsigned int err = 0;
-	void *node = NULL;
-
-	if (!hip->works.update)
-		return patch_fault(-ENOTSUP, "hipGraphExecUpdate", 0,
-				   "took no effect when the context was made");
-	return HIP_CALL(hip, hipGraphExecUpdate, exec, graph, &node, &err);
 }
 
 static int launch(struct patch_device *device, struct driver_exec *exec, struct driver_table *table,

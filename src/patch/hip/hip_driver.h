@@ -2,7 +2,7 @@
  * images into HIP's structs and back, hip_capture.c captures, hip_code.c and amd_code.c read
  * kernels' parameters from code objects, hip_text.c reads copies from a graph's printed text,
  * hip_probe.c tests which updates take effect, with a kernel from hip_rtc.c, and hip_library.c
- * finds the library.
+ * finds the library and reports failures of its calls.
  *
  * Functions named hip_<x> that have the parameters of struct patch_driver's <x> fulfil its
  * contract (driver.h). */
@@ -166,6 +166,13 @@ static inline struct hip_driver *hip_of(struct patch_device *device)
 	return (struct hip_driver *)device;
 }
 
+/* ---- hip_library.c ---- */
+
+/* Opens the library GIVEN. NULL: the libamdhip64 that the process has loaded, otherwise the newest
+ * that the loader finds. Returns NULL if there is none; dlerror then has the reason. The caller
+ * closes it with dlclose. */
+void *hip_library_open(const char *given);
+
 /* 0, or the negative errno for RESULT, which has been passed to patch_fault. */
 int hip_check(struct hip_driver *hip, const char *call, int result);
 #define HIP_CALL(hip, name, ...) hip_check(hip, #name, (hip)->call.name(__VA_ARGS__))
@@ -189,13 +196,6 @@ int hip_capturing_get(struct patch_device *device, struct driver_stream *stream,
 int hip_capturing_continue(struct patch_device *device, struct driver_stream *stream,
 			   struct driver_node *const *nodes, uint32_t count);
 
-/* ---- hip_library.c ---- */
-
-/* Opens the library GIVEN. NULL: the libamdhip64 that the process has loaded, otherwise the newest
- * that the loader finds. Returns NULL if there is none; dlerror then has the reason. The caller
- * closes it with dlclose. */
-void *hip_library_open(const char *given);
-
 /* ---- hip_probe.c ---- */
 
 /* Fills hip->works, on the thread's device: launches a graph of up to four nodes a few times and
@@ -210,11 +210,6 @@ void hip_probe(struct hip_driver *hip);
  * NULL: there is no hiprtc, or it cannot compile. Compiles once a process and device, which takes
  * 100 ms and more. */
 void *hip_rtc_load(struct hip_driver *hip, void **ret_function, void **ret_other);
-
-/* ---- driver_hip.c (the contracts are in patch/driver.h) ---- */
-
-int hip_exec_update(struct patch_device *device, struct driver_exec *exec,
-		    struct driver_graph *graph);
 
 /* ---- hip_code.c ---- */
 
@@ -256,5 +251,7 @@ int hip_node_set(struct patch_device *device, struct driver_node *node,
 		 const struct patch_params *params);
 int hip_exec_set(struct patch_device *device, struct driver_exec *exec, struct driver_node *node,
 		 const struct patch_params *params);
+int hip_exec_update(struct patch_device *device, struct driver_exec *exec,
+		    struct driver_graph *graph);
 
 #endif

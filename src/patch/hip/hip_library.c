@@ -1,7 +1,8 @@
-/* Chooses the libamdhip64. A machine may have several, and a graph, a stream or an address of one
+/* Chooses the libamdhip64, and reports failures of its calls. A machine may have several, and a graph, a stream or an address of one
  * of them means nothing to another. The library that the process has loaded already is the one
  * that the caller's handles belong to. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,4 +63,19 @@ void *hip_library_open(const char *given)
 	for (uint32_t i = 0; !library && i < sizeof(names) / sizeof(*names); i++)
 		library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
 	return library;
+}
+
+/* ---- failures of its calls ---- */
+
+int hip_check(struct hip_driver *hip, const char *call, int err)
+{
+	int code = -EIO;
+
+	if (err == HIP_OK)
+		return 0;
+	if (err == HIP_OUT_OF_MEMORY)
+		code = -ENOMEM;
+	else if (err == HIP_NOT_SUPPORTED || err == HIP_GRAPH_EXEC_UPDATE_FAILURE)
+		code = -ENOTSUP;
+	return patch_fault(code, call, err, hip->call.hipGetErrorString(err));
 }

@@ -610,3 +610,16 @@ int hip_exec_set(struct patch_device *device, struct driver_exec *exec, struct d
 		return refuse_without_effect("hipGraphExecMemsetNodeSetParams");
 	return set(hip, exec, node, params);
 }
+
+int hip_exec_update(struct patch_device *device, struct driver_exec *exec,
+		    struct driver_graph *graph)
+{
+	struct hip_driver *hip = hip_of(device);
+	unsigned int err = 0;
+	void *node = NULL;
+
+	if (!hip->works.update)
+		return patch_fault(-ENOTSUP, "hipGraphExecUpdate", 0,
+				   "took no effect when the context was made");
+	return HIP_CALL(hip, hipGraphExecUpdate, exec, graph, &node, &err);
+}

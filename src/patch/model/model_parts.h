@@ -198,22 +198,39 @@ int model_exec_set(struct dagpatch_model_exec *exec, const struct model_node *no
 int model_exec_forget(struct dagpatch_model_exec *exec, struct plan_values **ret_kept);
 void model_exec_remember(struct dagpatch_model_exec *exec, struct plan_values *kept);
 
-/* ---- running (model_run.c) ---- */
+/* ---- the table, as replays read it (model_table_run.c) ---- */
 
-/* What a replay runs with; the references are the stream's. */
-struct model_replay {
-	struct plan *plan;
-	struct plan_values *values;
-	struct driver_table *table;
+/* A relocation of the table. */
+struct table_relocation {
+	uint32_t node; /* index in the plan */
+	uint32_t slot;
+	uint32_t byte;
+	int64_t addend;
 };
 
-/* Run a whole replay, or one node, on the calling thread. */
-void model_run_replay(const struct model_replay *replay);
-void model_run_image(enum patch_kind kind, const void *image);
+/* A change of an address, in the log. */
+struct table_entry {
+	uint32_t slot;
+	uint64_t address;
+};
 
-/* The kernel that sets a conditional's handle, and a new handle. */
-struct dagpatch_model_kernel *model_condition_kernel(void);
-uint64_t model_condition_handle(void);
+/* A table. The counters of started and finished replays are raised by the threads that run streams. */
+struct driver_table {
+	struct dagpatch_model_exec *exec;
+	struct patch_table_relocation *given;
+	struct table_relocation *relocations; /* in ascending order of node */
+	uint32_t relocation_count;
+	uint64_t *addresses; /* by slot, as the device sees them; 0: as recorded */
+	struct table_entry *log;
+	uint64_t log_count, written;
+	uint64_t *ends;
+	struct dagpatch_model_stream **streams; /* of the last replays */
+	uint64_t versions, launched;
+	bool taken;		  /* its device memory is counted */
+	_Atomic uint64_t started; /* replays that have read their addresses */
+	_Atomic uint64_t finished;
+	_Atomic uint64_t applied; /* entries of the log that were applied */
+};
 
 /* model_table_advance applies the addresses of the replay that begins now; model_table_overlay
  * writes them into the arguments of plan node INDEX. */
@@ -223,7 +240,28 @@ void model_table_advance(struct driver_table *table);
 void model_table_finish(struct driver_table *table);
 void model_table_overlay(const struct driver_table *table, uint32_t index, uint8_t *arguments);
 
-/* ---- the table: model_table.c (the contracts are in patch/driver.h) ---- */
+/* ---- running (model_run.c) ---- */
+
+/* What a replay runs with; the references are the stream's. */
+struct model_replay {
+	struct plan *plan;
+	struct plan_values *values;
+	struct driver_table *table;
+};
+
+/* Runs an event node: records EVENT (IS_RECORD), or waits for its last record. */
+typedef void (*model_event_fn)(struct dagpatch_model_event *event, bool is_record);
+
+/* Run a whole replay, or one node, on the calling thread. Waiting for an event may run other
+ * streams, so the streams pass the function that runs event nodes. */
+void model_run_replay(const struct model_replay *replay, model_event_fn run_event);
+void model_run_image(enum patch_kind kind, const void *image, model_event_fn run_event);
+
+/* The kernel that sets a conditional's handle, and a new handle. */
+struct dagpatch_model_kernel *model_condition_kernel(void);
+uint64_t model_condition_handle(void);
+
+/* ---- the table, as the host writes it: model_table.c (the contracts are in patch/driver.h) ---- */
 
 int model_table_create(struct patch_device *device, struct driver_graph *graph,
 		       const struct patch_table_plan *plan, struct driver_table **ret_table);
@@ -278,8 +316,5 @@ void model_streams_drain(void);
  * calling thread. */
 void model_stream_await(struct dagpatch_model_stream *stream, const _Atomic uint64_t *count,
 			uint64_t target);
-
-/* An event node of a graph: records EVENT, or waits for its last record. */
-void model_event_run(struct dagpatch_model_event *event, bool is_record);
 
 #endif

@@ -13,6 +13,7 @@ struct condition_value {
 };
 struct run {
 	const struct model_replay *replay;
+	model_event_fn run_event;
 	struct condition_value *conditions;
 	uint32_t condition_count, condition_capacity;
 };
@@ -171,8 +172,9 @@ static void run_host(const struct patch_host *host)
 	host->function(host->user);
 }
 
+/* TABLE: may be NULL; it sets arguments of the kernel that is node INDEX of the plan. */
 static void run_node(enum patch_kind kind, const void *image, const struct driver_table *table,
-		     uint32_t index)
+		     uint32_t index, model_event_fn run_event)
 {
 	switch (kind) {
 	case PATCH_KERNEL:
@@ -189,17 +191,16 @@ static void run_node(enum patch_kind kind, const void *image, const struct drive
 		break;
 	case PATCH_EVENT_RECORD:
 	case PATCH_EVENT_WAIT:
-		model_event_run(((const struct patch_event *)image)->event,
-				kind == PATCH_EVENT_RECORD);
+		run_event(((const struct patch_event *)image)->event, kind == PATCH_EVENT_RECORD);
 		break;
 	default:
 		break;
 	}
 }
 
-void model_run_image(enum patch_kind kind, const void *image)
+void model_run_image(enum patch_kind kind, const void *image, model_event_fn run_event)
 {
-	run_node(kind, image, NULL, 0);
+	run_node(kind, image, NULL, 0, run_event);
 }
 
 static void run_level(struct run *run, uint32_t level);
@@ -234,13 +235,13 @@ static void run_level(struct run *run, uint32_t level)
 			run_conditional(run, node);
 		else
 			run_node(node->kind, run->replay->values->bytes + node->image,
-				 run->replay->table, index);
+				 run->replay->table, index, run->run_event);
 	}
 }
 
-void model_run_replay(const struct model_replay *replay)
+void model_run_replay(const struct model_replay *replay, model_event_fn run_event)
 {
-	struct run run = {.replay = replay};
+	struct run run = {.replay = replay, .run_event = run_event};
 
 	if (replay->table)
 		model_table_advance(replay->table);

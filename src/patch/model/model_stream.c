@@ -120,6 +120,23 @@ static void help(struct dagpatch_model_stream *stream)
 		pthread_cond_wait(&changed, &lock);
 }
 
+/* An event node of a graph. Call without the lock. */
+static void run_event(struct dagpatch_model_event *event, bool is_record)
+{
+	pthread_mutex_lock(&lock);
+	if (is_record) {
+		event->recorded++;
+		event->done++;
+		pthread_cond_broadcast(&changed);
+	} else {
+		uint64_t target = event->recorded;
+
+		while (event->done < target)
+			help(event->stream);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 /* Call with the lock; it is released while the work runs. */
 static void run_operation(struct operation *operation)
 {
@@ -139,13 +156,13 @@ static void run_operation(struct operation *operation)
 		if (order->is_gone)
 			model_note_stale();
 		pthread_mutex_unlock(&lock);
-		model_run_replay(&operation->replay);
+		model_run_replay(&operation->replay, run_event);
 		pthread_mutex_lock(&lock);
 		order->done++;
 		break;
 	case RUN_IMAGE:
 		pthread_mutex_unlock(&lock);
-		model_run_image(operation->image.kind, operation->image.bytes);
+		model_run_image(operation->image.kind, operation->image.bytes, run_event);
 		pthread_mutex_lock(&lock);
 		break;
 	}
@@ -715,20 +732,4 @@ int dagpatch_model_event_wait(struct dagpatch_model_stream *given,
 	err = append_event(stream, event, AWAIT_EVENT);
 	pthread_mutex_unlock(&lock);
 	return err;
-}
-
-void model_event_run(struct dagpatch_model_event *event, bool is_record)
-{
-	pthread_mutex_lock(&lock);
-	if (is_record) {
-		event->recorded++;
-		event->done++;
-		pthread_cond_broadcast(&changed);
-	} else {
-		uint64_t target = event->recorded;
-
-		while (event->done < target)
-			help(event->stream);
-	}
-	pthread_mutex_unlock(&lock);
 }

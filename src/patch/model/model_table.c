@@ -1,40 +1,11 @@
-/* The model device's table of addresses. As the one for CUDA, it has a log of changes and, for
- * each replay, the position that the log had reached when the replay was launched. */
+/* The model device's table of addresses, the host's side (model_table_run.c: the device's side). As
+ * the one for CUDA, it has a log of changes and, for each replay, the position that the log had
+ * reached when the replay was launched. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "patch/model/model_parts.h"
-
-struct table_relocation {
-	uint32_t node; /* index in the plan */
-	uint32_t slot;
-	uint32_t byte;
-	int64_t addend;
-};
-
-struct table_entry {
-	uint32_t slot;
-	uint64_t address;
-};
-
-/* The counters of started and finished replays are raised by the threads that run streams. */
-struct driver_table {
-	struct dagpatch_model_exec *exec;
-	struct patch_table_relocation *given;
-	struct table_relocation *relocations; /* in ascending order of node */
-	uint32_t relocation_count;
-	uint64_t *addresses; /* by slot, as the device sees them; 0: as recorded */
-	struct table_entry *log;
-	uint64_t log_count, written;
-	uint64_t *ends;
-	struct dagpatch_model_stream **streams; /* of the last replays */
-	uint64_t versions, launched;
-	bool taken;		  /* its device memory is counted */
-	_Atomic uint64_t started; /* replays that have read their addresses */
-	_Atomic uint64_t finished;
-	_Atomic uint64_t applied; /* entries of the log that were applied */
-};
 
 static uint64_t bytes_on_device(const struct driver_table *table)
 {
@@ -160,24 +131,6 @@ void model_table_unlaunch(struct driver_table *table)
 	table->launched--;
 }
 
-void model_table_advance(struct driver_table *table)
-{
-	uint64_t end = table->ends[table->started % table->versions];
-
-	for (uint64_t at = table->applied; at < end; at++) {
-		const struct table_entry *entry = &table->log[at % table->log_count];
-
-		table->addresses[entry->slot] = entry->address;
-	}
-	table->applied = end;
-	table->started++;
-}
-
-void model_table_finish(struct driver_table *table)
-{
-	table->finished++;
-}
-
 bool model_table_is_idle(struct patch_device *device, struct driver_table *table)
 {
 	return table->finished == table->launched;
@@ -189,27 +142,4 @@ void model_table_bytes(const struct driver_table *table, uint64_t *ret_device_by
 	*ret_device_bytes = bytes_on_device(table);
 	*ret_pinned_bytes =
 		table->log_count * sizeof(*table->log) + table->versions * sizeof(*table->ends);
-}
-
-void model_table_overlay(const struct driver_table *table, uint32_t index, uint8_t *arguments)
-{
-	uint32_t low = 0, high = table->relocation_count;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (table->relocations[middle].node < index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < table->relocation_count && table->relocations[low].node == index; low++) {
-		const struct table_relocation *relocation = &table->relocations[low];
-		uint64_t address = table->addresses[relocation->slot];
-
-		if (address == 0)
-			continue;
-		address += (uint64_t)relocation->addend;
-		memcpy(arguments + relocation->byte, &address, sizeof(address));
-	}
 }

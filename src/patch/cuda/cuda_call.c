@@ -1,0 +1,59 @@
+/* How the CUDA driver's files call libcuda: failures, calls while streams are being captured, and
+ * dagpatch's own kernels. */
+#include <errno.h>
+
+#include "patch/cuda/cuda_driver.h"
+
+/* ---- failures ---- */
+
+static int errno_of(int result)
+{
+	switch (result) {
+	case CUDA_OUT_OF_MEMORY:
+		return -ENOMEM;
+	case CUDA_NOT_PERMITTED:
+	case CUDA_NOT_SUPPORTED:
+	case CUDA_GRAPH_EXEC_UPDATE_FAILURE:
+		return -ENOTSUP;
+	default:
+		return -EIO;
+	}
+}
+
+int cuda_fault(struct cuda_driver *cuda, const char *call, int result)
+{
+	const char *text = NULL;
+
+	cuda->call.cuGetErrorName(result, &text);
+	return patch_fault(errno_of(result), call, result, text);
+}
+
+/* ---- calls during captures of others ---- */
+
+static _Thread_local uint32_t mode_before;
+
+void cuda_relax(struct cuda_driver *cuda)
+{
+	mode_before = CUDA_CAPTURE_RELAXED;
+	/* The call is refused before cuInit, when each thread has the default mode. */
+	if (cuda->call.cuThreadExchangeStreamCaptureMode(&mode_before) != CUDA_OK)
+		mode_before = CUDA_CAPTURE_GLOBAL;
+}
+
+int cuda_unrelax(struct cuda_driver *cuda, int result)
+{
+	cuda->call.cuThreadExchangeStreamCaptureMode(&mode_before);
+	return result;
+}
+
+/* ---- own kernels ---- */
+
+int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *ret_function)
+{
+	cuda_kernel kernel;
+	int err = CUDA_RELAXED(cuda, cuLibraryGetKernel, &kernel, cuda->kernels, name);
+
+	if (!err)
+		err = CUDA_RELAXED(cuda, cuKernelGetFunction, ret_function, kernel);
+	return err;
+}
