@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "../tests/patch/bed_cuda.h"
-#include "patch/recording.h"
+#include "patch/context.h"
+#include "patch/driver.h"
 
 /* ---- CUDA ---- */
 

@@ -3,7 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "patch/capture.h"
+#include "patch/describe.h"
+#include "patch/errors.h"
 #include "patch/recording.h"
+#include "patch/slot_add.h"
 
 /* ---- checks of the caller's addresses ---- */
 

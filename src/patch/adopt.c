@@ -3,7 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch/capture.h"
+#include "patch/describe.h"
+#include "patch/errors.h"
+#include "patch/node.h"
+#include "patch/node_append.h"
+#include "patch/node_attributes.h"
+#include "patch/ownership.h"
 #include "patch/recording.h"
+#include "patch/slot_add.h"
+#include "patch/work.h"
 
 /* ---- the given graph ---- */
 

@@ -1,41 +1,24 @@
 /* Brings the graph to the wanted addresses and parameters: first everything that can fail without
  * a change, then the driver's calls. If one of them fails, puts everything back. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "patch/apply.h"
+#include "patch/build.h"
+#include "patch/captured_graph.h"
+#include "patch/context.h"
+#include "patch/describe.h"
+#include "patch/errors.h"
+#include "patch/images.h"
+#include "patch/node.h"
+#include "patch/ownership.h"
+#include "patch/recapture.h"
 #include "patch/recording.h"
-
-/* ---- images ---- */
-
-uint64_t slot_address(const struct dagpatch_recording *recording, const uint64_t *addresses,
-		      uint32_t slot)
-{
-	return recording->shadow_count && recording->slots[slot].shadow
-		       ? (uintptr_t)recording->slots[slot].shadow
-		       : addresses[slot];
-}
-
-static void write_slot(struct dagpatch_recording *recording, uint32_t slot, uint64_t address)
-{
-	for (uint32_t i = recording->first_relocation[slot];
-	     i < recording->first_relocation[slot + 1]; i++) {
-		const struct relocation *relocation = &recording->relocations[i];
-		uint64_t value = address + relocation->offset;
-
-		if (relocation->byte != RELOCATION_RECAPTURED)
-			memcpy((uint8_t *)node_image(recording, relocation->node) +
-				       relocation->byte,
-			       &value, sizeof(value));
-	}
-}
-
-void images_write(struct dagpatch_recording *recording, const uint64_t *addresses)
-{
-	for (uint32_t i = 0; i < recording->slot_count; i++)
-		write_slot(recording, i, slot_address(recording, addresses, i));
-}
+#include "patch/revise.h"
+#include "patch/slot_add.h"
+#include "patch/slots.h"
+#include "patch/strategy.h"
 
 /* ---- what must be set ---- */
 
@@ -108,24 +91,6 @@ static uint32_t gather_table(struct dagpatch_recording *recording)
 		recording->table_addresses[count++] = recording->wanted[slot];
 	}
 	return count;
-}
-
-void split_relocations(struct dagpatch_recording *recording)
-{
-	for (uint32_t slot = 0; slot < recording->slot_count; slot++) {
-		uint32_t end = recording->first_relocation[slot];
-
-		for (uint32_t i = end; i < recording->first_relocation[slot + 1]; i++) {
-			struct relocation relocation = recording->relocations[i];
-			uint8_t flags = recording->nodes[relocation.node].flags;
-
-			if (recording->built.table && (flags & NODE_IN_TABLE))
-				continue;
-			recording->relocations[i] = recording->relocations[end];
-			recording->relocations[end++] = relocation;
-		}
-		recording->host_end[slot] = end;
-	}
 }
 
 /* ---- apply ---- */

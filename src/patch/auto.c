@@ -6,7 +6,9 @@
  * has bound: the time that the other choice would have saved is added up (never below 0). When the
  * sum exceeds the time to build the graph again, the graph is built with the other choice. So a
  * wrong choice never costs more than one build before it is left. */
+#include "patch/context.h"
 #include "patch/recording.h"
+#include "patch/strategy.h"
 
 /* The table is chosen from the start if setting all nodes costs at least this many times as much
  * as the table: then the table is cheaper even if only a tenth of the nodes changes. */

@@ -4,21 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch/build.h"
+#include "patch/capture.h"
+#include "patch/captured_graph.h"
+#include "patch/context.h"
+#include "patch/errors.h"
+#include "patch/node.h"
+#include "patch/node_attributes.h"
+#include "patch/ownership.h"
 #include "patch/recording.h"
-
-void built_release(struct patch_device *device, struct built *built)
-{
-	const struct patch_driver *driver = device->driver;
-
-	if (built->exec)
-		driver->exec_destroy(device, built->exec);
-	if (built->table)
-		driver->table_destroy(device, built->table);
-	if (built->graph)
-		driver->graph_destroy(device, built->graph);
-	free(built->room);
-	*built = (struct built){0};
-}
+#include "patch/retire.h"
+#include "patch/slot_add.h"
+#include "patch/strategy.h"
+#include "patch/work.h"
 
 /* ---- handles of conditionals, in the arguments of the kernels that set them ---- */
 
@@ -77,6 +75,29 @@ static void kept_release(struct replaced *kept)
 	free(kept->flags);
 	free(kept->conditions);
 	*kept = (struct replaced){0};
+}
+
+/* ---- handles of recaptured work in a flattened graph ---- */
+
+/* Exchanges the handles in the new graph with those in the graph that it replaces. */
+static void swap_handles(struct dagpatch_recording *recording)
+{
+	for (uint32_t i = 0; i < recording->recapture_count; i++) {
+		struct recapture *recapture = &recording->recaptures[i];
+		struct driver_node **handles = recapture->handles;
+
+		recapture->handles = recapture->made_handles;
+		recapture->made_handles = handles;
+	}
+}
+
+/* Frees made_handles. */
+static void drop_handles(struct dagpatch_recording *recording)
+{
+	for (uint32_t i = 0; i < recording->recapture_count; i++) {
+		free(recording->recaptures[i].made_handles);
+		recording->recaptures[i].made_handles = NULL;
+	}
 }
 
 /* ---- nodes ---- */
@@ -535,11 +556,11 @@ int build(struct dagpatch_recording *recording, struct replaced *ret_replaced)
 	err = attempt_twice(recording, &built);
 	if (err < 0) {
 		restore(recording, &kept);
-		recapture_drop_handles(recording);
+		drop_handles(recording);
 		kept_release(&kept);
 		return err;
 	}
-	recapture_swap_handles(recording);
+	swap_handles(recording);
 	for (uint32_t i = 0; i < recording->node_count; i++)
 		recording->nodes[i].flags &= (uint8_t)~NODE_STALE;
 	recording->built = built;
@@ -552,7 +573,7 @@ void build_accept(struct dagpatch_recording *recording, struct replaced *replace
 	if (!replaced->is_there)
 		return;
 	retire_built(recording, &replaced->built);
-	recapture_drop_handles(recording);
+	drop_handles(recording);
 	kept_release(replaced);
 	recording->launches = (struct launches){0};
 	recording->updates = 0;
@@ -568,8 +589,8 @@ void build_undo(struct dagpatch_recording *recording, struct replaced *replaced)
 	built_release(recording->device, &recording->built);
 	recording->built = replaced->built;
 	restore(recording, replaced);
-	recapture_swap_handles(recording);
-	recapture_drop_handles(recording);
+	swap_handles(recording);
+	drop_handles(recording);
 	kept_release(replaced);
 }
 
@@ -651,7 +672,7 @@ int build_into(struct dagpatch_recording *recording, const struct patch_capturin
 	} else {
 		err = add_all(recording, into, &ends);
 		restore(recording, &kept);
-		recapture_drop_handles(recording);
+		drop_handles(recording);
 	}
 	kept_release(&kept);
 	if (err < 0)

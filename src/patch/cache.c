@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "patch/recording.h"
+#include "patch/cache.h"
+#include "patch/captured_graph.h"
+#include "patch/context.h"
+#include "patch/errors.h"
 
 enum { DEFAULT_CAPACITY = 16 };
 

@@ -5,8 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch/cache.h"
+#include "patch/capture.h"
+#include "patch/captured_graph.h"
 #include "patch/compare.h"
+#include "patch/context.h"
+#include "patch/errors.h"
+#include "patch/node.h"
+#include "patch/node_append.h"
+#include "patch/node_attributes.h"
+#include "patch/node_order.h"
+#include "patch/ownership.h"
 #include "patch/recording.h"
+#include "patch/slot_add.h"
+#include "patch/work.h"
 
 /* With DAGPATCH_LEAVE_UNSTABLE: three captures at each set of addresses. */
 #define UNSTABLE_CAPTURES 6

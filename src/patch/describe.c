@@ -1,8 +1,10 @@
 /* Nodes, bytes and strategies in words, for errors and dumps. */
 #include <stdio.h>
-#include <string.h>
 
+#include "patch/describe.h"
+#include "patch/node.h"
 #include "patch/recording.h"
+#include "patch/slot_add.h"
 
 const char *strategy_text(enum dagpatch_strategy strategy)
 {

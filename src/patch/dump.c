@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "patch/describe.h"
+#include "patch/node.h"
 #include "patch/recording.h"
+#include "patch/slot_add.h"
+#include "patch/work.h"
 
 struct dump {
 	const struct dagpatch_recording *recording;

@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "patch/capture.h"
+#include "patch/errors.h"
 #include "patch/recording.h"
 
 struct place {

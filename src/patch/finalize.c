@@ -1,9 +1,16 @@
 /* dagpatch_finalize: sorts and indexes the relocations, and allocates what binding needs. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "patch/cache.h"
+#include "patch/captured_graph.h"
+#include "patch/errors.h"
+#include "patch/node.h"
+#include "patch/ownership.h"
 #include "patch/recording.h"
+#include "patch/retire.h"
+#include "patch/slot_add.h"
+#include "patch/slots.h"
 
 static int compare_loose(const void *left, const void *right)
 {

@@ -7,7 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch/build.h"
+#include "patch/capture.h"
+#include "patch/captured_graph.h"
+#include "patch/errors.h"
+#include "patch/node.h"
+#include "patch/node_attributes.h"
 #include "patch/recording.h"
+#include "patch/work.h"
 
 struct flattening {
 	struct dagpatch_recording *recording;	  /* the recording that is built; receives errors */

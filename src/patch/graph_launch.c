@@ -3,7 +3,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "patch/apply.h"
+#include "patch/build.h"
+#include "patch/capture.h"
+#include "patch/errors.h"
+#include "patch/ownership.h"
 #include "patch/recording.h"
+#include "patch/retire.h"
+#include "patch/slot_add.h"
+#include "patch/strategy.h"
 
 static int copy_shadows(struct dagpatch_recording *recording, struct driver_stream *stream,
 			const uint64_t *addresses, uint32_t direction)

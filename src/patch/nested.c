@@ -4,7 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch/cache.h"
+#include "patch/captured_graph.h"
+#include "patch/context.h"
+#include "patch/describe.h"
+#include "patch/errors.h"
+#include "patch/node.h"
+#include "patch/node_append.h"
+#include "patch/node_attributes.h"
+#include "patch/node_order.h"
+#include "patch/ownership.h"
 #include "patch/recording.h"
+#include "patch/slot_add.h"
+#include "patch/work.h"
 
 /* ---- checks ---- */
 

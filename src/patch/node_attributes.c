@@ -1,9 +1,11 @@
 /* Launch attributes of kernels: those that recordings give, and the priorities of captured
  * kernels. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "patch/errors.h"
+#include "patch/node.h"
+#include "patch/node_attributes.h"
 #include "patch/recording.h"
 
 /* Returns the index of the first entry of NODE or of a later node. */

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch/errors.h"
+#include "patch/node.h"
+#include "patch/node_order.h"
 #include "patch/recording.h"
 
 static int append(struct dagpatch_recording *recording, uint32_t node)
@@ -124,7 +127,7 @@ static int move_back(struct dagpatch_recording *recording, uint32_t node, uint32
 }
 
 int order_node(struct dagpatch_recording *recording, uint32_t node,
-	       const struct dagpatch_after *after, const struct mark *mark)
+	       const struct dagpatch_after *after, uint32_t first_access)
 {
 	uint32_t begin = recording->after_count;
 	int err = after ? check_after(recording, node, after) : 0;
@@ -132,11 +135,11 @@ int order_node(struct dagpatch_recording *recording, uint32_t node,
 	for (uint32_t i = 0; err == 0 && after && i < after->count; i++)
 		err = append_once(recording, begin, after->nodes[i]);
 	if (err == 0)
-		err = derive(recording, begin, mark->accesses);
+		err = derive(recording, begin, first_access);
 	if (err == 0)
 		err = move_back(recording, node, begin);
 	if (err == 0)
-		forget_covered(recording, mark->accesses);
+		forget_covered(recording, first_access);
 	return err;
 }
 

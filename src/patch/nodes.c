@@ -1,168 +1,17 @@
-/* Adding nodes to a recording: one function for each kind of node. A call that fails removes what
- * it has added. */
+/* Adding nodes to a recording: one function for each kind of node. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch/errors.h"
 #include "patch/layout.h"
+#include "patch/node.h"
+#include "patch/node_append.h"
+#include "patch/node_attributes.h"
+#include "patch/node_order.h"
+#include "patch/ownership.h"
 #include "patch/recording.h"
-
-/* ---- parts ---- */
-
-int node_append(struct dagpatch_recording *recording, enum patch_kind kind, uint32_t size,
-		uint32_t *ret_node)
-{
-	uint32_t words = (size + 7) / 8;
-	uint64_t count = (uint64_t)recording->node_count + 1;
-	int err = count == DAGPATCH_NONE ? -ENOMEM : 0;
-
-	if (err == 0)
-		err = recording_grow(&recording->nodes, &recording->node_capacity, count,
-				     sizeof(*recording->nodes));
-	if (err == 0)
-		err = recording_grow(&recording->after_end, &recording->after_end_capacity, count,
-				     sizeof(*recording->after_end));
-	if (err == 0)
-		err = recording_grow(&recording->images, &recording->image_capacity,
-				     (uint64_t)recording->image_words + words,
-				     sizeof(*recording->images));
-	if (err < 0)
-		return recording_fail(recording, err, "no memory for a node");
-	recording->nodes[recording->node_count] = (struct node){
-		.image = words ? recording->image_words : DAGPATCH_NONE,
-		.parent = DAGPATCH_NONE,
-		.kind = (uint8_t)kind,
-	};
-	if (words > 0)
-		memset(recording->images + recording->image_words, 0, words * sizeof(uint64_t));
-	recording->image_words += words;
-	recording->after_end[recording->node_count] = recording->after_count;
-	*ret_node = recording->node_count++;
-	return 0;
-}
-
-int relocation_append(struct dagpatch_recording *recording, uint32_t node, uint32_t byte,
-		      uint32_t slot, uint64_t offset)
-{
-	int err = recording_grow(&recording->loose, &recording->loose_capacity,
-				 (uint64_t)recording->loose_count + 1, sizeof(*recording->loose));
-
-	if (err < 0)
-		return recording_fail(recording, err, "no memory for a relocation");
-	recording->loose[recording->loose_count++] =
-		(struct loose_relocation){node, byte, slot, offset};
-	return 0;
-}
-
-static uint32_t size_of_image(enum patch_kind kind, const void *image)
-{
-	static const uint32_t sizes[PATCH_KINDS] = {
-		[PATCH_COPY] = sizeof(struct patch_copy),
-		[PATCH_MEMSET] = sizeof(struct patch_memset),
-		[PATCH_HOST] = sizeof(struct patch_host),
-		[PATCH_EVENT_RECORD] = sizeof(struct patch_event),
-		[PATCH_EVENT_WAIT] = sizeof(struct patch_event),
-	};
-	const struct patch_kernel *kernel = image;
-
-	return kind == PATCH_KERNEL ? (uint32_t)sizeof(*kernel) + kernel->argument_bytes
-				    : sizes[kind];
-}
-
-uint32_t image_size(const struct dagpatch_recording *recording, uint32_t node)
-{
-	return size_of_image(recording->nodes[node].kind, node_image(recording, node));
-}
-
-struct patch_params image_params(const struct dagpatch_recording *recording, enum patch_kind kind,
-				 uint32_t image, uint32_t detail)
-{
-	const void *bytes = image == DAGPATCH_NONE ? NULL : recording->images + image;
-	bool has_layout = kind == PATCH_KERNEL && detail != DAGPATCH_NONE;
-
-	return (struct patch_params){
-		.kind = kind,
-		.size = bytes ? size_of_image(kind, bytes) : 0,
-		.image = bytes,
-		.layout = has_layout ? layout_at(recording->device, detail) : NULL,
-	};
-}
-
-struct patch_params node_params(const struct dagpatch_recording *recording, uint32_t node)
-{
-	const struct node *record = &recording->nodes[node];
-
-	return image_params(recording, record->kind, record->image, record->detail);
-}
-
-int slot_check(struct dagpatch_recording *recording, uint32_t slot, uint64_t offset, uint64_t bytes,
-	       const char *what)
-{
-	char text[96];
-
-	if (slot >= recording->slot_count)
-		return recording_fail(recording, -EINVAL, "%s: there is no slot %u", what, slot);
-	if (offset > recording->slots[slot].bytes || bytes > recording->slots[slot].bytes - offset)
-		return recording_fail(recording, -EINVAL,
-				      "%s: %llu bytes at %llu are not inside %s of %llu", what,
-				      (unsigned long long)bytes, (unsigned long long)offset,
-				      slot_text(recording, slot, text),
-				      (unsigned long long)recording->slots[slot].bytes);
-	return 0;
-}
-
-uint32_t node_depth(const struct dagpatch_recording *recording, uint32_t node)
-{
-	uint32_t depth = 0;
-
-	for (; recording->nodes[node].parent != DAGPATCH_NONE; node = recording->nodes[node].parent)
-		depth++;
-	return depth;
-}
-
-uint32_t node_end(const struct dagpatch_recording *recording, uint32_t node)
-{
-	uint32_t end = node + 1;
-
-	while (end < recording->node_count && recording->nodes[end].parent != DAGPATCH_NONE &&
-	       recording->nodes[end].parent >= node)
-		end++;
-	return end;
-}
-
-int add_check(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark)
-{
-	int err = recording_expect(recording, DAGPATCH_CREATED, what);
-
-	if (err == 0 && recording->is_adopted)
-		err = recording_fail(recording, -EINVAL,
-				     "%s: an adopted graph is the whole content", what);
-	*ret_mark = recording_mark(recording);
-	return err;
-}
-
-int add_begin(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark)
-{
-	int err = recording_check(recording);
-
-	return err < 0 ? err : add_check(recording, what, ret_mark);
-}
-
-int add_end(struct dagpatch_recording *recording, int err, const struct mark *mark,
-	    const struct dagpatch_after *after, uint32_t *ret_node)
-{
-	uint32_t node = mark->nodes;
-
-	if (err == 0)
-		err = order_node(recording, node, after, mark);
-	if (err < 0) {
-		recording_rewind(recording, mark);
-		return err;
-	}
-	if (ret_node)
-		*ret_node = node;
-	return 0;
-}
+#include "patch/slot_add.h"
 
 /* ---- kernels ---- */
 

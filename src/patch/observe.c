@@ -6,7 +6,7 @@
 #include <dagpatch/dagpatch.h>
 #include <dagtap/annotate.h>
 
-#include "patch/recording.h"
+#include "patch/describe.h"
 
 static struct {
 	uint64_t (*push_with)(const char *, const struct dagtap_attribute *, size_t);

@@ -4,7 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch/cache.h"
+#include "patch/capture.h"
+#include "patch/captured_graph.h"
+#include "patch/errors.h"
+#include "patch/images.h"
+#include "patch/node.h"
+#include "patch/node_attributes.h"
+#include "patch/recapture.h"
 #include "patch/recording.h"
+#include "patch/slot_add.h"
 
 static uint64_t address_of(const struct dagpatch_recording *recording,
 			   const struct recapture *recapture, uint32_t index)
@@ -57,9 +66,9 @@ static int read_content(struct dagpatch_recording *recording, struct captured_gr
 
 	if (!(recording->device->capabilities & PATCH_FLATTENS))
 		return 0;
-	err = dagpatch_recording_create(recording->context, DAGPATCH_NESTED, &content);
-	if (err < 0)
-		return recording_fail(recording, err, "no memory for a capture");
+	content = captured_content_create(recording->context);
+	if (!content)
+		return recording_fail(recording, -ENOMEM, "no memory for a capture");
 	err = read_nodes(content, made->graph);
 	if (err == 0) {
 		content->source = made->graph; /* MADE stays the owner */
@@ -72,7 +81,7 @@ static int read_content(struct dagpatch_recording *recording, struct captured_gr
 		recording_fail(recording, err, "%s", content->error.message);
 		recording->error.driver_code = content->error.driver_code;
 	}
-	dagpatch_recording_destroy(content);
+	captured_content_destroy(content);
 	return err;
 }
 
@@ -391,23 +400,4 @@ int recapture_set_flat(struct dagpatch_recording *recording, const struct recapt
 			recording->device, current_exec(recording), recapture->handles[i], &params);
 	}
 	return err;
-}
-
-void recapture_swap_handles(struct dagpatch_recording *recording)
-{
-	for (uint32_t i = 0; i < recording->recapture_count; i++) {
-		struct recapture *recapture = &recording->recaptures[i];
-		struct driver_node **handles = recapture->handles;
-
-		recapture->handles = recapture->made_handles;
-		recapture->made_handles = handles;
-	}
-}
-
-void recapture_drop_handles(struct dagpatch_recording *recording)
-{
-	for (uint32_t i = 0; i < recording->recapture_count; i++) {
-		free(recording->recaptures[i].made_handles);
-		recording->recaptures[i].made_handles = NULL;
-	}
 }

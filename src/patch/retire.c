@@ -4,7 +4,10 @@
  * created. */
 #include <stdlib.h>
 
+#include "patch/context.h"
 #include "patch/recording.h"
+#include "patch/retire.h"
+#include "patch/slot_add.h"
 
 /* The most retired graphs for which it is unknown whether their replays are done. */
 enum { UNMARKED_MOST = 64 };
@@ -27,6 +30,20 @@ struct retired {
 	/* a place has no mark, or IN_MORE: only wait_all makes sure that it is done */
 	bool is_unmarked;
 };
+
+void built_release(struct patch_device *device, struct built *built)
+{
+	const struct patch_driver *driver = device->driver;
+
+	if (built->exec)
+		driver->exec_destroy(device, built->exec);
+	if (built->table)
+		driver->table_destroy(device, built->table);
+	if (built->graph)
+		driver->graph_destroy(device, built->graph);
+	free(built->room);
+	*built = (struct built){0};
+}
 
 struct retired *retired_create(void)
 {

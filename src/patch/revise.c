@@ -10,7 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch/errors.h"
+#include "patch/images.h"
+#include "patch/node.h"
+#include "patch/node_attributes.h"
 #include "patch/recording.h"
+#include "patch/revise.h"
+#include "patch/work.h"
 
 /* ---- relocations by node ---- */
 
@@ -496,7 +502,6 @@ void revisions_release(struct dagpatch_recording *recording)
 	free(revisions->spare.relocations);
 	free(revisions->spare.by_node);
 	free(revisions->spare.first);
-	dagpatch_recording_destroy(revisions->scratch);
 	*revisions = (struct revisions){0};
 }
 

@@ -6,7 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch/errors.h"
+#include "patch/node.h"
+#include "patch/node_append.h"
+#include "patch/node_attributes.h"
+#include "patch/ownership.h"
 #include "patch/recording.h"
+#include "patch/revise.h"
+#include "patch/work.h"
 
 /* ---- checks ---- */
 

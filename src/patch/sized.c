@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "patch/errors.h"
 #include "patch/recording.h"
 
 /* Larger than any of the structs. A size that was not set is often larger. */

@@ -1,10 +1,15 @@
 /* The addresses that the caller wants from the next launch on (set.c: the parameters), and
  * dagpatch_revert. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "patch/describe.h"
+#include "patch/errors.h"
+#include "patch/ownership.h"
 #include "patch/recording.h"
+#include "patch/revise.h"
+#include "patch/slot_add.h"
+#include "patch/slots.h"
 
 static int check_takes_addresses(struct dagpatch_recording *recording)
 {

@@ -2,7 +2,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "patch/captured_graph.h"
+#include "patch/node.h"
+#include "patch/node_attributes.h"
+#include "patch/node_order.h"
+#include "patch/ownership.h"
 #include "patch/recording.h"
+#include "patch/revise.h"
+#include "patch/slot_add.h"
+#include "patch/work.h"
 
 static uint64_t relocation_total(const struct dagpatch_recording *recording)
 {
@@ -106,14 +114,6 @@ int dagpatch_recording_stats(const struct dagpatch_recording *recording,
 	stats.size = size;
 	memcpy(ret_stats, &stats, size);
 	return 0;
-}
-
-uint32_t public_byte(const struct dagpatch_recording *recording, uint32_t node, uint32_t byte)
-{
-	uint32_t begin =
-		recording->nodes[node].kind == PATCH_KERNEL ? sizeof(struct patch_kernel) : 0;
-
-	return byte == RELOCATION_RECAPTURED || byte < begin ? DAGPATCH_NONE : byte - begin;
 }
 
 int dagpatch_recording_relocation(const struct dagpatch_recording *recording, uint32_t index,

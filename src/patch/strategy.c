@@ -1,10 +1,16 @@
 /* How new parameters get into an executable graph: node by node, or by an update of the whole
  * graph; and the choice between the two. */
 #include <errno.h>
-#include <stdlib.h>
 
+#include "patch/captured_graph.h"
+#include "patch/context.h"
+#include "patch/describe.h"
+#include "patch/errors.h"
 #include "patch/layout.h"
+#include "patch/node.h"
+#include "patch/recapture.h"
 #include "patch/recording.h"
+#include "patch/strategy.h"
 
 enum {
 	FEW_NODES = 32, /* with fewer dirty nodes there is nothing to gain from a choice */

@@ -3,9 +3,16 @@
  * dagpatch's own bookkeeping. What cannot be read is reported as such. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "patch/apply.h"
+#include "patch/capture.h"
+#include "patch/captured_graph.h"
+#include "patch/errors.h"
+#include "patch/images.h"
+#include "patch/node.h"
+#include "patch/ownership.h"
 #include "patch/recording.h"
+#include "patch/work.h"
 
 /* ---- comparison with an image ---- */
 

@@ -2,42 +2,13 @@
  * all copies of a recording share. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "patch/errors.h"
+#include "patch/node.h"
+#include "patch/node_order.h"
 #include "patch/recording.h"
-
-int slots_check(struct dagpatch_recording *recording, const uint32_t *slots, uint32_t count,
-		const char *what)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		int err = slot_check(recording, slots[i], 0, 0, what);
-
-		if (err < 0)
-			return err;
-		for (uint32_t j = 0; j < i; j++)
-			if (slots[j] == slots[i])
-				return recording_fail(recording, -EINVAL, "slot %u twice in %s",
-						      slots[i], what);
-	}
-	return 0;
-}
-
-int slots_copy(const uint32_t *slots, uint32_t count, uint32_t **ret_slots, uint64_t **ret_offsets)
-{
-	uint32_t *copy = malloc(((size_t)count + 1) * sizeof(*copy));
-	uint64_t *offsets = calloc((size_t)count + 1, sizeof(*offsets));
-
-	if (!copy || !offsets) {
-		free(copy);
-		free(offsets);
-		return -ENOMEM;
-	}
-	if (count > 0)
-		memcpy(copy, slots, count * sizeof(*copy));
-	*ret_slots = copy;
-	*ret_offsets = offsets;
-	return 0;
-}
+#include "patch/slot_add.h"
+#include "patch/work.h"
 
 int slots_append_accesses(struct dagpatch_recording *recording, uint32_t node,
 			  const uint32_t *slots, uint32_t count)

@@ -6,7 +6,6 @@
 
 #include "patch/compare.h"
 #include "patch/hip/amd_code.h"
-#include "patch/recording.h"
 #include "suite.h"
 
 /* Realistic addresses: both sets have the same upper bytes. */

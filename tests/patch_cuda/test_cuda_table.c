@@ -14,8 +14,8 @@
 
 #include "../patch/bed.h"
 #include "../patch/bed_cuda.h"
+#include "patch/context.h"
 #include "patch/cuda/cuda_driver.h"
-#include "patch/recording.h"
 
 #define PLACES	64
 #define MANY	20000 /* more than the log has entries */

@@ -1,6 +1,7 @@
 /* The CUDA driver of dagpatch: libcuda.so.1 through its driver API; the runtime API is not used.
- * driver_cuda.c has the driver's function table; cuda_call.c has what all files call; cuda_node.c converts images into CUDA's structs
- * and back; cuda_table.c is the table from which kernel nodes take their addresses.
+ * driver_cuda.c has the driver's function table; cuda_call.c has what all files call; cuda_node.c
+ * converts images into CUDA's structs and back; cuda_table.c is the table from which kernel nodes
+ * take their addresses.
  *
  * Functions named cuda_<x> that have the parameters of struct patch_driver's <x> fulfil its
  * contract (driver.h). */

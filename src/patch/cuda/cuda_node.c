@@ -2,7 +2,6 @@
 #include "patch/cuda/cuda_driver.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 _Static_assert((int)PATCH_HOST_MEMORY == (int)CUDA_MEMORY_HOST &&

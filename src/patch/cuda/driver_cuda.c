@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "patch/cuda/cuda_driver.h"
 #include "patch/cuda/cuda_kernels.h"

@@ -1,6 +1,6 @@
-/* Chooses the libamdhip64, and reports failures of its calls. A machine may have several, and a graph, a stream or an address of one
- * of them means nothing to another. The library that the process has loaded already is the one
- * that the caller's handles belong to. */
+/* Chooses the libamdhip64, and reports failures of its calls. A machine may have several of these
+ * libraries, and a graph, a stream or an address of one of them means nothing to another. The
+ * library that the process has loaded already is the one that the caller's handles belong to. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>

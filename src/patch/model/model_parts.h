@@ -214,7 +214,8 @@ struct table_entry {
 	uint64_t address;
 };
 
-/* A table. The counters of started and finished replays are raised by the threads that run streams. */
+/* A table. The counters of started and finished replays are raised by the threads that run
+ * streams. */
 struct driver_table {
 	struct dagpatch_model_exec *exec;
 	struct patch_table_relocation *given;
@@ -261,7 +262,7 @@ void model_run_image(enum patch_kind kind, const void *image, model_event_fn run
 struct dagpatch_model_kernel *model_condition_kernel(void);
 uint64_t model_condition_handle(void);
 
-/* ---- the table, as the host writes it: model_table.c (the contracts are in patch/driver.h) ---- */
+/* ---- the table, as the host writes it: model_table.c (the contracts: patch/driver.h) ---- */
 
 int model_table_create(struct patch_device *device, struct driver_graph *graph,
 		       const struct patch_table_plan *plan, struct driver_table **ret_table);

@@ -1,0 +1,50 @@
+/* Ownership of recordings (ownership.c): every call of a recording begins with one of these. */
+#ifndef DAGPATCH_PATCH_OWNERSHIP_H
+#define DAGPATCH_PATCH_OWNERSHIP_H
+
+#include <errno.h>
+
+#include "patch/context.h"
+#include "patch/recording.h"
+
+/* The calling thread owns the recording until recording_disown. -EINVAL: NULL. -EBUSY: a call of
+ * this recording is in progress, as in a callback. Waits while another thread evicts. Leaves the
+ * recording's error alone. The acquire pairs with the release in recording_disown. */
+int recording_own(struct dagpatch_recording *recording);
+static inline void recording_disown(struct dagpatch_recording *recording)
+{
+	atomic_store_explicit(&recording->owner, OWNER_NONE, memory_order_release);
+}
+
+/* Begins a call that reaches the driver: recording_own, and makes the device the thread's current
+ * one (device_enter; if that fails, the recording's error says so). recording_leave ends both. */
+int recording_enter(struct dagpatch_recording *recording);
+void recording_leave(struct dagpatch_recording *recording);
+
+/* Begins a call that neither changes what is built nor reaches the driver nor runs callbacks:
+ * there is nothing to end. Fails as recording_own. */
+static inline int recording_check(const struct dagpatch_recording *recording)
+{
+	if (!recording)
+		return -EINVAL;
+	return atomic_load_explicit(&recording->owner, memory_order_acquire) == OWNER_CALL ? -EBUSY
+											   : 0;
+}
+
+/* Makes the recording the most recently used one. */
+static inline void recording_note_use(struct dagpatch_recording *recording)
+{
+	uint64_t launched =
+		atomic_fetch_add_explicit(&recording->context->launches, 1, memory_order_relaxed);
+
+	atomic_store_explicit(&recording->launched, launched + 1, memory_order_relaxed);
+}
+
+/* Begins reading what is built; works in callbacks, too. Pass the result to recording_look_away. */
+bool recording_look(const struct dagpatch_recording *recording);
+void recording_look_away(const struct dagpatch_recording *recording, bool looked);
+
+/* Protects what is built now from eviction for want of memory. */
+void recording_stays(const struct dagpatch_recording *recording);
+
+#endif
