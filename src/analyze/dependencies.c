@@ -90,43 +90,6 @@ static void link_call(struct dependency_walk *walk, uint32_t call)
 
 /* ---- work ---- */
 
-/* Whether the packet waits for all packets before it in its queue: bit 8 of the AQL header. */
-static bool has_barrier_bit(const struct trace_activity *row)
-{
-	return row->packet_header >> 8 & 1;
-}
-
-uint32_t queue_take(struct dependency_walk *walk, uint32_t activity)
-{
-	const struct trace *trace = walk->deps->trace;
-	const struct trace_activity *row = &trace->activities[activity];
-	uint32_t behind;
-
-	/* CUDA's activities and copies have no queue. */
-	if (row->queue >= trace->queues_count || row->untimed != RECORD_UNTIMED_NO)
-		return TRACE_NONE;
-	behind = walk->last_packets[row->queue];
-	walk->last_packets[row->queue] = activity;
-	/* Calls of two threads may have reached the queue in another order than that of their cids.
-	 * The packet index (id) tells the real order. */
-	if (behind != TRACE_NONE && trace->activities[behind].id > row->id) {
-		walk->last_packets[row->queue] = behind;
-		return TRACE_NONE;
-	}
-	return has_barrier_bit(row) ? behind : TRACE_NONE;
-}
-
-void queue_push(struct dependency_walk *walk, uint32_t opened, uint32_t behind)
-{
-	if (behind == TRACE_NONE)
-		return;
-	for (uint32_t i = opened; i < walk->deps->edges_count; i++) {
-		if (walk->deps->edges[i].from == behind)
-			return;
-	}
-	store_push(walk->deps, dependency_on(behind, TRACE_NONE, DEPENDENCY_QUEUE));
-}
-
 /* Returns EDGE, changed to PROGRAMMATIC if ROW is a programmatic launch and the edge comes from the
  * kernel before it in its stream. */
 static struct dependency edge_from(const struct dependencies *deps, struct dependency edge,
@@ -274,7 +237,7 @@ static void take_loose(struct dependencies *deps, uint32_t *latest, uint32_t act
 		last = &latest[trace->streams_count + row->queue];
 	else
 		return;
-	if (*last != TRACE_NONE && (row->stream != TRACE_NONE || has_barrier_bit(row)))
+	if (*last != TRACE_NONE && (row->stream != TRACE_NONE || queue_has_barrier_bit(row)))
 		store_push(deps, dependency_on(*last, TRACE_NONE,
 					       row->stream != TRACE_NONE ? DEPENDENCY_STARTS
 									 : DEPENDENCY_QUEUE));

@@ -1,5 +1,5 @@
 /* Inside analyze/: the state of the walk through the calls that finds the edges (dependencies.c),
- * and the parts of the walk in dependency_waits.c and dependency_replay.c.
+ * and the parts of the walk in dependency_queue.c, dependency_waits.c and dependency_replay.c.
  *
  * The order of calls determines all edges: a wait gates the next work of its stream, and an event
  * record stands for the work that its stream had at that moment. */
@@ -54,10 +54,17 @@ struct dependency_walk {
 	uint32_t *node_first, *node_last; /* by node: places of its first and last activity */
 };
 
-/* Enters an activity into its hardware queue, in the order of submission. Returns the activity
- * before it that it must wait for because of its barrier bit, or TRACE_NONE. The caller passes that
- * to queue_push after all other edges of the activity; queue_push adds an edge unless there already
- * is one. */
+/* Whether the packet of ROW waits for all packets before it in its queue: bit 8 of the AQL
+ * header. */
+static inline bool queue_has_barrier_bit(const struct trace_activity *row)
+{
+	return row->packet_header >> 8 & 1;
+}
+
+/* dependency_queue.c. Enters an activity into its hardware queue, in the order of submission.
+ * Returns the activity before it that it must wait for because of its barrier bit, or TRACE_NONE.
+ * The caller passes that to queue_push after all other edges of the activity; queue_push adds an
+ * edge unless there already is one. */
 uint32_t queue_take(struct dependency_walk *walk, uint32_t activity);
 void queue_push(struct dependency_walk *walk, uint32_t opened, uint32_t behind);
 
