@@ -1,5 +1,6 @@
-/* The formats that a trace can be exported to. Each format is one constant struct format; format.c
- * holds the table of all. The CLI prints its help from this table.
+/* The formats that a trace can be exported to. Each format is one constant struct format; formats.c
+ * holds the table of all, and format.c the lookups in one format's tables, which writers use too.
+ * The CLI prints its help from the table.
  *
  * Threading: the tables are constant. A writer runs on the calling thread; it only reads the
  * trace, so several writers may run on one trace at the same time. */
