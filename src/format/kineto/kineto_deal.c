@@ -185,8 +185,6 @@ int kineto_deal(struct kineto *kineto)
 	err = number_slots(kineto);
 	if (!err)
 		err = make_lists(kineto);
-	if (!err)
-		err = kineto_find_waits(kineto);
 	if (err)
 		return err;
 	/* a wait may have no known GPU, and then needs the place of no GPU */

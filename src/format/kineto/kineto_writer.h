@@ -179,7 +179,7 @@ static inline uint64_t kineto_external_id(uint32_t scope)
  * is zero otherwise. Returns 0 or -ENOMEM; the caller calls kineto_undeal in both cases. */
 int kineto_deal(struct kineto *kineto);
 
-/* Frees what kineto_deal has allocated, also after it has failed. */
+/* Frees what kineto_deal and kineto_find_waits have allocated, also after one has failed. */
 void kineto_undeal(struct kineto *kineto);
 
 /* The pid in the file of a process: its own, or a greater one if a GPU has that number. */
@@ -253,7 +253,8 @@ void kineto_put_threads(struct kineto *kineto);	    /* kineto_host.c: calls and 
 void kineto_put_waits(struct kineto *kineto);	    /* kineto_waits.c: waits and event records */
 void kineto_put_annotations(struct kineto *kineto); /* kineto_annotations.c: annotation rows */
 
-/* Fills waits_of_calls. Returns 0 or -ENOMEM. */
+/* Fills waits_of_calls and sets KINETO_MARK_WAIT of the calls in it. Call once, after kineto_deal;
+ * kineto_undeal frees it. Returns 0 or -ENOMEM. */
 int kineto_find_waits(struct kineto *kineto);
 
 /* Writes at AT the arguments of a HIP call with KINETO_MARK_WAIT: about its wait, or about the
