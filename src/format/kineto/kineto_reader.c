@@ -48,39 +48,6 @@ bool kineto_is_likely(const struct read_file *file)
 	return is_likely;
 }
 
-/* Notes that the row has the known arg KEY, at the place of the next attribute. */
-static void know_arg(struct kread_event *event, trace_string key)
-{
-	event->args |= KREAD_ARG(key);
-	event->arg_at[key - KREAD_ARG_FIRST] = event->attribute_count;
-}
-
-struct trace_scope_attribute *kread_add_attribute(struct kread_load *load, trace_string key)
-{
-	struct kread_event *event = &load->event;
-	struct trace_scope_attribute *row;
-
-	if (event->attribute_count == event->attributes_room) {
-		uint32_t room = event->attributes_room ? event->attributes_room * 2 : 64;
-
-		row = room ? reallocarray(event->attributes, room, sizeof(*row)) : NULL;
-		if (!row) {
-			load->result = -ENOMEM;
-			return NULL;
-		}
-		event->attributes = row;
-		event->attributes_room = room;
-	}
-	/* grid and block are known args only when take_nested has decoded them */
-	if (key >= KREAD_ARG_FIRST && key <= KREAD_ARG_LAST && key != KREAD_GRID &&
-	    key != KREAD_BLOCK)
-		know_arg(event, key);
-	row = &event->attributes[event->attribute_count++];
-	row->key = key;
-	row->value.uint64 = 0;
-	return row;
-}
-
 static bool add_text(struct kread_load *load, const char *text, size_t bytes)
 {
 	struct trace_scope_attribute *row = kread_add_attribute(load, load->key);
@@ -237,7 +204,7 @@ static bool take_nested(struct kread_load *load)
 			return false;
 		load->nested_bytes--;
 		if (take_dims(load->nested, load->key == KREAD_GRID ? event->grid : event->block)) {
-			know_arg(event, load->key);
+			kread_know_arg(event, load->key);
 			return true;
 		}
 	}

@@ -1,12 +1,13 @@
 /* Internals of the Kineto reader: the state while a file becomes a trace.
  *
  * kineto_reader.c splits the JSON tokens into rows of the file (struct kread_event).
- * kineto_reader_rows.c makes a call, a scope, a GPU activity or a wait of each. A row does not say
- * all that the model needs: the process of a GPU activity is known only from the call with its
- * correlation id, which may come later in the file. So activities and waits are kept as the file
- * states them (struct kread_activity, struct kread_sync) until all rows are read. Then
- * kineto_reader_nest.c nests scopes and calls, kineto_reader_join.c gives each activity its
- * process, GPU, stream and graph, and kineto_reader_waits.c makes events, their records and waits.
+ * kineto_reader_rows.c makes a call, a scope, a GPU activity or a wait of each, with the values of
+ * its args (kineto_reader_args.c). A row does not say all that the model needs: the process of a
+ * GPU activity is known only from the call with its correlation id, which may come later in the
+ * file. So activities and waits are kept as the file states them (struct kread_activity, struct
+ * kread_sync) until all rows are read. Then kineto_reader_nest.c nests scopes and calls,
+ * kineto_reader_join.c gives each activity its process, GPU, stream and graph, and
+ * kineto_reader_waits.c makes events, their records and waits.
  *
  * Functions that return int return 0 (or what their comment says), or negative errno. For -EBADMSG
  * the failing function has put its line into the caller's error; for other errors kineto_open
@@ -108,6 +109,9 @@ enum kread_word {
 
 /* The bit of an arg in a set of args. */
 #define KREAD_ARG(word) (UINT64_C(1) << ((word)-KREAD_ARG_FIRST))
+
+/* The args that are decoded into event->grid and event->block. */
+#define KREAD_DIMENSION_ARGS (KREAD_ARG(KREAD_GRID) | KREAD_ARG(KREAD_BLOCK))
 
 _Static_assert(KREAD_ARG_COUNT <= 64, "a bit for each");
 
@@ -283,6 +287,13 @@ static inline const struct trace_scope_attribute *kread_arg(const struct kread_e
 	return &event->attributes[event->arg_at[word - KREAD_ARG_FIRST]];
 }
 
+/* Notes that the row has the known arg KEY, at the place of the next attribute. */
+static inline void kread_know_arg(struct kread_event *event, trace_string key)
+{
+	event->args |= KREAD_ARG(key);
+	event->arg_at[key - KREAD_ARG_FIRST] = event->attribute_count;
+}
+
 /* Interns a text as strtab_intern does. Rows are alike, so the cache `known` mostly replaces the
  * search by one comparison. */
 trace_string kread_intern(struct kread_load *load, const char *text, size_t bytes);
@@ -314,9 +325,14 @@ int kread_take_event(struct kread_load *load);
  * described before is ignored. Returns 0 or -ENOMEM. */
 int kread_take_device(struct kread_load *load);
 
-/* Adds an attribute with KEY to load->event; the caller sets kind and value. The pointer is valid
+/* Adds an attribute with KEY to load->event and, if KEY is a known word, to its set of args. The
+ * caller sets kind and value. The pointer is valid
  * until the next call. NULL: out of memory; load->result is set. */
 struct trace_scope_attribute *kread_add_attribute(struct kread_load *load, trace_string key);
+
+/* Appends all args of load->event to trace.scope_attributes, decoded dimensions as text. Afterwards
+ * event.attribute_count is their number. Returns 0 or -ENOMEM. */
+int kread_put_attributes(struct kread_load *load);
 
 /* The index of the attribute set with all args of load->event except those in TAKEN, the args that
  * the model's row states itself; 0 if none is left. Equal sets share one row. Removes the args of

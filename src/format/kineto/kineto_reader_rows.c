@@ -4,60 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xxhash.h>
-
 #include "format/kineto/kineto_reader_load.h"
 #include "trace/row_table.h"
 
 #define STEP_PREFIX "ProfilerStep#"
 
 /* ---- args ---- */
-
-static bool int_of_text(const char *text, int64_t *ret_value)
-{
-	char *end;
-	bool is_hexadecimal = !strncmp(text, "0x", 2);
-
-	errno = 0;
-	*ret_value = is_hexadecimal ? (int64_t)strtoull(text, &end, 16) : strtoll(text, &end, 10);
-	return errno == 0 && end != text && *end == '\0';
-}
-
-/* 2^53: doubles hold all integers up to here */
-#define EXACT_MOST 9007199254740992.0
-
-bool kread_int(const struct kread_load *load, const struct kread_event *event, enum kread_word word,
-	       int64_t *ret_value)
-{
-	const struct trace_scope_attribute *row;
-	double number;
-
-	if (!kread_has(event, word))
-		return false;
-	row = kread_arg(event, word);
-	switch (row->kind) {
-	case RECORD_ATTRIBUTE_INT64:
-	case RECORD_ATTRIBUTE_UINT64:
-		*ret_value = row->value.int64;
-		return true;
-	case RECORD_ATTRIBUTE_DOUBLE:
-		number = row->value.float64;
-		if (!(number >= -EXACT_MOST && number <= EXACT_MOST))
-			return false;
-		*ret_value = (int64_t)number;
-		return (double)*ret_value == number;
-	default:
-		return int_of_text(kread_string(load, row->value.text), ret_value);
-	}
-}
-
-int64_t kread_int_or(const struct kread_load *load, const struct kread_event *event,
-		     enum kread_word word, int64_t fallback)
-{
-	int64_t value;
-
-	return kread_int(load, event, word, &value) ? value : fallback;
-}
 
 static uint32_t clamped(int64_t value)
 {
@@ -81,88 +33,10 @@ static uint64_t external_of(const struct kread_load *load)
 	return (uint64_t)kread_int_or(load, event, KREAD_EXTERNAL_ID, old);
 }
 
-#define EXTERNAL_ARGS  (KREAD_ARG(KREAD_EXTERNAL_ID) | KREAD_ARG(KREAD_OLD_EXTERNAL_ID))
-#define ID_ARGS	       (KREAD_ARG(KREAD_CORRELATION) | EXTERNAL_ARGS)
-#define DIMENSION_ARGS (KREAD_ARG(KREAD_GRID) | KREAD_ARG(KREAD_BLOCK))
-#define PLACE_ARGS     (ID_ARGS | KREAD_ARG(KREAD_DEVICE) | KREAD_ARG(KREAD_STREAM))
-#define WORK_ARGS      (PLACE_ARGS | KREAD_ARG(KREAD_GRAPH_ID) | KREAD_ARG(KREAD_GRAPH_NODE_ID))
-
-/* Removes the attributes in TAKEN, which the model's row states itself. */
-static void drop_taken(struct kread_event *event, uint64_t taken)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < event->attribute_count; i++) {
-		trace_string key = event->attributes[i].key;
-
-		if (key < KREAD_ARG_FIRST || key > KREAD_ARG_LAST || !(taken & KREAD_ARG(key)))
-			event->attributes[kept++] = event->attributes[i];
-	}
-	event->attribute_count = kept;
-}
-
-static int copy_attributes(struct trace *trace, const struct kread_event *event)
-{
-	for (uint32_t i = 0; i < event->attribute_count; i++) {
-		struct trace_scope_attribute *row = trace_add(trace, scope_attributes);
-
-		if (!row)
-			return -ENOMEM;
-		*row = event->attributes[i];
-	}
-	return 0;
-}
-
-/* Adds decoded dimensions back as a text attribute, for a row that is no kernel. */
-static int keep_dims(struct kread_load *load, enum kread_word word, const uint32_t dims[3])
-{
-	struct trace_scope_attribute *row = kread_add_attribute(load, word);
-
-	if (!row)
-		return -ENOMEM;
-	row->kind = RECORD_ATTRIBUTE_TEXT;
-	row->value.text = strtab_format(load->strings, "[%u, %u, %u]", dims[0], dims[1], dims[2]);
-	return 0;
-}
-
-static int keep_dimensions(struct kread_load *load, uint64_t taken)
-{
-	uint64_t left = load->event.args & ~taken;
-
-	if (left & KREAD_ARG(KREAD_GRID) && keep_dims(load, KREAD_GRID, load->event.grid) < 0)
-		return -ENOMEM;
-	if (left & KREAD_ARG(KREAD_BLOCK) && keep_dims(load, KREAD_BLOCK, load->event.block) < 0)
-		return -ENOMEM;
-	return 0;
-}
-
-int64_t kread_attribute_set(struct kread_load *load, uint64_t taken)
-{
-	struct kread_event *event = &load->event;
-	struct trace *trace = load->trace;
-	uint32_t number, known = load->set_hashes.count;
-	struct trace_attribute_set *set;
-	XXH128_hash_t hash;
-
-	drop_taken(event, taken);
-	if (event->args & ~taken & DIMENSION_ARGS && keep_dimensions(load, taken) < 0)
-		return -ENOMEM;
-	if (event->attribute_count == 0)
-		return 0;
-	if (trace->attribute_sets_count == 0 && !trace_add(trace, attribute_sets))
-		return -ENOMEM;
-	hash = XXH3_128bits(event->attributes, event->attribute_count * sizeof(*event->attributes));
-	number = numbers_get(&load->set_hashes, hash.high64, hash.low64);
-	if (number == NUMBERS_NONE)
-		return -ENOMEM;
-	if (number != known)
-		return (int64_t)number + 1;
-	set = trace_add(trace, attribute_sets);
-	if (!set)
-		return -ENOMEM;
-	*set = (struct trace_attribute_set){trace->scope_attributes_count, event->attribute_count};
-	return copy_attributes(trace, event) < 0 ? -ENOMEM : (int64_t)number + 1;
-}
+#define EXTERNAL_ARGS (KREAD_ARG(KREAD_EXTERNAL_ID) | KREAD_ARG(KREAD_OLD_EXTERNAL_ID))
+#define ID_ARGS	      (KREAD_ARG(KREAD_CORRELATION) | EXTERNAL_ARGS)
+#define PLACE_ARGS    (ID_ARGS | KREAD_ARG(KREAD_DEVICE) | KREAD_ARG(KREAD_STREAM))
+#define WORK_ARGS     (PLACE_ARGS | KREAD_ARG(KREAD_GRAPH_ID) | KREAD_ARG(KREAD_GRAPH_NODE_ID))
 
 /* ---- rows by their ids ---- */
 
@@ -331,10 +205,10 @@ static int add_scope_attributes(struct kread_load *load, struct trace_scope *sco
 		if (add_scope_attribute(load, scope, attribute) < 0)
 			return -ENOMEM;
 	}
-	if (keep_dimensions(load, 0) < 0)
+	if (kread_put_attributes(load) < 0)
 		return -ENOMEM;
 	scope->attribute_count += load->event.attribute_count;
-	return copy_attributes(load->trace, &load->event);
+	return 0;
 }
 
 static enum record_scope_kind scope_kind(const struct kread_load *load)
@@ -469,13 +343,13 @@ static uint64_t take_copy(const struct kread_load *load, uint32_t device, struct
  * used. */
 static uint64_t take_dimensions(const struct kread_event *event, struct trace_work *work)
 {
-	if ((event->args & DIMENSION_ARGS) != DIMENSION_ARGS)
+	if ((event->args & KREAD_DIMENSION_ARGS) != KREAD_DIMENSION_ARGS)
 		return 0;
 	for (int i = 0; i < 3; i++) {
 		work->grid[i] = (uint64_t)event->grid[i] * event->block[i];
 		work->workgroup[i] = event->block[i];
 	}
-	return DIMENSION_ARGS;
+	return KREAD_DIMENSION_ARGS;
 }
 
 /* Interns the work kind of the row. Returns the args that it states; RET_WORK is TRACE_NONE if
