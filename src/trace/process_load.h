@@ -17,6 +17,7 @@
 #include "trace/hip_events.h"
 #include "trace/idset.h"
 #include "trace/origin.h"
+#include "trace/raw_list.h"
 #include "trace/strtab.h"
 #include "trace/switches.h"
 #include "trace/trace_model.h"
@@ -26,22 +27,6 @@
 struct clock_fit;
 struct expect_graph;
 struct stream_api;
-
-/* A record of an infrequent type. */
-struct raw {
-	const void *record; /* a copy, in the list's memory */
-	uint32_t tid;	    /* of the thread that wrote the record */
-	uint32_t order;	    /* origin_walk.order: ascends by (writer, time of writing) */
-};
-
-struct raw_block;
-
-/* The records of one type. Zero is an empty list. */
-struct raw_list {
-	struct raw *rows;
-	uint32_t count;
-	struct raw_block *blocks;
-};
 
 /* Number of rows that each array had before this process: rows [first, count) of each array belong
  * to the process that is being loaded. */
@@ -132,29 +117,10 @@ int ledger_load(struct process_load *load);	 /* sources, drops */
 /* Frees everything that LOAD owns. LOAD may be incomplete, after a stage that failed. */
 void process_load_release(struct process_load *load);
 
-/* Appends a copy of RECORD, because a record that is read once, in order, is not mapped for long.
- * WALK is the walk that returned it. Returns 0 or -ENOMEM. */
-int raw_add(struct raw_list *list, const struct record_header *record,
-	    const struct origin_walk *walk);
-
-/* Frees the list's records and makes it empty. */
-void raw_release(struct raw_list *list);
-
-/* Sorts LIST by ascending KEY; equal keys keep their order. Returns 0, or -ENOMEM with LIST
- * unchanged. */
-int raw_sort(struct raw_list *list, uint64_t (*key)(const struct raw *row));
-
-/* A key for raw_sort: brings records into the order of (writer, time of writing). */
-uint64_t raw_order(const struct raw *row);
-
-/* Index of the last row whose key is at most KEY, or -1. LIST must be sorted by KEY_OF. */
-int64_t raw_find(const struct raw_list *list, uint64_t key,
-		 uint64_t (*key_of)(const struct raw *row));
-
-/* Index of the row into the trace's array, or TRACE_NONE if this process has no such row. An id of
- * 0 means "none" for agents, scopes, calls and graphs. Each may be called once the array is filled;
- * for scopes and calls, once the first walk is done. Cost: agents are searched one by one, scopes
- * and calls by hash, the others by bisection. */
+/* load_find.c. Index of the row into the trace's array, or TRACE_NONE if this process has no such
+ * row. An id of 0 means "none" for agents, scopes, calls and graphs. Each may be called once the
+ * array is filled; for scopes and calls, once the first walk is done. Cost: agents are searched one
+ * by one, scopes and calls by hash, the others by bisection. */
 uint32_t load_find_thread(const struct process_load *load, uint32_t tid);
 uint32_t load_find_agent(const struct process_load *load, uint64_t handle);
 uint32_t load_find_queue(const struct process_load *load, uint32_t id);

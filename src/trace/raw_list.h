@@ -1,0 +1,52 @@
+/* Inside trace/: lists of copied records. Records of infrequent types are kept in a list for each
+ * type until their process is loaded. Threading: one thread loads a trace; there are no locks. */
+#ifndef DAGTAP_TRACE_RAW_LIST_H
+#define DAGTAP_TRACE_RAW_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/record.h"
+#include "trace/origin.h"
+
+/* A record of an infrequent type. */
+struct raw {
+	const void *record; /* a copy, in the list's memory */
+	uint32_t tid;	    /* of the thread that wrote the record */
+	uint32_t order;	    /* origin_walk.order: ascends by (writer, time of writing) */
+};
+
+struct raw_block;
+
+/* The records of one type. Zero is an empty list. */
+struct raw_list {
+	struct raw *rows;
+	uint32_t count;
+	struct raw_block *blocks;
+};
+
+/* Appends a copy of RECORD, because a record that is read once, in order, is not mapped for long.
+ * WALK is the walk that returned it. Returns 0 or -ENOMEM. */
+int raw_add(struct raw_list *list, const struct record_header *record,
+	    const struct origin_walk *walk);
+
+/* Fills the header of RECORD (BYTES bytes, a multiple of 8) and appends a copy to LISTS[TYPE], as
+ * if a writer had recorded it. LISTS has a list for each type. Returns 0 or -ENOMEM. */
+int raw_put(struct raw_list *lists, enum record_type type, uint32_t tag, void *record,
+	    size_t bytes);
+
+/* Frees the list's records and makes it empty. */
+void raw_release(struct raw_list *list);
+
+/* Sorts LIST by ascending KEY; equal keys keep their order. Returns 0, or -ENOMEM with LIST
+ * unchanged. */
+int raw_sort(struct raw_list *list, uint64_t (*key)(const struct raw *row));
+
+/* A key for raw_sort: brings records into the order of (writer, time of writing). */
+uint64_t raw_order(const struct raw *row);
+
+/* Index of the last row whose key is at most KEY, or -1. LIST must be sorted by KEY_OF. */
+int64_t raw_find(const struct raw_list *list, uint64_t key,
+		 uint64_t (*key_of)(const struct raw *row));
+
+#endif
