@@ -114,7 +114,7 @@ static bool is_whole_call(const struct trace *trace, uint32_t call)
 
 bool updates_is_whole(const struct process_load *load, uint64_t cid)
 {
-	return is_whole_call(load->trace, load_find_call(load, cuda_outer_cid(&load->cuda, cid)));
+	return is_whole_call(load->trace, cuda_find_call(load, cid));
 }
 
 /* Counts one record. When a graph is updated as a whole, CUPTI reports each of its nodes, whether
@@ -139,7 +139,7 @@ static void count_rows(struct process_load *load)
 
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_graph_node *record = list->rows[i].record;
-		uint32_t call = load_find_call(load, cuda_outer_cid(&load->cuda, record->cid));
+		uint32_t call = cuda_find_call(load, record->cid);
 		bool is_whole = is_whole_call(trace, call);
 
 		while (exec < trace->execs_count && trace->execs[exec].id < record->graph_id)

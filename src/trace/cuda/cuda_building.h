@@ -63,9 +63,6 @@ static inline bool cuda_has_graph(const struct cuda_building *building, uint32_t
 	return building->nodes[node].graph != TRACE_NONE;
 }
 
-/* The event, as the program's pointer, that the call CID gave to a node; 0 = none, or not kept. */
-uint64_t cuda_event_given(const struct cuda_building *building, uint64_t cid);
-
 /* Adds the records of the graph with rank GRAPH, and of the graphs that its nodes hold, with their
  * state at host time NS. Returns the snapshot's id. If the graph has not changed since its last
  * snapshot and holds no graphs, returns that one's id and adds nothing. 0 or -ENOMEM. */

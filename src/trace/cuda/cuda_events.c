@@ -327,8 +327,7 @@ static enum trace_wait_type wait_type(uint32_t type)
 static bool is_edge(const struct process_load *load, const struct record_cuda_sync *record)
 {
 	return record->header.tag == RECORD_CUDA_SYNC_STREAM_WAIT &&
-	       cuda_is_captured(load,
-				load_find_call(load, cuda_outer_cid(&load->cuda, record->cid)));
+	       cuda_is_captured(load, cuda_find_call(load, record->cid));
 }
 
 static uint32_t count_waits(const struct process_load *load)

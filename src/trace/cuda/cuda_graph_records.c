@@ -44,26 +44,7 @@ static uint32_t find_graph(const struct cuda_building *building, uint64_t id)
 	return id ? idset_find(&building->load->cuda.graph_ids, id) : TRACE_NONE;
 }
 
-int cuda_put_record(struct process_load *load, enum record_type type, uint32_t tag, void *record,
-		    size_t bytes)
-{
-	struct record_header header = {(uint16_t)type, (uint16_t)(bytes / 8), tag};
-	struct origin_walk nobody = {0};
-
-	memcpy(record, &header, sizeof(header));
-	return raw_add(&load->lists[type], record, &nobody);
-}
-
 /* ---- steps ---- */
-
-enum record_node_type cuda_node_type_of(enum trace_activity_kind kind)
-{
-	static const enum record_node_type types[] = {[TRACE_KERNEL] = RECORD_NODE_KERNEL,
-						      [TRACE_COPY] = RECORD_NODE_MEMCPY,
-						      [TRACE_MEMSET] = RECORD_NODE_MEMSET};
-
-	return types[kind];
-}
 
 /* Derives the type of a node from the name of the call that made it. The first part in the list
  * that the name contains decides. */
@@ -90,7 +71,7 @@ static enum record_node_type type_by_call(struct cuda_building *building, uint64
 		{"LaunchCooperative", RECORD_NODE_KERNEL},
 	};
 	const struct process_load *load = building->load;
-	uint32_t call = load_find_call(load, cuda_outer_cid(&load->cuda, cid));
+	uint32_t call = cuda_find_call(load, cid);
 	const char *name;
 
 	if (call == TRACE_NONE || load->trace->calls[call].api == TRACE_NONE)
@@ -356,8 +337,8 @@ static int make_exec(struct cuda_building *building, const struct record_cuda_gr
 	if (graph != TRACE_NONE && building->graphs[graph].first_node != TRACE_NONE)
 		result = cuda_take_snapshot(building, graph, step->ns, &record.graph_id);
 	if (result == 0 && record.graph_id)
-		result = cuda_put_record(building->load, RECORD_GRAPH_EXEC, 0, &record,
-					 sizeof(record));
+		result = raw_put(building->load->lists, RECORD_GRAPH_EXEC, 0, &record,
+				 sizeof(record));
 	return result;
 }
 
@@ -371,13 +352,6 @@ static bool is_told_twice(const struct process_load *load, const struct record_c
 	bool is_whole = updates_is_whole(load, update->cid);
 
 	return update->is_source ? !is_whole : is_whole && update->cid == source_cid;
-}
-
-uint64_t cuda_event_given(const struct cuda_building *building, uint64_t cid)
-{
-	const struct process_load *load = building->load;
-
-	return cuda_event_of_call(load, load_find_call(load, cuda_outer_cid(&load->cuda, cid)));
 }
 
 static int add_updates(struct cuda_building *building)
@@ -396,14 +370,15 @@ static int add_updates(struct cuda_building *building)
 			.ns = update->ns,
 		};
 
-		record.event = cuda_event_given(building, update->cid);
+		record.event = cuda_event_of_call(building->load,
+						  cuda_find_call(building->load, update->cid));
 		if (record.event)
 			record.type = RECORD_NODE_EVENT_RECORD;
 		if (update->is_source)
 			source_cid = update->cid;
 		if (update->exec && !is_told_twice(building->load, update, source_cid))
-			err = cuda_put_record(building->load, RECORD_GRAPH_EXEC_UPDATE, UINT32_MAX,
-					      &record, sizeof(record));
+			err = raw_put(building->load->lists, RECORD_GRAPH_EXEC_UPDATE, UINT32_MAX,
+				      &record, sizeof(record));
 	}
 	return err;
 }

@@ -15,13 +15,15 @@ struct process_load;
  * the edges as incomplete. */
 #define CUDA_EDGES_UNKNOWN (UINT32_MAX - 1)
 
-/* Fills the header of RECORD (BYTES bytes, a multiple of 8) and adds a copy to the list of its
- * type, as if a writer had recorded it. 0 or -ENOMEM. */
-int cuda_put_record(struct process_load *load, enum record_type type, uint32_t tag, void *record,
-		    size_t bytes);
-
 /* The type of a node whose activities have this kind. */
-enum record_node_type cuda_node_type_of(enum trace_activity_kind kind);
+static inline enum record_node_type cuda_node_type_of(enum trace_activity_kind kind)
+{
+	static const enum record_node_type types[] = {[TRACE_KERNEL] = RECORD_NODE_KERNEL,
+						      [TRACE_COPY] = RECORD_NODE_MEMCPY,
+						      [TRACE_MEMSET] = RECORD_NODE_MEMSET};
+
+	return types[kind];
+}
 
 /* Call after all steps. For each exec that only activities name, adds a graph whose nodes are those
  * that the activities name, and the exec. Numbers the graphs after *last_graph_id and updates it. 0

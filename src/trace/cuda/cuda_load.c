@@ -161,6 +161,11 @@ uint64_t cuda_outer_cid(const struct cuda_load *cuda, uint64_t cid)
 	return cid;
 }
 
+uint32_t cuda_find_call(const struct process_load *load, uint64_t cid)
+{
+	return load_find_call(load, cuda_outer_cid(&load->cuda, cid));
+}
+
 int64_t cuda_host_ns(struct cuda_load *cuda, uint64_t time)
 {
 	if (!time || !clock_fit_is_usable(&cuda->clock))

@@ -132,6 +132,9 @@ static inline bool cuda_is_there(const struct cuda_load *cuda)
  * if it is inside no other. */
 uint64_t cuda_outer_cid(const struct cuda_load *cuda, uint64_t cid);
 
+/* The row of the outermost call around the call CID; TRACE_NONE: it has no row. */
+uint32_t cuda_find_call(const struct process_load *load, uint64_t cid);
+
 /* Converts a time stamp of CUPTI to host ns. 0: TIME is 0, or there are too few anchors for a
  * clock. */
 int64_t cuda_host_ns(struct cuda_load *cuda, uint64_t time);

@@ -27,11 +27,6 @@ struct placing {
 	bool *is_taken;	 /* by row of events: a record has this node */
 };
 
-static uint32_t call_of(const struct process_load *load, uint64_t cid)
-{
-	return load_find_call(load, cuda_outer_cid(&load->cuda, cid));
-}
-
 /* ---- names ---- */
 
 static int compare_names(const void *left, const void *right)
@@ -43,7 +38,7 @@ static int compare_names(const void *left, const void *right)
 
 static void learn_name(struct placing *placing, uint64_t cid, uint32_t context, uint32_t event)
 {
-	uint64_t pointer = cuda_event_of_call(placing->load, call_of(placing->load, cid));
+	uint64_t pointer = cuda_event_of_call(placing->load, cuda_find_call(placing->load, cid));
 
 	if (pointer && event != RECORD_CUDA_NONE)
 		placing->names[placing->name_count++] =
@@ -193,7 +188,7 @@ static int order_by_node(struct placing *placing, uint32_t begin, uint32_t end)
 /* Finds the nodes of records [BEGIN, END), which have the same cid, and sorts them by node. */
 static int place_call(struct placing *placing, uint32_t begin, uint32_t end)
 {
-	uint32_t call = call_of(placing->load, record_at(placing, begin)->cid), first, stop;
+	uint32_t call = cuda_find_call(placing->load, record_at(placing, begin)->cid), first, stop;
 
 	if (call == TRACE_NONE || placing->load->trace->calls[call].launch == TRACE_NONE)
 		return 0;

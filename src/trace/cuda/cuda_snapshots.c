@@ -113,15 +113,15 @@ static int put_node(struct cuda_building *building, const struct snapshot *snaps
 	};
 
 	if (node->type == RECORD_NODE_EVENT_RECORD)
-		record.event = cuda_event_given(building, made->cid);
+		record.event = cuda_event_of_call(building->load,
+						  cuda_find_call(building->load, made->cid));
 	if (holds_graphs(node) &&
 	    put_all_held(building, snapshot, node, &record.child_graph_id) < 0)
 		return -ENOMEM;
-	if (cuda_put_record(building->load, RECORD_GRAPH_NODE, node->index, &record,
-			    sizeof(record)) < 0)
+	if (raw_put(building->load->lists, RECORD_GRAPH_NODE, node->index, &record,
+		    sizeof(record)) < 0)
 		return -ENOMEM;
-	return cuda_put_record(building->load, RECORD_NODE_RECORDED, 0, &recorded,
-			       sizeof(recorded));
+	return raw_put(building->load->lists, RECORD_NODE_RECORDED, 0, &recorded, sizeof(recorded));
 }
 
 /* The edge between two nodes of a graph, or NULL. Searches first from the edge that was found last,
@@ -189,8 +189,8 @@ static int put_edge(struct cuda_building *building, const struct snapshot *snaps
 	record.from = nodes[from].index;
 	record.to = nodes[to].index;
 	++*count;
-	return cuda_put_record(building->load, RECORD_GRAPH_EDGE, edge_type(building, edge),
-			       &record, sizeof(record));
+	return raw_put(building->load->lists, RECORD_GRAPH_EDGE, edge_type(building, edge), &record,
+		       sizeof(record));
 }
 
 /* The graph whose edges LIFE has. A clone without reported edges has those of its original. */
@@ -269,7 +269,7 @@ static int put_snapshot(struct cuda_building *building, const struct snapshot *s
 	if (!is_plain || life->is_partial || lacks_nodes(building, edges_of(building, life)))
 		record.edge_count = CUDA_EDGES_UNKNOWN;
 	return err < 0 ? err
-		       : cuda_put_record(building->load, RECORD_GRAPH, 0, &record, sizeof(record));
+		       : raw_put(building->load->lists, RECORD_GRAPH, 0, &record, sizeof(record));
 }
 
 /* Whether nodes of GRAPH hold graphs. Their changes do not reset the snapshot of GRAPH, so such a

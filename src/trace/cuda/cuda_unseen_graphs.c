@@ -70,7 +70,7 @@ static int put_unseen_node(struct process_load *load, uint64_t graph_id,
 		.copy_kind = RECORD_COPY_KIND_UNKNOWN,
 	};
 
-	return cuda_put_record(load, RECORD_GRAPH_NODE, index, &record, sizeof(record));
+	return raw_put(load->lists, RECORD_GRAPH_NODE, index, &record, sizeof(record));
 }
 
 static int put_unseen_graph(struct process_load *load, uint64_t graph_id,
@@ -87,8 +87,8 @@ static int put_unseen_graph(struct process_load *load, uint64_t graph_id,
 	for (uint32_t i = 0; i < count && err == 0; i++)
 		err = put_unseen_node(load, graph_id, &nodes[i], i);
 	if (err == 0)
-		err = cuda_put_record(load, RECORD_GRAPH, 0, &graph, sizeof(graph));
-	return err < 0 ? err : cuda_put_record(load, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
+		err = raw_put(load->lists, RECORD_GRAPH, 0, &graph, sizeof(graph));
+	return err < 0 ? err : raw_put(load->lists, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
 }
 
 static int put_unseen_graphs(struct process_load *load, uint64_t *last_graph_id,
