@@ -1,49 +1,9 @@
 /* The line of kernel launches: the dispatches that they must cause (expect_call.h) against the
  * rows. This witness needs no counter of a device. Without it, a recording into which no packet
  * came at all would look complete on a machine whose device has no counters. */
-#include <errno.h>
 #include <string.h>
 
-#include "trace/expect_call.h"
 #include "trace/ledger_state.h"
-#include "trace/row_table.h"
-
-/* ---- packets whose doorbell was not rung before the end ---- */
-
-int ledger_find_tails(struct ledger *ledger)
-{
-	const struct process_load *load = ledger->load;
-	const struct trace *trace = load->trace;
-	uint32_t count = trace->streams_count - load->first.streams;
-
-	ledger->stream_tails = table_zeroed(count, sizeof(*ledger->stream_tails));
-	if (!ledger->stream_tails)
-		return -ENOMEM;
-	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
-		const struct trace_call *call = &trace->calls[i];
-		int64_t *tail;
-
-		if (!call->activity_count || call->stream == TRACE_NONE)
-			continue;
-		tail = &ledger->stream_tails[call->stream - load->first.streams];
-		if (*tail < call->begin_ns)
-			*tail = call->begin_ns;
-	}
-	return 0;
-}
-
-bool ledger_is_unsubmitted(const struct ledger *ledger, uint32_t index)
-{
-	const struct process_load *load = ledger->load;
-	const struct trace_call *call = &load->trace->calls[index];
-	uint64_t rows = (uint64_t)call->activity_count +
-			ledger->barriers_of_call[index - load->first.calls];
-
-	if (!ledger->ended_early || rows >= call->activities_expected)
-		return false;
-	return call->stream == TRACE_NONE ||
-	       ledger->stream_tails[call->stream - load->first.streams] <= call->end_ns;
-}
 
 /* ---- what launches must cause, and what came ---- */
 
@@ -148,14 +108,6 @@ static void say_why(struct ledger *ledger, struct trace_source *line)
 }
 
 /* ---- the line ---- */
-
-uint64_t ledger_take(uint64_t *pool, uint64_t wanted)
-{
-	uint64_t taken = wanted < *pool ? wanted : *pool;
-
-	*pool -= taken;
-	return taken;
-}
 
 /* Takes up to MOST from what is missing and adds it as a drop with CAUSE. */
 static void explain(struct ledger *ledger, struct trace_source *line, enum trace_drop_kind kind,

@@ -9,14 +9,6 @@ struct device_slack {
 	uint64_t unknown;    /* in queues that no gate knows; those have their own line */
 };
 
-static uint64_t take_slack(uint64_t *slack, uint64_t wanted)
-{
-	uint64_t taken = wanted < *slack ? wanted : *slack;
-
-	*slack -= taken;
-	return taken;
-}
-
 /* Adds the line NAME: the software GPU COUNTED so many, against the rows of CLASS. */
 static void add_softgpu_line(struct ledger *ledger, const char *name, enum record_class class,
 			     uint64_t counted, struct device_slack *slack)
@@ -33,15 +25,15 @@ static void add_softgpu_line(struct ledger *ledger, const char *name, enum recor
 	ledger_add_class_drops(ledger, source, class);
 	if (accounted > counted) {
 		source->unexplained = accounted - counted;
-		source->unexplained -= take_slack(&slack->waiting, source->unexplained);
+		source->unexplained -= ledger_take(&slack->waiting, source->unexplained);
 		return;
 	}
-	unrecorded = take_slack(&slack->unrecorded, counted - accounted);
-	untraced = take_slack(&slack->untraced, counted - accounted - unrecorded);
+	unrecorded = ledger_take(&slack->unrecorded, counted - accounted);
+	untraced = ledger_take(&slack->untraced, counted - accounted - unrecorded);
 	/* The line of all packets counts them as lost. */
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, PACKETS_UNRECORDED, unrecorded);
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, "sent after tracing ended", untraced);
-	unknown = take_slack(&slack->unknown, counted - accounted - unrecorded - untraced);
+	unknown = ledger_take(&slack->unknown, counted - accounted - unrecorded - untraced);
 	ledger_add_drop(ledger, source, TRACE_DROP_LOST, "in queues that no gate knows", unknown);
 	source->unexplained = counted - accounted - unrecorded - untraced - unknown;
 }
@@ -61,11 +53,11 @@ static struct device_slack packet_slack(const struct ledger *ledger)
 	uint64_t gate_others = ledger->totals.gate_others;
 
 	if (others > gate_others)
-		take_slack(&slack.untraced,
-			   others - gate_others -
-				   take_slack(&slack.unrecorded, others - gate_others));
+		ledger_take(&slack.untraced,
+			    others - gate_others -
+				    ledger_take(&slack.unrecorded, others - gate_others));
 	else
-		take_slack(&slack.waiting, gate_others - others);
+		ledger_take(&slack.waiting, gate_others - others);
 	return slack;
 }
 

@@ -1,6 +1,8 @@
 /* Inside the ledger: the state of making the lines of one process, and the functions that its files
- * share: ledger.c, ledger_cuda.c, ledger_graphs.c, ledger_launches.c, ledger_queues.c and
- * ledger_softgpu.c. A line is a row of trace.sources. A failure for lack of memory is kept in
+ * share. ledger_state.c has the parts of a line and is used by all; ledger_totals.c counts what
+ * several lines use; ledger_calls.c, ledger_cuda.c, ledger_graphs.c, ledger_hsa.c,
+ * ledger_launches.c, ledger_queues.c and ledger_softgpu.c add the lines of their subjects; ledger.c
+ * calls them. A line is a row of trace.sources. A failure for lack of memory is kept in
  * ledger.failed, which ledger_load returns. */
 #ifndef DAGTAP_TRACE_LEDGER_STATE_H
 #define DAGTAP_TRACE_LEDGER_STATE_H
@@ -29,7 +31,7 @@ struct ledger {
 	struct totals totals;
 	uint32_t *barriers_of_call; /* by call, from first.calls: number of barrier packets */
 	/* By stream, from first.streams: when the last call that submitted work to it began, ns;
-	 * filled by ledger_find_tails. */
+	 * filled by ledger_count. */
 	int64_t *stream_tails;
 	/* Packets that can still explain what graph launches and kernel launches lack. Each packet
 	 * explains one missing activity; ledger_take takes them out. */
@@ -98,20 +100,34 @@ void ledger_add_drops(struct ledger *ledger, struct trace_source *source,
 /* Appends a remark to the line's text. */
 void ledger_say(struct ledger *ledger, struct trace_source *source, trace_string text);
 
-/* Adds the line NAME for the calls of INTERFACE ("hip" or "cuda"), and the line "rccl" if there is
- * a count of RCCL's calls. Adds nothing if no calls were counted. */
-void ledger_add_calls(struct ledger *ledger, const char *name, const char *interface);
+/* Adds the line of the records of CLASS, with EXPECTED by WITNESS. If witnesses are late, or
+ * WITNESS is NULL, the writers' counts are the witness. Records that the writers' counts miss are
+ * unexplained in both cases. NULL when out of memory. */
+struct trace_source *ledger_add_class_line(struct ledger *ledger, const char *name,
+					   enum record_class class, const char *witness,
+					   uint64_t expected);
+
+/* Excuses up to DROPPED of COUNT halves, whose other half is in a chunk that the ring reused, and
+ * says so in the line. Returns how many are left. */
+uint64_t ledger_excuse_edge(struct ledger *ledger, struct trace_source *source, uint64_t count,
+			    uint64_t dropped, const char *what);
 
 /* Takes up to WANTED out of *POOL and returns how many. */
 uint64_t ledger_take(uint64_t *pool, uint64_t wanted);
 
-/* Fills stream_tails. Returns 0 or -ENOMEM. */
-int ledger_find_tails(struct ledger *ledger);
+/* ledger_totals.c: fills totals, barriers_of_call and stream_tails. Call before any line is added.
+ * Returns 0 or -ENOMEM; ledger_load frees the arrays in both cases. */
+int ledger_count(struct ledger *ledger);
 
-/* True if the activities that the call lacks had places in a queue when the recording ended early,
- * but their doorbell had not been rung: the call's wrapper counted more packets than there are
- * rows, and no later call submitted work to the same stream. CALL is an index into trace.calls. */
+/* ledger_totals.c: true if the activities that the call lacks had places in a queue when the
+ * recording ended early, but their doorbell had not been rung: the call's wrapper counted more
+ * packets than there are rows, and no later call submitted work to the same stream. CALL is an
+ * index into trace.calls. */
 bool ledger_is_unsubmitted(const struct ledger *ledger, uint32_t call);
+
+/* Adds the line NAME for the calls of INTERFACE ("hip" or "cuda"), and the line "rccl" if there is
+ * a count of RCCL's calls. Adds nothing if no calls were counted. */
+void ledger_add_calls(struct ledger *ledger, const char *name, const char *interface);
 
 /* Judges LOST activities of a line, already counted as orphans, whose correlation id has no call
  * row: the ring may have reused the call's chunk, the call was dropped, or it had not returned. The
@@ -124,6 +140,7 @@ void ledger_judge_lost_calls(struct ledger *ledger, struct trace_source *source,
 void ledger_add_cuda(struct ledger *ledger);
 void ledger_add_cuda_losses(struct ledger *ledger); /* beside HIP's lines */
 void ledger_add_graphs(struct ledger *ledger);
+void ledger_add_hsa(struct ledger *ledger);
 void ledger_add_launches(struct ledger *ledger); /* after the graphs */
 void ledger_add_softgpu(struct ledger *ledger);
 void ledger_add_unknown_queues(struct ledger *ledger);
