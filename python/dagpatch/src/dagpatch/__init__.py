@@ -39,8 +39,8 @@ from ._abi import (
 from ._library import Error, Mismatch, NotSupported, lib as _lib
 from .cache import Cache, Vote
 from .context import Change, Context, Parameter, drivers, observe_in_trace
-from .nodes import Argument, Attributes, Child, Collective, Declared, End, Mapping, Pointer
-from .recording import Recording
+from .nodes import Argument, Attributes, Collective, Declared, End, Mapping, Pointer
+from .recording import Child, Recording
 
 
 def version() -> int:

@@ -9,7 +9,7 @@ from typing import Any, Callable, Optional, Sequence
 from . import _abi
 from ._abi import CacheStats
 from ._library import guard, lib, make, make_error
-from .context import Context, Owner
+from ._owner import ContextBase, Owner
 
 # (values, timeout_ns): the least of all ranks' values, one by one; an exception if it has none.
 Vote = Callable[[Sequence[int], int], Sequence[int]]
@@ -49,7 +49,7 @@ class Cache:
 
     def __init__(
         self,
-        context: Context,
+        context: ContextBase,
         *,
         capacity: int = 0,
         vote: Optional[Vote] = None,

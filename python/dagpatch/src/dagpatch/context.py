@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import weakref
-from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple, Optional
+from typing import Any, Callable, Iterable, NamedTuple, Optional
 
 from . import _abi
 from ._abi import Capability, ParameterKind, Strategy
 from ._library import guard, handle, lib, make, make_error, raise_pending
-
-if TYPE_CHECKING:
-    from .recording import Recording
+from ._owner import ContextBase, Owner
+from .recording import Recording
 
 Observer = Callable[["Change"], None]
 
@@ -20,7 +18,7 @@ class Change(NamedTuple):
     """An address that the driver has accepted. node None: all nodes of the slot at once, by the
     table."""
 
-    recording: Optional["Recording"]
+    recording: Optional[Recording]
     slot: int
     node: Optional[int]
     byte: Optional[int]
@@ -39,22 +37,13 @@ class Parameter(NamedTuple):
     kind: ParameterKind = ParameterKind.PARAMETER_UNKNOWN
 
 
-class Owner:
-    """What a context's recordings and caches keep of it: it is destroyed after the last of them."""
-
-    def __init__(self, pointer: int) -> None:
-        self.pointer = pointer
-        self.kept: list[Any] = []
-        self.finalizer = weakref.finalize(self, lib.dagpatch_context_destroy, pointer)
-
-
 def observe_in_trace(change: Change) -> None:
     """As Context(observe=observe_in_trace): marks each change in dagtap's trace, without coming to
     Python."""
     raise NotImplementedError("for Context(observe=...) only")
 
 
-class Context:
+class Context(ContextBase):
     """A driver's context ("cuda", "hip" or "model") of the thread's current device, whatever
     thread uses it later; see dagpatch_context_create.
 
@@ -78,10 +67,7 @@ class Context:
         table_from_nodes: int = 0,
         observe: Optional[Observer] = None,
     ) -> None:
-        self._members: "weakref.WeakSet[Any]" = weakref.WeakSet()
-        self._recordings: "weakref.WeakValueDictionary[int, Recording]" = (
-            weakref.WeakValueDictionary()
-        )
+        super().__init__()
         options = make(
             _abi.Options,
             driver=driver.encode(),
@@ -126,13 +112,6 @@ class Context:
             )
 
         return call
-
-    @property
-    def pointer(self) -> int:
-        """The struct dagpatch_context."""
-        if not self._owner.finalizer.alive:
-            raise ValueError("the context is closed")
-        return self._owner.pointer
 
     @property
     def capabilities(self) -> Capability:

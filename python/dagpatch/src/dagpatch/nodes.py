@@ -1,17 +1,14 @@
-"""What nodes are made of: arguments with addresses in them, ends of copies, children."""
+"""What nodes are made of: arguments with addresses in them, ends of copies."""
 
 from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
+from typing import Any, NamedTuple, Optional, Sequence, Union
 
 from . import _abi
 from ._abi import Programmatic
 from ._library import address, array, make
-
-if TYPE_CHECKING:
-    from .recording import Recording
 
 
 class Pointer(NamedTuple):
@@ -67,15 +64,6 @@ class Mapping(NamedTuple):
 
     slot: int
     offset: int = 0
-
-
-@dataclass(frozen=True)
-class Child:
-    """A recording to be nested, and where each of its slots lies. It may be closed after it was
-    added."""
-
-    nested: "Recording"
-    mappings: Sequence[Union[Mapping, int]]
 
 
 @dataclass(frozen=True)
@@ -174,18 +162,4 @@ def make_end(end: End) -> _abi.End:
         address=address(end.address) or None,
         pitch=end.pitch,
         rows=end.rows,
-    )
-
-
-def make_child(child: Child) -> _abi.Child:
-    """The C struct, its size set."""
-    mappings = [
-        _abi.Mapping(mapping) if isinstance(mapping, int) else _abi.Mapping(*mapping)
-        for mapping in child.mappings
-    ]
-    return make(
-        _abi.Child,
-        nested=child.nested.pointer,
-        mappings=array(_abi.Mapping, mappings),
-        mapping_count=len(mappings),
     )

@@ -5,23 +5,23 @@ from __future__ import annotations
 import ctypes
 import errno
 import weakref
+from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 from . import _abi
 from ._abi import Condition, DumpFormat, Relocation, State, Stats
 from ._library import address, array, guard, handle, lib, make, make_error, pending, raise_pending
+from ._owner import ContextBase, Owner
 from .cache import Cache
-from .context import Context, Owner
 from .nodes import (
     AnyArgument,
     Attributes,
-    Child,
     Collective,
     Declared,
     End,
+    Mapping,
     make_arguments,
     make_attributes,
-    make_child,
     make_end,
     three,
 )
@@ -43,6 +43,29 @@ def _captor(record: Capture, count: int) -> Callable[..., int]:
     return call
 
 
+@dataclass(frozen=True)
+class Child:
+    """A recording to be nested, and where each of its slots lies. It may be closed after it was
+    added."""
+
+    nested: "Recording"
+    mappings: Sequence[Union[Mapping, int]]
+
+
+def _child(child: Child) -> _abi.Child:
+    """The C struct, its size set."""
+    mappings = [
+        _abi.Mapping(mapping) if isinstance(mapping, int) else _abi.Mapping(*mapping)
+        for mapping in child.mappings
+    ]
+    return make(
+        _abi.Child,
+        nested=child.nested.pointer,
+        mappings=array(_abi.Mapping, mappings),
+        mapping_count=len(mappings),
+    )
+
+
 class Recording:
     """A graph that stays alive when its buffers move; see dagpatch.h for each call.
 
@@ -56,7 +79,7 @@ class Recording:
     """
 
     def __init__(
-        self, context: Context, *, derive_dependencies: bool = False, nested: bool = False
+        self, context: ContextBase, *, derive_dependencies: bool = False, nested: bool = False
     ) -> None:
         pointer = ctypes.c_void_p()
         flags = (_abi.DERIVE_DEPENDENCIES if derive_dependencies else 0) | (
@@ -195,7 +218,7 @@ class Recording:
     def add_child(self, child: Child, *, after: Sequence[int] = ()) -> int:
         """A copy of a nested recording."""
         self._kept.append(child.nested._kept)
-        return self._add("dagpatch_add_child", make_child(child), after=after)
+        return self._add("dagpatch_add_child", _child(child), after=after)
 
     def add_conditional(
         self,
@@ -209,7 +232,7 @@ class Recording:
     ) -> int:
         """Bodies that run as an int32 (or a byte) in a slot says; see enum dagpatch_condition."""
         self._kept += [child.nested._kept for child in bodies]
-        made = [make_child(child) for child in bodies]
+        made = [_child(child) for child in bodies]
         conditional = make(
             _abi.Conditional,
             condition=condition,
@@ -403,7 +426,7 @@ class Recording:
 
     def set_child(self, node: int, child: Child) -> None:
         """Another recording, of the same shape, in place of a child's."""
-        made = make_child(child)
+        made = _child(child)
         self._check(lib.dagpatch_set_child(self.pointer, node, made), "dagpatch_set_child")
         self._kept.append(child.nested._kept)
 
