@@ -201,15 +201,55 @@ static struct process_first first_rows(const struct trace *trace)
 	};
 }
 
-/* The stages in the order in which they run. Each may read the rows that earlier ones made. */
-static int (*const stages[])(struct process_load *) = {
-	tell_notes,	      catalog_load,	scopes_load,
-	clocks_load,	      cuda_load,	streams_load,
-	calls_load,	      submissions_load, completions_load,
-	faults_load,	      join_load,	cuda_captures_load,
-	cuda_impossible_load, cuda_graphs_load, graphs_load,
-	cuda_bodies_load,     naming_load,	hip_events_load,
-	cuda_events_load,     cuda_expect_load, ledger_load,
+/* The stages in the order in which they run. "records" are the lists of infrequent records, "file"
+ * is a walk through the frequent ones, and "ids" are the sets of ids: the first walk makes them. */
+static const struct ingest_stage stages[] = {
+	{"notes", "records", "messages", tell_notes},
+	{"catalog", "records", "threads, agents, queues, apis, kernels", catalog_load},
+	{"scopes", "records, ids, threads", "scopes", scopes_load},
+	{"clocks", "records, agents", "clocks", clocks_load},
+	{"cuda clock", "records, ids, agents", "cuda clock, outer calls", cuda_load},
+	{"streams", "records, ids, apis", "streams, stream apis", streams_load},
+	{"calls", "file, ids, threads, scopes, apis, stream apis, outer calls",
+	 "calls, activity counts, stream handles, event notes, capture notes, update notes",
+	 calls_load},
+	{"submissions",
+	 "file, ids, agents, queues, kernels, cuda clock, outer calls, streams, calls, "
+	 "activity counts",
+	 "activities, barriers, works, submissions", submissions_load},
+	{"completions", "file, clocks, submissions, activities", "ticks", completions_load},
+	{"faults", "records, agents, queues, activities", "messages", faults_load},
+	{"join", "apis, stream apis, stream handles, activity counts, calls, activities, works",
+	 "streams of calls", join_load},
+	{"cuda captures", "apis, calls, capture notes", "captured calls", cuda_captures_load},
+	{"cuda impossible", "agents, streams, calls, activities", "messages", cuda_impossible_load},
+	{"cuda graphs",
+	 "records, ids, apis, outer calls, calls, activities, capture notes, update notes",
+	 "graph records, cuda nodes", cuda_graphs_load},
+	{"graphs", "records, graph records, scopes, kernels, calls",
+	 "graphs, nodes, edges, execs, launches", graphs_load},
+	{"cuda bodies",
+	 "records, cuda clock, cuda nodes, calls, activities, graphs, nodes, edges, execs, "
+	 "launches",
+	 "calls of bodies", cuda_bodies_load},
+	{"naming",
+	 "records, update notes, cuda nodes, calls, activities, works, graphs, nodes, execs, "
+	 "launches",
+	 "nodes of activities, switches", naming_load},
+	{"hip events",
+	 "records, event notes, update notes, apis, calls, streams of calls, activities, graphs, "
+	 "nodes, execs, launches",
+	 "events, event records, waits", hip_events_load},
+	{"cuda events",
+	 "records, cuda clock, outer calls, captured calls, threads, agents, streams, calls, "
+	 "update notes, graphs, nodes, execs, launches",
+	 "events, event records, waits, memory operations, overheads", cuda_events_load},
+	{"cuda expect", "records, apis, outer calls, calls, graphs, nodes, execs, launches",
+	 "expected activities", cuda_expect_load},
+	{"ledger",
+	 "records, calls, streams of calls, activities, barriers, works, graphs, nodes, "
+	 "nodes of activities, launches, switches, expected activities",
+	 "sources, drops", ledger_load},
 };
 
 #define STAGE_COUNT (sizeof(stages) / sizeof(stages[0]))
@@ -217,6 +257,11 @@ static int (*const stages[])(struct process_load *) = {
 uint32_t ingest_stage_count(void)
 {
 	return STAGE_COUNT;
+}
+
+const struct ingest_stage *ingest_stage_at(uint32_t index)
+{
+	return index < STAGE_COUNT ? &stages[index] : NULL;
 }
 
 static void show_progress(struct ingest_progress *progress)
@@ -254,7 +299,7 @@ int ingest_process(struct trace *trace, struct strtab *strings, struct origin *o
 		/* Interning may move the array of texts. A stage that interns does not read texts
 		 * through the trace, or refreshes this pointer before it does. */
 		trace->strings = strings->strings;
-		result = stages[i](&load);
+		result = stages[i].load(&load);
 	}
 	process_load_release(&load);
 	return result;

@@ -12,6 +12,19 @@ struct ingest_progress {
 	uint64_t done, total;
 };
 
+/* A stage of loading. `reads` and `writes` name, separated by ", ", the tables and notes that the
+ * stage needs from earlier stages, and those that it adds or completes for later ones. */
+struct ingest_stage {
+	const char *name, *reads, *writes;
+	int (*load)(struct process_load *load);
+};
+
+/* What the first walk through the records makes, in the words of `writes`. */
+#define INGEST_FIRST_WALK "records, file, ids"
+
+/* The stage at INDEX, from 0, in the order in which they run; NULL after the last. */
+const struct ingest_stage *ingest_stage_at(uint32_t index);
+
 /* Number of stages that a process goes through; ingest_process adds it to `done`. */
 uint32_t ingest_stage_count(void);
 
