@@ -53,7 +53,7 @@ int cli_take_limit(const struct cli_command *self, uint32_t *ret_limit);
 /* Whether TEXT is an unsigned decimal number of 64 bits and nothing else, without sign or space. */
 bool cli_is_number(const char *text, uint64_t *ret_number);
 
-#ifdef __clang_analyzer__ /* tells the analyzer, which does not see main.c, what they return */
+#ifdef __clang_analyzer__ /* tells the analyzer, which does not see cli.c, what they return */
 #define cli_fail(...)	     (cli_fail(__VA_ARGS__), CLI_FAILED)
 #define cli_usage(self, ...) (cli_usage(self, __VA_ARGS__), CLI_USAGE)
 #endif

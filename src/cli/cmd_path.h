@@ -28,16 +28,4 @@ static inline uint32_t path_rows_shown(const struct path_result *result, uint32_
 int path_print_text(const struct path_result *result);
 int path_print_json(const struct path_result *result);
 
-/* The functions below describe a stream, a scope or an activity in one cell or value. */
-
-#define PATH_TEXT_CHARS 96
-
-/* Writes into BUFFER, of PATH_TEXT_CHARS bytes, and returns it. */
-const char *path_stream_text(const struct trace *trace, uint32_t stream, uint32_t agent,
-			     char *buffer);
-
-/* These return texts of the trace. */
-const char *path_scope_text(const struct trace *trace, uint32_t scope);
-const char *path_activity_text(const struct trace *trace, uint32_t activity);
-
 #endif

@@ -19,6 +19,7 @@
 #include "cli/launcher.h"
 #include "cli/loss_box.h"
 #include "cli/spool_folder.h"
+#include "cli/spool_listing.h"
 #include "format/words.h"
 #include "record/spooler.h"
 
@@ -317,7 +318,7 @@ static bool wait_for_survivors(int folder_fd)
 
 	while (launch_has_survivors()) {
 		if (timer_is_over(limit) || gather_is_interrupted() ||
-		    gather_count_processes(folder_fd) == 0)
+		    listing_count_processes(folder_fd) == 0)
 			return true;
 		nanosleep(&pause, NULL);
 	}

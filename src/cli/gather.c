@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/spool_folder.h"
+#include "cli/spool_listing.h"
 #include "record/spool.h"
 #include "record/spool_reader.h"
 #include "trace/pack/pack.h"
@@ -28,82 +27,6 @@ void gather_interrupt(int signal_number)
 bool gather_is_interrupted(void)
 {
 	return interrupted;
-}
-
-/* Opens a regular file of the folder. Follows no link, and does not wait for the other end of a
- * FIFO. Returns -1 with errno set; ELOOP if it is no regular file. */
-static int open_spool(int folder_fd, const char *name)
-{
-	int fd = openat(folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat status;
-
-	if (fd < 0 || (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)))
-		return fd;
-	close(fd);
-	errno = ELOOP;
-	return -1;
-}
-
-/* Reads the pid and the state from a spool's header. Returns false if the file has no complete
- * header. */
-static bool read_state(int folder_fd, const char *name, uint32_t *ret_pid, bool *ret_is_open)
-{
-	struct spool_header header;
-	int fd = open_spool(folder_fd, name);
-	ssize_t got = fd < 0 ? -1 : read(fd, &header, sizeof(header));
-
-	if (fd >= 0)
-		close(fd);
-	if (got != (ssize_t)sizeof(header))
-		return false;
-	*ret_pid = header.pid;
-	*ret_is_open = header.live.state == SPOOL_OPEN;
-	return true;
-}
-
-/* Calls TAKE for each file of the folder that passes FILTER. Returns the sum of the results. */
-static uint32_t for_each(int folder_fd, int (*filter)(const struct dirent *),
-			 uint32_t (*take)(int folder_fd, const char *name))
-{
-	struct dirent **entries;
-	int count = scandirat(folder_fd, ".", &entries, filter, alphasort);
-	uint32_t sum = 0;
-
-	for (int i = 0; i < count; i++) {
-		sum += take(folder_fd, entries[i]->d_name);
-		free(entries[i]);
-	}
-	if (count >= 0)
-		free(entries);
-	return sum;
-}
-
-static uint32_t has_process(int folder_fd, const char *name)
-{
-	uint32_t pid;
-	bool is_open;
-
-	return read_state(folder_fd, name, &pid, &is_open) &&
-	       (kill((pid_t)pid, 0) == 0 || errno == EPERM);
-}
-
-static uint32_t is_live(int folder_fd, const char *name)
-{
-	uint32_t pid;
-	bool is_open;
-
-	return read_state(folder_fd, name, &pid, &is_open) && is_open &&
-	       has_process(folder_fd, name);
-}
-
-uint32_t gather_count_live(int folder_fd)
-{
-	return for_each(folder_fd, spool_folder_is_spool, is_live);
-}
-
-uint32_t gather_count_processes(int folder_fd)
-{
-	return for_each(folder_fd, spool_folder_is_spool, has_process);
 }
 
 /* The progress, shown on a terminal. */
@@ -252,7 +175,7 @@ static int put_named(struct passage *passage, const struct gather_request *reque
 
 	if (asprintf(&path, "%s/%s", request->folder, name) < 0)
 		return dagtap_error_set(passage->error, -ENOMEM, "out of memory");
-	fd = open_spool(request->folder_fd, name);
+	fd = listing_open(request->folder_fd, name);
 	err = fd < 0 ? dagtap_error_set(passage->error, -errno, "%s: %s", path, strerror(errno))
 		     : put_spool(passage, path, fd);
 	if (fd >= 0)
@@ -315,7 +238,7 @@ static int take_out(int folder_fd, struct dirent **entries, int count,
 /* Whether the name belongs to no regular file. Prints a line on stderr if so. */
 static uint32_t is_foreign(int folder_fd, const char *name)
 {
-	int fd = open_spool(folder_fd, name);
+	int fd = listing_open(folder_fd, name);
 
 	if (fd >= 0)
 		close(fd);
@@ -332,13 +255,14 @@ int gather_spools(const struct gather_request *request, struct gather_result *re
 	struct gather_result counts = {0};
 	struct dirent **entries;
 	struct stat status;
-	int found = scandirat(request->folder_fd, ".", &entries, spool_folder_is_spool, alphasort);
+	int found = scandirat(request->folder_fd, ".", &entries, listing_is_spool, alphasort);
 	int files, count, err = 0;
 
 	if (found < 0)
 		return dagtap_error_set(error, -errno, "%s: %s", request->folder, strerror(errno));
 	files = take_out(request->folder_fd, entries, found, is_foreign);
-	count = request->leave_live ? take_out(request->folder_fd, entries, files, is_live) : files;
+	count = request->leave_live ? take_out(request->folder_fd, entries, files, listing_is_live)
+				    : files;
 	if (count > 0)
 		err = write_bundle(request, entries, count, &counts, error);
 	counts.spool_count = (uint32_t)count;
@@ -360,7 +284,7 @@ int gather_spools(const struct gather_request *request, struct gather_result *re
 uint32_t gather_tell_lost(int folder_fd, FILE *out)
 {
 	struct dirent **entries;
-	int count = scandirat(folder_fd, ".", &entries, spool_folder_is_lost, alphasort);
+	int count = scandirat(folder_fd, ".", &entries, listing_is_lost, alphasort);
 	uint32_t told = 0;
 
 	for (int i = 0; i < count; i++) {

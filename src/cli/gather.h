@@ -50,12 +50,6 @@ void gather_interrupt(int signal_number);
 /* Whether gather_interrupt has run. */
 bool gather_is_interrupted(void);
 
-/* Number of spools in the folder whose process is alive and still records. */
-uint32_t gather_count_live(int folder_fd);
-
-/* Number of spools whose process is alive. It may have stopped recording and be about to end. */
-uint32_t gather_count_processes(int folder_fd);
-
 /* Writes a line to OUT for each process that could not make a spool and left a file with its errno
  * (SPOOL_LOST_SUFFIX). Returns how many. */
 uint32_t gather_tell_lost(int folder_fd, FILE *out);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/cmd_path.h"
+#include "cli/path_names.h"
 #include "format/words.h"
 #include "wire/json.h"
 

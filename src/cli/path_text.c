@@ -6,6 +6,7 @@
 #include "cli/cmd_path.h"
 #include "cli/columns.h"
 #include "cli/human.h"
+#include "cli/path_names.h"
 #include "format/words.h"
 
 static double percent(int64_t part, int64_t whole)

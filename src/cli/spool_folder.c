@@ -2,6 +2,7 @@
 #include "cli/spool_folder.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,7 +17,7 @@
 
 #include "base/memory.h"
 #include "cli/cli.h"
-#include "cli/gather.h"
+#include "cli/spool_listing.h"
 #include "record/spool.h"
 
 #define MEMORY_FOLDER	   "/dev/shm"
@@ -58,23 +59,6 @@ static int name_folder(const char *output, char **ret_path)
 	return cli_fail("%s: %s", output, strerror(ENAMETOOLONG));
 }
 
-static bool has_suffix(const char *name, const char *suffix)
-{
-	size_t chars = strlen(name), suffix_chars = strlen(suffix);
-
-	return chars > suffix_chars && !strcmp(name + chars - suffix_chars, suffix);
-}
-
-int spool_folder_is_spool(const struct dirent *entry)
-{
-	return has_suffix(entry->d_name, SPOOL_SUFFIX);
-}
-
-int spool_folder_is_lost(const struct dirent *entry)
-{
-	return has_suffix(entry->d_name, SPOOL_LOST_SUFFIX);
-}
-
 /* ---- the contents of a folder ---- */
 
 /* Whether the file has a spool's magic. An unfinished spool (named .new) may be empty, or have
@@ -95,13 +79,13 @@ static bool holds_spool(int fd, bool is_unfinished)
  * file, and belongs to the owner of the folder. */
 static bool is_ours(int folder_fd, const char *name)
 {
-	bool is_new = has_suffix(name, SPOOL_SUFFIX ".new");
-	bool is_spool = has_suffix(name, SPOOL_SUFFIX);
+	bool is_new = listing_has_suffix(name, SPOOL_SUFFIX ".new");
+	bool is_spool = listing_has_suffix(name, SPOOL_SUFFIX);
 	struct stat status, folder;
 	bool ours = false;
 	int fd;
 
-	if (!is_spool && !is_new && !has_suffix(name, SPOOL_LOST_SUFFIX))
+	if (!is_spool && !is_new && !listing_has_suffix(name, SPOOL_LOST_SUFFIX))
 		return false;
 	fd = openat(folder_fd, name, FILE_FLAGS);
 	if (fd < 0)
@@ -280,7 +264,7 @@ static int clear(int fd, const char *path)
 
 	if (err == CLI_OK)
 		err = lock_folder(fd, path);
-	if (err == CLI_OK && gather_count_live(fd) > 0)
+	if (err == CLI_OK && listing_count_live(fd) > 0)
 		err = cli_fail("%s: a process of an earlier recording still writes there", path);
 	if (err == CLI_OK)
 		err = check_contents(fd, path);

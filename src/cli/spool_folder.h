@@ -8,7 +8,6 @@
 #ifndef DAGTAP_CLI_SPOOL_FOLDER_H
 #define DAGTAP_CLI_SPOOL_FOLDER_H
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -44,9 +43,5 @@ const char *spool_folder_name(const struct spool_folder *folder);
 
 /* Removes dagtap's spools in the folder, and then the folder if it is empty. */
 void spool_folder_remove(const struct spool_folder *folder);
-
-/* Filters for scandirat. They check the file's name only. */
-int spool_folder_is_spool(const struct dirent *entry);
-int spool_folder_is_lost(const struct dirent *entry);
 
 #endif
