@@ -1,4 +1,4 @@
-/* Reads the environment variables of the table in env.h. */
+/* Reads the environment variables of record/environment.h. */
 #include "capture/env.h"
 
 #include <limits.h>
@@ -13,7 +13,7 @@ static const struct {
 	const char *value;
 } variables[ENV_COUNT] = {
 #define X(id, name, value, help) [ENV_##id] = {name, value},
-	ENV_VARIABLES(X)
+	ENVIRONMENT_VARIABLES(X)
 #undef X
 };
 

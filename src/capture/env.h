@@ -1,4 +1,4 @@
-/* Every environment variable of dagtap that the injected library reads, in one table.
+/* Reads the environment variables of record/environment.h.
  *
  * Threading: env_remember by the thread that loads the library; the rest by any thread after it. */
 #ifndef DAGTAP_CAPTURE_ENV_H
@@ -7,34 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* X(id, name, default, help) */
-#define ENV_VARIABLES(X)                                                                           \
-	X(SPOOL, "DAGTAP_SPOOL", "",                                                               \
-	  "folder for the spool files, which must exist; unset: the library does nothing")         \
-	X(RECORDER, "DAGTAP_RECORDER", "",                                                         \
-	  "set by dagtap record: where a process that cannot be recorded says why")                \
-	X(READY, "DAGTAP_READY", "256M",                                                           \
-	  "most bytes kept ready ahead of the threads that record (K, M, G; 4M to 1G); with a "    \
-	  "ring and unset: 128M or a quarter of it")                                               \
-	X(RING, "DAGTAP_RING", "",                                                                 \
-	  "ring mode: how much of the recording is kept, the last: SIZE (K, M, G), SECONDSs, or "  \
-	  "SIZE,SECONDSs; unset: all of it")                                                       \
-	X(HSA_MODE, "DAGTAP_HSA_MODE", "harvest",                                                  \
-	  "how HSA queues are timed: harvest, borrow, observe, intercept")                         \
-	X(HSA_SERIALIZE, "DAGTAP_HSA_SERIALIZE", "0", "1: one kernel at a time on each GPU")       \
-	X(CUPTI, "DAGTAP_CUPTI", "",                                                               \
-	  "path of the libcupti.so to use; unset: the one that the process or the loader finds")   \
-	X(COUNTERS, "DAGTAP_COUNTERS", "1",                                                        \
-	  "for tests: 0: the software GPU's counters are no witness, as of a real device")         \
-	X(CLOCK, "DAGTAP_CLOCK", "",                                                               \
-	  "for tests: the file with the time, which stands still (src/base/clock.h)")              \
-	X(TIMERS, "DAGTAP_TIMERS", "",                                                             \
-	  "for tests: other periods and limits, NAME=NS or NAME=never (src/base/timer.h)")         \
-	X(LOG, "DAGTAP_LOG", "", "file to which the library appends what it does; unset: no log")
+#include "record/environment.h"
 
 enum env_variable {
 #define X(id, name, value, help) ENV_##id,
-	ENV_VARIABLES(X)
+	ENVIRONMENT_VARIABLES(X)
 #undef X
 		ENV_COUNT
 };
