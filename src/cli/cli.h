@@ -1,5 +1,5 @@
 /* Functions that the sub-commands share. Each command has one file; main.c has the table of
- * commands, from which the help is printed. Only the command line picks exit codes, and only it
+ * commands. Only the command line picks exit codes, and only it
  * prints. Threading: the main thread. */
 #ifndef DAGTAP_CLI_CLI_H
 #define DAGTAP_CLI_CLI_H
@@ -10,56 +10,42 @@
 #include "base/error_text.h"
 #include "trace/trace_model.h"
 
+struct cli_option;
 struct format;
 
-/* Exit codes. LOSS: the check found a loss, or the file is damaged. */
-enum cli_exit { CLI_OK, CLI_FAILED, CLI_USAGE, CLI_LOSS };
+/* Exit codes. LOSS: the check found a loss, or the file is damaged. HELP is none: a command returns
+ * it to main.c, which prints the command's help and exits with OK. */
+enum cli_exit { CLI_HELP = -1, CLI_OK, CLI_FAILED, CLI_USAGE, CLI_LOSS };
 
 struct cli_command {
 	const char *name;
-	const char *synopsis; /* the arguments after "dagtap NAME" */
+	const char *value;    /* names what may follow the name, as in "softgpu=CONFIG"; or NULL */
+	const char *operands; /* as the help names them: "FILE" */
 	const char *help;     /* one line */
-	const char *options;  /* lines of "  -x, --xyz   text\n", or NULL */
+	const struct cli_option *options; /* command_options.h; ends with a row without a name */
+	const char *notes;		  /* the last lines of the help, or NULL */
+	int (*print_more)(void);	  /* prints more help, after the notes; or NULL */
+	bool starts_program;		  /* what follows the first operand is a program's */
+
 	/* Runs the command and returns a cli_exit, or, for record, the program's exit
-	 * status. argv[0] is "dagtap NAME", for getopt's messages; for softgpu it is the word that
-	 * was typed, which may hold a configuration. */
+	 * status. argv[0] is the word that was typed: the name, or "softgpu=CONFIG". */
 	int (*run)(const struct cli_command *self, int argc, char **argv);
 };
 
-/* The run functions of the commands. */
-int cli_record(const struct cli_command *self, int argc, char **argv);
-int cli_softgpu(const struct cli_command *self, int argc, char **argv);
-int cli_summary(const struct cli_command *self, int argc, char **argv);
-int cli_check(const struct cli_command *self, int argc, char **argv);
-int cli_graph(const struct cli_command *self, int argc, char **argv);
-int cli_path(const struct cli_command *self, int argc, char **argv);
-int cli_info(const struct cli_command *self, int argc, char **argv);
-int cli_diff(const struct cli_command *self, int argc, char **argv);
-int cli_export(const struct cli_command *self, int argc, char **argv);
+/* The commands, each defined in the file cmd_NAME.c. */
+extern const struct cli_command cmd_record, cmd_softgpu, cmd_summary, cmd_check, cmd_graph,
+	cmd_path, cmd_diff, cmd_export, cmd_info;
 
 /* Print one line "dagtap: ..." on stderr, without control characters, and return CLI_FAILED. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_fail_error(const struct dagtap_error *error);
 
-/* Prints a message and the command's usage on stderr, and returns CLI_USAGE. */
-int cli_usage(const struct cli_command *self, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* Parse the value of the option that getopt has just found (optarg); OPTION is its name for
- * messages. Return CLI_OK, or CLI_USAGE after a message. */
-int cli_take_number(const struct cli_command *self, const char *option, uint64_t *ret_number);
-int cli_take_limit(const struct cli_command *self, uint32_t *ret_limit);
-
 /* Whether TEXT is an unsigned decimal number of 64 bits and nothing else, without sign or space. */
 bool cli_is_number(const char *text, uint64_t *ret_number);
 
-#ifdef __clang_analyzer__ /* tells the analyzer, which does not see cli.c, what they return */
-#define cli_fail(...)	     (cli_fail(__VA_ARGS__), CLI_FAILED)
-#define cli_usage(self, ...) (cli_usage(self, __VA_ARGS__), CLI_USAGE)
+#ifdef __clang_analyzer__ /* tells the analyzer, which does not see cli.c, what it returns */
+#define cli_fail(...) (cli_fail(__VA_ARGS__), CLI_FAILED)
 #endif
-
-/* Prints the full help of a command on stdout. Returns as cli_finish_stdout. */
-int cli_help(const struct cli_command *self);
 
 /* Opens a recording, or another tool's trace, and shows the progress on stderr if that is a
  * terminal. IS_BRIEF is as in trace_options. The caller closes *RET_TRACE with trace_close.

@@ -1,5 +1,4 @@
 /* dagtap check: shows the ledger, and sets the exit status by it. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/columns.h"
+#include "cli/command_options.h"
 #include "cli/human.h"
 #include "format/ledger_json.h"
 #include "trace/ledger.h"
@@ -231,43 +231,52 @@ static int tell_lost(const struct trace *trace, const char *path)
 	return CLI_LOSS;
 }
 
-int cli_check(const struct cli_command *self, int argc, char **argv)
-{
-	static const struct option long_options[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"strict", no_argument, NULL, 's'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
-	struct trace *trace;
-	bool json = false, strict = false, ok;
-	int option, err = CLI_OK;
+struct check_options {
+	bool json;
+	bool strict;
+};
 
-	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		if (option == 'h')
-			return cli_help(self);
-		if (option != 'j' && option != 's')
-			return cli_usage(self, "see dagtap check --help");
-		json |= option == 'j';
-		strict |= option == 's';
-	}
-	if (optind + 1 != argc)
-		return cli_usage(self, optind < argc ? "one file at a time" : "which file?");
-	if (cli_open_trace(argv[optind], true, &trace) < 0)
+static const struct cli_option options_of_check[] = {
+	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(check_options, json)},
+	{"strict", .help = "fail, too, when records were dropped and counted",
+	 OPTION_IN(check_options, strict)},
+	{0},
+};
+
+static int check(const struct cli_command *self, int argc, char **argv)
+{
+	struct check_options options = {0};
+	struct trace *trace;
+	const char *path;
+	bool ok;
+	int err = options_parse_file(self, argc, argv, &options, &path);
+
+	if (err != CLI_OK)
+		return err;
+	if (cli_open_trace(path, true, &trace) < 0)
 		return CLI_FAILED;
 	ok = ledger_is_closed(trace);
-	if (json)
-		print_json(trace, argv[optind], ok);
+	if (options.json)
+		print_json(trace, path, ok);
 	else
 		err = print_text(trace, ok);
 	if (err == CLI_OK)
 		err = cli_finish_stdout();
 	if (err == CLI_OK)
-		err = tell_hole(trace, argv[optind]);
+		err = tell_hole(trace, path);
 	if (err == CLI_OK)
-		err = tell_loss(trace, argv[optind]);
-	if (err == CLI_OK && strict)
-		err = tell_lost(trace, argv[optind]);
+		err = tell_loss(trace, path);
+	if (err == CLI_OK && options.strict)
+		err = tell_lost(trace, path);
 	trace_close(trace);
 	return err;
 }
+
+const struct cli_command cmd_check = {
+	.name = "check",
+	.operands = "FILE",
+	.help = "the ledger: is everything accounted for?",
+	.options = options_of_check,
+	.notes = "Exit status 0: all accounted for; 3: something is not.\n",
+	.run = check,
+};

@@ -1,6 +1,5 @@
 /* dagtap diff: shows what changed from one trace to another. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,17 +8,18 @@
 #include "analyze/diff.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
+#include "cli/command_options.h"
+#include "cli/help.h"
 #include "cli/human.h"
 #include "trace/load.h"
 #include "wire/json.h"
 
 struct diff_options {
 	const char *paths[2]; /* A, B */
-	size_t by;	      /* index into groupings */
+	uint32_t by;	      /* index into groupings */
 	double threshold_percent;
 	uint32_t limit;
 	bool json;
-	bool help;
 };
 
 static const struct {
@@ -35,20 +35,15 @@ static const struct {
 
 #define GROUPING_COUNT (sizeof(groupings) / sizeof(groupings[0]))
 
-static int take_by(const struct cli_command *self, const char *name, struct diff_options *options)
+static struct option_choice grouping_choice(size_t index)
 {
-	for (size_t i = 0; i < GROUPING_COUNT; i++) {
-		if (!strcmp(name, groupings[i].name)) {
-			options->by = i;
-			return CLI_OK;
-		}
-	}
-	return cli_usage(self, "cannot compare by \"%s\"", name);
+	return (struct option_choice){.name = index < GROUPING_COUNT ? groupings[index].name
+								     : NULL};
 }
 
-static int take_threshold(const struct cli_command *self, const char *text,
-			  struct diff_options *options)
+static int take_threshold(const struct cli_command *self, const char *text, void *values)
 {
+	struct diff_options *options = values;
 	char *end;
 	double percent = strtod(text, &end);
 
@@ -58,49 +53,30 @@ static int take_threshold(const struct cli_command *self, const char *text,
 	return CLI_OK;
 }
 
-static int take_option(const struct cli_command *self, int option, struct diff_options *options)
-{
-	switch (option) {
-	case 'b':
-		return take_by(self, optarg, options);
-	case 't':
-		return take_threshold(self, optarg, options);
-	case 'l':
-		return cli_take_limit(self, &options->limit);
-	case 'j':
-		options->json = true;
-		return CLI_OK;
-	case 'h':
-		options->help = true;
-		return CLI_OK;
-	default:
-		return cli_usage(self, "see dagtap diff --help");
-	}
-}
+static const struct cli_option options_of_diff[] = {
+	{"by", .argument = "WHAT", .help = "what is compared, kernel by default (node: of graphs):",
+	 .kind = OPTION_CHOICE, OPTION_IN(diff_options, by), .choice = grouping_choice},
+	{"threshold", .argument = "PCT",
+	 .help = "only what changed by at least so many percent of A's total",
+	 .kind = OPTION_HANDLER, .take = take_threshold},
+	{"limit", .argument = "N",
+	 .help = "rows to show, 0 = all (default 30; JSON always has all)", .kind = OPTION_NUMBER,
+	 OPTION_IN(diff_options, limit)},
+	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(diff_options, json)},
+	{0},
+};
 
 static int parse(const struct cli_command *self, int argc, char **argv,
 		 struct diff_options *options)
 {
-	static const struct option long_options[] = {
-		{"by", required_argument, NULL, 'b'},
-		{"threshold", required_argument, NULL, 't'},
-		{"limit", required_argument, NULL, 'l'},
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
-	int option;
+	int first, err = options_parse(self, argc, argv, options, &first);
 
-	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		if (take_option(self, option, options) != CLI_OK)
-			return CLI_USAGE;
-	}
-	if (options->help)
-		return CLI_OK;
-	if (optind + 2 != argc)
+	if (err != CLI_OK)
+		return err;
+	if (first + 2 != argc)
 		return cli_usage(self, "two files, please");
-	options->paths[0] = argv[optind];
-	options->paths[1] = argv[optind + 1];
+	options->paths[0] = argv[first];
+	options->paths[1] = argv[first + 1];
 	return CLI_OK;
 }
 
@@ -329,7 +305,7 @@ static int compare(const struct pair *pair, const struct diff_options *options)
 	return err == CLI_OK ? cli_finish_stdout() : err;
 }
 
-int cli_diff(const struct cli_command *self, int argc, char **argv)
+static int diff(const struct cli_command *self, int argc, char **argv)
 {
 	struct diff_options options = {.limit = 30};
 	struct pair pair = {0};
@@ -337,8 +313,6 @@ int cli_diff(const struct cli_command *self, int argc, char **argv)
 
 	if (err != CLI_OK)
 		return err;
-	if (options.help)
-		return cli_help(self);
 	for (int side = 0; side < 2 && err == CLI_OK; side++) {
 		if (cli_open_trace(options.paths[side], true, &pair.traces[side]) < 0)
 			err = CLI_FAILED;
@@ -355,3 +329,12 @@ int cli_diff(const struct cli_command *self, int argc, char **argv)
 	trace_close(pair.traces[1]);
 	return err;
 }
+
+const struct cli_command cmd_diff = {
+	.name = "diff",
+	.operands = "A B",
+	.help = "what changed from one trace to another",
+	.options = options_of_diff,
+	.notes = "Exit status 0 whether or not anything changed.\n",
+	.run = diff,
+};

@@ -1,6 +1,5 @@
 /* dagtap export: writes a recording in the format of another tool. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,8 @@
 #include <sys/stat.h>
 
 #include "cli/cli.h"
+#include "cli/command_options.h"
+#include "cli/help.h"
 #include "format/format.h"
 #include "format/parts.h"
 #include "trace/load.h"
@@ -15,6 +16,7 @@
 #define BUFFER_BYTES (1 << 20)
 
 struct conversion {
+	const char *format_name;
 	const struct format *format;
 	struct format_options options;
 	const char *output;
@@ -23,38 +25,38 @@ struct conversion {
 	bool has_rank;
 };
 
-static void print_formats(void)
+static struct option_choice format_choice(size_t index)
+{
+	const struct format *format = format_at(index);
+
+	return format ? (struct option_choice){.name = format->name, .help = format->help}
+		      : (struct option_choice){0};
+}
+
+/* The row at INDEX of the tables of all formats, or of their compats. */
+static struct option_choice row_choice(size_t index, bool is_compat)
 {
 	const struct format *format;
 
-	printf("\n  -o, --output OUT       where to; - is standard output; NAME.gz is compressed\n"
-	       "  -f, --force            replace OUT if it exists\n"
-	       "      --format NAME      one of:\n");
-	for (size_t i = 0; (format = format_at(i)); i++)
-		printf("        %-12s     %s\n", format->name, format->help);
-	printf("      --table NAME       of a format with several:\n");
 	for (size_t i = 0; (format = format_at(i)); i++) {
-		for (const struct format_table *table = format->tables; table && table->name;
-		     table++)
-			printf("        %s %-12s %s\n", format->name, table->name, table->help);
+		const struct format_table *row = is_compat ? format->compats : format->tables;
+
+		for (; row && row->name; row++) {
+			if (index-- == 0)
+				return (struct option_choice){row->name, format->name, row->help};
+		}
 	}
-	printf("      --compat READER    for a reader that wants it otherwise:\n");
-	for (size_t i = 0; (format = format_at(i)); i++) {
-		for (const struct format_table *row = format->compats; row && row->name; row++)
-			printf("        %s %-9s %s\n", format->name, row->name, row->help);
-	}
-	printf("      --rank N           of a format that says it (kineto): which of several\n"
-	       "                         programs this is; 0 if it is not given\n");
+	return (struct option_choice){0};
 }
 
-static int help(const struct cli_command *self)
+static struct option_choice table_choice(size_t index)
 {
-	int code = cli_help(self);
+	return row_choice(index, false);
+}
 
-	if (code != CLI_OK)
-		return code;
-	print_formats();
-	return cli_finish_stdout();
+static struct option_choice compat_choice(size_t index)
+{
+	return row_choice(index, true);
 }
 
 /* Checks the options that only some formats have. */
@@ -76,13 +78,13 @@ static int check_options(const struct cli_command *self, const struct conversion
 }
 
 /* Checks the command line as a whole. Any result but CLI_OK ends the command. */
-static int check(const struct cli_command *self, const struct conversion *conversion,
-		 const char *format)
+static int check(const struct cli_command *self, const struct conversion *conversion)
 {
-	if (!format)
+	if (!conversion->format_name)
 		return cli_usage(self, "--format is missing; dagtap export --help lists them");
 	if (!conversion->format)
-		return cli_usage(self, "no format \"%s\"; dagtap export --help lists them", format);
+		return cli_usage(self, "no format \"%s\"; dagtap export --help lists them",
+				 conversion->format_name);
 	if (!conversion->output)
 		return cli_usage(self, "-o OUT is missing");
 	if (!conversion->input)
@@ -90,65 +92,45 @@ static int check(const struct cli_command *self, const struct conversion *conver
 	return check_options(self, conversion, conversion->format);
 }
 
-static bool parse_rank(const char *text, uint32_t *ret_rank)
+static int take_rank(const struct cli_command *self, const char *value, void *values)
 {
-	char *end;
-	unsigned long rank = strtoul(text, &end, 10);
+	struct conversion *conversion = values;
 
-	if (text[0] < '0' || text[0] > '9' || *end != '\0' || rank > UINT32_MAX)
-		return false;
-	*ret_rank = (uint32_t)rank;
-	return true;
+	conversion->has_rank = true;
+	return options_take_u32(self, "rank", value, &conversion->options.rank);
 }
 
-static int parse(const struct cli_command *self, int argc, char **argv,
-		 struct conversion *ret_conversion, bool *ret_help)
-{
-	static const struct option options[] = {
-		{"format", required_argument, NULL, 'F'}, {"table", required_argument, NULL, 't'},
-		{"compat", required_argument, NULL, 'c'}, {"rank", required_argument, NULL, 'r'},
-		{"output", required_argument, NULL, 'o'}, {"force", no_argument, NULL, 'f'},
-		{"help", no_argument, NULL, 'h'},	  {0},
-	};
-	struct conversion conversion = {0};
-	const char *format = NULL;
-	const char *rank = NULL;
-	int option;
+/* The names are checked when all options are known: by then the format is. */
+static const struct cli_option options_of_export[] = {
+	{"format", .argument = "NAME", .help = "one of:", .kind = OPTION_TEXT,
+	 OPTION_IN(conversion, format_name), .choice = format_choice, .is_required = true},
+	{"output", 'o', "OUT", "where to; - is standard output; NAME.gz is compressed",
+	 .kind = OPTION_TEXT, OPTION_IN(conversion, output), .is_required = true},
+	{"force", 'f', NULL, "replace OUT if it exists", OPTION_IN(conversion, force)},
+	{"table", .argument = "NAME", .help = "of a format with several:", .kind = OPTION_TEXT,
+	 OPTION_IN(conversion, options.table), .choice = table_choice},
+	{"compat", .argument = "READER", .help = "for a reader that needs a variant:",
+	 .kind = OPTION_TEXT, OPTION_IN(conversion, options.compat), .choice = compat_choice},
+	{"rank", .argument = "N",
+	 .help = "of a format that says it (kineto): which of several programs this is; 0 if it is "
+		 "not given",
+	 .kind = OPTION_HANDLER, .take = take_rank},
+	{0},
+};
 
-	*ret_help = false;
-	optind = 0;
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, ":o:fh", options, NULL)) != -1) {
-		if (option == 'F')
-			format = optarg;
-		else if (option == 't')
-			conversion.options.table = optarg;
-		else if (option == 'c')
-			conversion.options.compat = optarg;
-		else if (option == 'r')
-			rank = optarg;
-		else if (option == 'o')
-			conversion.output = optarg;
-		else if (option == 'f')
-			conversion.force = true;
-		else if (option == 'h')
-			*ret_help = true;
-		else if (option == ':')
-			return cli_usage(self, "%s needs a value", argv[optind - 1]);
-		else
-			return cli_usage(self, "no option %s", argv[optind - 1]);
-	}
-	if (*ret_help)
-		return CLI_OK;
-	if (argc - optind > 1)
+static int parse(const struct cli_command *self, int argc, char **argv,
+		 struct conversion *conversion)
+{
+	int first, err = options_parse(self, argc, argv, conversion, &first);
+
+	if (err != CLI_OK)
+		return err;
+	if (argc - first > 1)
 		return cli_usage(self, "one FILE, please");
-	conversion.has_rank = rank != NULL;
-	if (rank && !parse_rank(rank, &conversion.options.rank))
-		return cli_usage(self, "--rank %s is no number", rank);
-	conversion.input = argv[optind];
-	conversion.format = format ? format_find(format) : NULL;
-	*ret_conversion = conversion;
-	return check(self, &conversion, format);
+	conversion->input = argv[first];
+	if (conversion->format_name)
+		conversion->format = format_find(conversion->format_name);
+	return check(self, conversion);
 }
 
 static int fail_output(const struct dagtap_error *error)
@@ -209,19 +191,16 @@ static bool is_same_file(const char *one, const char *other)
 	       a.st_ino == b.st_ino;
 }
 
-int cli_export(const struct cli_command *self, int argc, char **argv)
+static int export(const struct cli_command *self, int argc, char **argv)
 {
 	struct dagtap_error error = {.message = ""};
-	struct conversion conversion;
+	struct conversion conversion = {0};
 	struct parts parts;
 	FILE *out;
-	bool wants_help;
-	int code = parse(self, argc, argv, &conversion, &wants_help);
+	int code = parse(self, argc, argv, &conversion);
 
 	if (code != CLI_OK)
 		return code;
-	if (wants_help)
-		return help(self);
 	if (conversion.force && is_same_file(conversion.input, conversion.output))
 		return cli_fail("%s: is what is to be exported; give OUT another name",
 				conversion.output);
@@ -237,3 +216,11 @@ int cli_export(const struct cli_command *self, int argc, char **argv)
 	parts_abandon(&parts);
 	return CLI_FAILED;
 }
+
+const struct cli_command cmd_export = {
+	.name = "export",
+	.operands = "FILE",
+	.help = "convert a recording for other tools",
+	.options = options_of_export,
+	.run = export,
+};

@@ -1,5 +1,4 @@
 /* dagtap graph: shows graphs, their nodes and their replays, as text, JSON or Graphviz. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +7,9 @@
 #include "analyze/graph_stats.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
+#include "cli/command_options.h"
 #include "cli/graph_advise.h"
+#include "cli/help.h"
 #include "cli/human.h"
 #include "format/words.h"
 #include "trace/load.h"
@@ -22,7 +23,6 @@ struct graph_options {
 	uint64_t graph; /* id, 0 = all */
 	uint32_t limit;
 	bool is_advice;
-	bool help;
 };
 
 /* The analyses of all graphs. */
@@ -40,52 +40,36 @@ static int take_output(const struct cli_command *self, enum graph_output output,
 	return CLI_OK;
 }
 
-static int take_option(const struct cli_command *self, int option, struct graph_options *options)
+static int take_json(const struct cli_command *self, const char *value, void *values)
 {
-	switch (option) {
-	case 'j':
-		return take_output(self, OUTPUT_JSON, options);
-	case 'd':
-		return take_output(self, OUTPUT_DOT, options);
-	case 'g':
-		return cli_take_number(self, "--graph", &options->graph);
-	case 'l':
-		return cli_take_limit(self, &options->limit);
-	case 'a':
-		options->is_advice = true;
-		return CLI_OK;
-	case 'h':
-		options->help = true;
-		return CLI_OK;
-	default:
-		return cli_usage(self, "see dagtap graph --help");
-	}
+	return take_output(self, OUTPUT_JSON, values);
 }
+
+static int take_dot(const struct cli_command *self, const char *value, void *values)
+{
+	return take_output(self, OUTPUT_DOT, values);
+}
+
+static const struct cli_option options_of_graph[] = {
+	{"graph", .argument = "ID", .help = "this graph alone", .kind = OPTION_NUMBER,
+	 OPTION_IN(graph_options, graph)},
+	{"limit", .argument = "N", .help = "nodes to show of each graph, 0 = all (default 30)",
+	 .kind = OPTION_NUMBER, OPTION_IN(graph_options, limit)},
+	{"json", .help = "print JSON (docs/json.md)", .kind = OPTION_HANDLER, .take = take_json},
+	{"dot", .help = "print Graphviz", .kind = OPTION_HANDLER, .take = take_dot},
+	{"advise", .help = "instead: which nodes are updated between replays",
+	 OPTION_IN(graph_options, is_advice)},
+	{0},
+};
 
 static int parse(const struct cli_command *self, int argc, char **argv,
 		 struct graph_options *options)
 {
-	static const struct option long_options[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"dot", no_argument, NULL, 'd'},
-		{"graph", required_argument, NULL, 'g'},
-		{"limit", required_argument, NULL, 'l'},
-		{"advise", no_argument, NULL, 'a'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
-	int option;
+	int err = options_parse_file(self, argc, argv, options, &options->path);
 
-	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		if (take_option(self, option, options) != CLI_OK)
-			return CLI_USAGE;
-	}
-	if (!options->help && optind + 1 != argc)
-		return cli_usage(self, optind < argc ? "one file at a time" : "which file?");
-	if (options->is_advice && options->output == OUTPUT_DOT)
-		return cli_usage(self, "--advise has no --dot");
-	options->path = argv[optind];
-	return CLI_OK;
+	if (err == CLI_OK && options->is_advice && options->output == OUTPUT_DOT)
+		err = cli_usage(self, "--advise has no --dot");
+	return err;
 }
 
 static bool is_wanted(const struct trace *trace, const struct graph_options *options,
@@ -487,7 +471,7 @@ static int print(const struct trace *trace, const struct graph_options *options)
 	return err == CLI_OK ? cli_finish_stdout() : err;
 }
 
-int cli_graph(const struct cli_command *self, int argc, char **argv)
+static int graph(const struct cli_command *self, int argc, char **argv)
 {
 	struct graph_options options = {.limit = 30};
 	struct trace *trace;
@@ -495,8 +479,6 @@ int cli_graph(const struct cli_command *self, int argc, char **argv)
 
 	if (err != CLI_OK)
 		return err;
-	if (options.help)
-		return cli_help(self);
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
 	if (has_wanted(trace, &options))
@@ -509,3 +491,11 @@ int cli_graph(const struct cli_command *self, int argc, char **argv)
 	trace_close(trace);
 	return err;
 }
+
+const struct cli_command cmd_graph = {
+	.name = "graph",
+	.operands = "FILE",
+	.help = "graphs, their nodes, replays, the critical path of a replay",
+	.options = options_of_graph,
+	.run = graph,
+};

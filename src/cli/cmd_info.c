@@ -1,11 +1,12 @@
 /* dagtap info: shows what this machine can record, or what a recording holds. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/cli.h"
 #include "cli/columns.h"
+#include "cli/command_options.h"
+#include "cli/help.h"
 #include "cli/human.h"
 #include "cli/machine_probe.h"
 #include "format/words.h"
@@ -284,37 +285,44 @@ static void print_contents_text(const struct trace *trace)
 			    trace_text(trace, trace->messages[i].text));
 }
 
-int cli_info(const struct cli_command *self, int argc, char **argv)
-{
-	static const struct option long_options[] = {
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
-	struct trace *trace;
-	bool json = false;
-	int option, err;
+struct info_options {
+	bool json;
+};
 
-	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		if (option == 'h')
-			return cli_help(self);
-		if (option != 'j')
-			return cli_usage(self, "see dagtap info --help");
-		json = true;
-	}
-	if (optind == argc)
-		return print_machine(json);
-	if (optind + 1 != argc)
+static const struct cli_option options_of_info[] = {
+	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(info_options, json)},
+	{0},
+};
+
+static int info(const struct cli_command *self, int argc, char **argv)
+{
+	struct info_options options = {0};
+	struct trace *trace;
+	int first, err = options_parse(self, argc, argv, &options, &first);
+
+	if (err != CLI_OK)
+		return err;
+	if (first == argc)
+		return print_machine(options.json);
+	if (first + 1 != argc)
 		return cli_usage(self, "one file at a time");
-	if (cli_open_trace(argv[optind], true, &trace) < 0)
+	if (cli_open_trace(argv[first], true, &trace) < 0)
 		return CLI_FAILED;
-	if (json)
-		print_contents_json(trace, argv[optind]);
+	if (options.json)
+		print_contents_json(trace, argv[first]);
 	else
 		print_contents_text(trace);
 	err = cli_finish_stdout();
 	if (err == CLI_OK)
-		err = cli_tell_damage(trace, argv[optind]);
+		err = cli_tell_damage(trace, argv[first]);
 	trace_close(trace);
 	return err;
 }
+
+const struct cli_command cmd_info = {
+	.name = "info",
+	.operands = "[FILE]",
+	.help = "what can be recorded here, or what a recording holds",
+	.options = options_of_info,
+	.run = info,
+};

@@ -3,12 +3,13 @@
 #include "cli/cmd_path.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command_options.h"
+#include "cli/help.h"
 #include "trace/load.h"
 
 #define TEXT_ROWS 20
@@ -19,12 +20,11 @@ struct path_options {
 	uint32_t limit;
 	bool has_limit;
 	bool json;
-	bool help;
 };
 
 /* ---- options ---- */
 
-static bool take_replay(const char *text, struct path_query *query)
+static bool read_replay(const char *text, struct path_query *query)
 {
 	char *end;
 
@@ -34,7 +34,7 @@ static bool take_replay(const char *text, struct path_query *query)
 	return *end == ':' && cli_is_number(end + 1, &query->number);
 }
 
-static bool take_ns(const char *text, int64_t *ret_ns)
+static bool read_ns(const char *text, int64_t *ret_ns)
 {
 	char *end;
 
@@ -42,68 +42,104 @@ static bool take_ns(const char *text, int64_t *ret_ns)
 	return end != text && *end == '\0';
 }
 
-/* Handles the options that choose the windows. */
-static int take_window(const struct cli_command *self, int option, struct path_query *query)
-{
-	enum path_window_by by = PATH_WINDOW_RANGE;
+/* Handlers of the options that choose the windows. */
 
-	if (option == 's') {
-		by = PATH_WINDOW_SCOPE;
-		query->text = optarg;
-	} else if (option == 't') {
-		by = PATH_WINDOW_STEP;
-		if (cli_take_number(self, "--step", &query->number) != CLI_OK)
-			return CLI_USAGE;
-	} else if (option == 'r') {
-		by = PATH_WINDOW_REPLAY;
-		if (!take_replay(optarg, query))
-			return cli_usage(self, "--replay takes GRAPH:N, not \"%s\"", optarg);
-	} else if (!take_ns(optarg, option == 'f' ? &query->begin_ns : &query->end_ns)) {
-		return cli_usage(self, "--from and --to take ns, not \"%s\"", optarg);
-	}
+static int choose_window(const struct cli_command *self, enum path_window_by by,
+			 struct path_options *options)
+{
+	struct path_query *query = &options->query;
+
 	if (query->by != PATH_WINDOW_ALL && query->by != by)
 		return cli_usage(self, "one of --scope, --step, --replay and --from with --to");
 	query->by = by;
 	return CLI_OK;
 }
 
+static int take_scope(const struct cli_command *self, const char *value, void *values)
+{
+	struct path_options *options = values;
+
+	options->query.text = value;
+	return choose_window(self, PATH_WINDOW_SCOPE, options);
+}
+
+static int take_step(const struct cli_command *self, const char *value, void *values)
+{
+	struct path_options *options = values;
+	int err = options_take_u64(self, "step", value, &options->query.number);
+
+	return err == CLI_OK ? choose_window(self, PATH_WINDOW_STEP, options) : err;
+}
+
+static int take_replay(const struct cli_command *self, const char *value, void *values)
+{
+	struct path_options *options = values;
+
+	if (!read_replay(value, &options->query))
+		return cli_usage(self, "--replay takes GRAPH:N, not \"%s\"", value);
+	return choose_window(self, PATH_WINDOW_REPLAY, options);
+}
+
+static int take_ns(const struct cli_command *self, const char *value, struct path_options *options,
+		   int64_t *ret_ns)
+{
+	if (!read_ns(value, ret_ns))
+		return cli_usage(self, "--from and --to take ns, not \"%s\"", value);
+	return choose_window(self, PATH_WINDOW_RANGE, options);
+}
+
+static int take_from(const struct cli_command *self, const char *value, void *values)
+{
+	struct path_options *options = values;
+
+	return take_ns(self, value, options, &options->query.begin_ns);
+}
+
+static int take_to(const struct cli_command *self, const char *value, void *values)
+{
+	struct path_options *options = values;
+
+	return take_ns(self, value, options, &options->query.end_ns);
+}
+
+static int take_limit(const struct cli_command *self, const char *value, void *values)
+{
+	struct path_options *options = values;
+
+	options->has_limit = true;
+	return options_take_u32(self, "limit", value, &options->limit);
+}
+
+static const struct cli_option options_of_path[] = {
+	{"scope", .argument = "TEXT", .help = "of each instance of this scope",
+	 .kind = OPTION_HANDLER, .take = take_scope},
+	{"nth", .argument = "N", .help = "with --scope or --step: of one instance, from 0",
+	 .kind = OPTION_NUMBER, OPTION_IN(path_options, query.nth)},
+	{"step", .argument = "N",
+	 .help = "of scopes like \"step N\", \"ProfilerStep#N\", \"train N\"",
+	 .kind = OPTION_HANDLER, .take = take_step},
+	{"replay", .argument = "GRAPH:N", .help = "of the graph's Nth replay, from 0",
+	 .kind = OPTION_HANDLER, .take = take_replay},
+	{"from", .argument = "NS", .help = "of the time from here on", .kind = OPTION_HANDLER,
+	 .take = take_from},
+	{"to", .argument = "NS", .help = "of the time up to here", .kind = OPTION_HANDLER,
+	 .take = take_to},
+	{"limit", .argument = "N",
+	 .help = "rows to show, 0 = all (default 20; JSON has all unless given)",
+	 .kind = OPTION_HANDLER, .take = take_limit},
+	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(path_options, json)},
+	{0},
+};
+
 static int parse(const struct cli_command *self, int argc, char **argv,
 		 struct path_options *options)
 {
-	static const struct option long_options[] = {
-		{"scope", required_argument, NULL, 's'}, {"nth", required_argument, NULL, 'n'},
-		{"step", required_argument, NULL, 't'},	 {"replay", required_argument, NULL, 'r'},
-		{"from", required_argument, NULL, 'f'},	 {"to", required_argument, NULL, 'e'},
-		{"limit", required_argument, NULL, 'l'}, {"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},	 {0},
-	};
-	int option;
+	int err = options_parse_file(self, argc, argv, options, &options->path);
 
-	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		if (option == 'j') {
-			options->json = true;
-		} else if (option == 'h') {
-			options->help = true;
-		} else if (option == 'n') {
-			if (cli_take_number(self, "--nth", &options->query.nth) != CLI_OK)
-				return CLI_USAGE;
-		} else if (option == 'l') {
-			if (cli_take_limit(self, &options->limit) != CLI_OK)
-				return CLI_USAGE;
-			options->has_limit = true;
-		} else if (option == '?') {
-			return cli_usage(self, "see dagtap path --help");
-		} else if (take_window(self, option, &options->query) != CLI_OK) {
-			return CLI_USAGE;
-		}
-	}
-	if (!options->help && optind + 1 != argc)
-		return cli_usage(self, optind < argc ? "one file at a time" : "which file?");
-	if (options->query.nth != PATH_WINDOW_EACH && options->query.by != PATH_WINDOW_SCOPE &&
-	    options->query.by != PATH_WINDOW_STEP)
-		return cli_usage(self, "--nth goes with --scope or --step");
-	options->path = argv[optind];
-	return CLI_OK;
+	if (err == CLI_OK && options->query.nth != PATH_WINDOW_EACH &&
+	    options->query.by != PATH_WINDOW_SCOPE && options->query.by != PATH_WINDOW_STEP)
+		err = cli_usage(self, "--nth goes with --scope or --step");
+	return err;
 }
 
 /* ---- analysis ---- */
@@ -206,7 +242,7 @@ static int print(const struct trace *trace, const struct path_options *options)
 	return exit_code == CLI_OK ? cli_finish_stdout() : exit_code;
 }
 
-int cli_path(const struct cli_command *self, int argc, char **argv)
+static int path(const struct cli_command *self, int argc, char **argv)
 {
 	struct path_options options = {
 		.query = {.nth = PATH_WINDOW_EACH, .begin_ns = INT64_MIN, .end_ns = INT64_MAX},
@@ -216,8 +252,6 @@ int cli_path(const struct cli_command *self, int argc, char **argv)
 
 	if (err != CLI_OK)
 		return err;
-	if (options.help)
-		return cli_help(self);
 	if (!options.has_limit)
 		options.limit = options.json ? 0 : TEXT_ROWS;
 	if (cli_open_trace(options.path, true, &trace) < 0)
@@ -228,3 +262,11 @@ int cli_path(const struct cli_command *self, int argc, char **argv)
 	trace_close(trace);
 	return err;
 }
+
+const struct cli_command cmd_path = {
+	.name = "path",
+	.operands = "FILE",
+	.help = "the critical path; who waited for whom, and why streams stood still",
+	.options = options_of_path,
+	.run = path,
+};

@@ -1,6 +1,5 @@
 /* dagtap record: runs a program with the tracer in it, and packs its spools into one file. */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +13,9 @@
 #include "base/clock.h"
 #include "base/timer.h"
 #include "cli/cli.h"
+#include "cli/command_options.h"
 #include "cli/gather.h"
+#include "cli/help.h"
 #include "cli/human.h"
 #include "cli/launcher.h"
 #include "cli/loss_box.h"
@@ -24,130 +25,95 @@
 #include "record/spooler.h"
 
 struct record_options {
-	char *output;
+	const char *output;
 	const char *softgpu; /* its configuration; NULL: no software GPU */
 	const char *ready;   /* the value of --ready, or NULL */
 	const char *ring;    /* the value of --ring; NULL: no ring */
 	uint64_t ring_bytes; /* size of each process's ring */
 	const char *hsa_mode;
-	enum launch_backend backend;
+	uint32_t backend; /* enum launch_backend */
 	bool force;
 	bool keep_spool;
 	bool quiet;
-	bool help;
 	char **program;
 };
 
-enum record_option {
-	OPTION_SOFTGPU = 256,
-	OPTION_BACKEND,
-	OPTION_READY,
-	OPTION_RING,
-	OPTION_HSA_MODE,
-	OPTION_KEEP_SPOOL
-};
-
-static const struct option long_options[] = {
-	{"output", required_argument, NULL, 'o'},
-	{"force", no_argument, NULL, 'f'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, 'h'},
-	{"softgpu", optional_argument, NULL, OPTION_SOFTGPU},
-	{"backend", required_argument, NULL, OPTION_BACKEND},
-	{"ready", required_argument, NULL, OPTION_READY},
-	{"ring", required_argument, NULL, OPTION_RING},
-	{"hsa-mode", required_argument, NULL, OPTION_HSA_MODE},
-	{"keep-spool", no_argument, NULL, OPTION_KEEP_SPOOL},
-	{0},
-};
-
-static int take_backend(const struct cli_command *self, const char *name,
-			enum launch_backend *ret_backend)
+static struct option_choice backend_choice(size_t index)
 {
 	static const char *const names[] = {
-		[LAUNCH_AUTO] = "auto", [LAUNCH_HSA] = "hsa", [LAUNCH_CUDA] = "cuda"};
+		[LAUNCH_AUTO] = "auto", [LAUNCH_HSA] = "hsa", [LAUNCH_CUDA] = "cuda", NULL};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (!strcmp(name, names[i])) {
-			*ret_backend = (enum launch_backend)i;
-			return CLI_OK;
-		}
-	}
-	return cli_usage(self, "no backend \"%s\"", name);
+	return (struct option_choice){.name = names[index]};
 }
 
-static int check_hsa_mode(const struct cli_command *self, const char *name)
+static struct option_choice mode_choice(size_t index)
 {
-	for (int i = 1; i < RECORD_QUEUE_MODE_COUNT; i++) {
-		if (!strcmp(name, words_queue_mode((enum record_queue_mode)i)))
-			return CLI_OK;
-	}
-	return cli_usage(self, "no HSA mode \"%s\"", name);
+	enum record_queue_mode mode = (enum record_queue_mode)(index + 1); /* 0 is unknown */
+
+	return (struct option_choice){
+		.name = mode < RECORD_QUEUE_MODE_COUNT ? words_queue_mode(mode) : NULL};
 }
 
-static int take_ring(const struct cli_command *self, const char *text,
-		     struct record_options *options)
+static int take_hsa_mode(const struct cli_command *self, const char *value, void *values)
 {
+	struct record_options *options = values;
+
+	options->hsa_mode = value;
+	for (size_t i = 0; mode_choice(i).name; i++) {
+		if (!strcmp(value, mode_choice(i).name))
+			return CLI_OK;
+	}
+	return cli_usage(self, "no HSA mode \"%s\"", value);
+}
+
+static int take_ring(const struct cli_command *self, const char *value, void *values)
+{
+	struct record_options *options = values;
 	uint64_t ns;
 
-	options->ring = text;
-	if (!amount_size_and_age(text, &options->ring_bytes, &ns))
+	options->ring = value;
+	if (!amount_size_and_age(value, &options->ring_bytes, &ns))
 		return cli_usage(self,
 				 "--ring %s: neither a size (64M), nor seconds (30s), nor both "
 				 "(64M,30s)",
-				 text);
+				 value);
 	if (!options->ring_bytes)
 		options->ring_bytes = SPOOLER_RING_BYTES_DEFAULT;
 	return CLI_OK;
 }
 
-static int take_ready(const struct cli_command *self, const char *text,
-		      struct record_options *options)
+static int take_ready(const struct cli_command *self, const char *value, void *values)
 {
+	struct record_options *options = values;
 	uint64_t bytes = 0;
-	const char *end = amount_bytes(text, &bytes);
+	const char *end = amount_bytes(value, &bytes);
 
-	options->ready = text;
+	options->ready = value;
 	if (!end || *end || !bytes)
-		return cli_usage(self, "--ready %s: not a size (64M)", text);
+		return cli_usage(self, "--ready %s: not a size (64M)", value);
 	return CLI_OK;
 }
 
-static int take_option(const struct cli_command *self, int option, struct record_options *options)
-{
-	switch (option) {
-	case 'o':
-		free(options->output);
-		options->output = strdup(optarg);
-		return CLI_OK;
-	case 'f':
-		options->force = true;
-		return CLI_OK;
-	case 'q':
-		options->quiet = true;
-		return CLI_OK;
-	case 'h':
-		options->help = true;
-		return CLI_OK;
-	case OPTION_SOFTGPU:
-		options->softgpu = optarg ? optarg : "";
-		return CLI_OK;
-	case OPTION_BACKEND:
-		return take_backend(self, optarg, &options->backend);
-	case OPTION_READY:
-		return take_ready(self, optarg, options);
-	case OPTION_RING:
-		return take_ring(self, optarg, options);
-	case OPTION_HSA_MODE:
-		options->hsa_mode = optarg;
-		return check_hsa_mode(self, optarg);
-	case OPTION_KEEP_SPOOL:
-		options->keep_spool = true;
-		return CLI_OK;
-	default:
-		return cli_usage(self, "see dagtap record --help");
-	}
-}
+static const struct cli_option options_of_record[] = {
+	{"output", 'o', "OUT", "the recording, by default dagtap-PROGRAM-PID.dagtap", OPTION_TEXT,
+	 OPTION_IN(record_options, output)},
+	{"force", 'f', NULL, "replace OUT if it exists", OPTION_FLAG,
+	 OPTION_IN(record_options, force)},
+	{"quiet", 'q', NULL, "no line at the end", OPTION_FLAG, OPTION_IN(record_options, quiet)},
+	{"softgpu", 0, "[CONFIG]", "run on the software GPU (see dagtap-softgpu(1))", OPTION_TEXT,
+	 OPTION_IN(record_options, softgpu)},
+	{"backend", 0, "NAME", "whose GPUs, auto by default:", OPTION_CHOICE,
+	 OPTION_IN(record_options, backend), .choice = backend_choice},
+	{"ring", 0, "HOW", "keep the last SIZE (64M), SECONDSs (30s), or both (64M,30s)",
+	 OPTION_HANDLER, .take = take_ring},
+	{"ready", 0, "SIZE", "most room kept ready for records, a process: 64M, 256M ...",
+	 OPTION_HANDLER, .take = take_ready},
+	{"hsa-mode", 0, "MODE", "how kernels are timed, by default harvest:", OPTION_HANDLER,
+	 .take = take_hsa_mode, .choice = mode_choice},
+	{"keep-spool", 0, NULL, "leave the folder of spools beside OUT", OPTION_FLAG,
+	 OPTION_IN(record_options, keep_spool)},
+	{0},
+};
 
 /* A file name made of the program's name, without control characters. NULL: out of memory. */
 static char *default_output(const char *program)
@@ -164,23 +130,19 @@ static char *default_output(const char *program)
 	return name;
 }
 
+/* RET_MADE_NAME: the output's name if it was not given, which the caller frees. */
 static int parse(const struct cli_command *self, int argc, char **argv,
-		 struct record_options *options)
+		 struct record_options *options, char **ret_made_name)
 {
-	int option, result;
+	int first, err = options_parse(self, argc, argv, options, &first);
 
-	while ((option = getopt_long(argc, argv, "+o:fqh", long_options, NULL)) != -1) {
-		result = take_option(self, option, options);
-		if (result != CLI_OK)
-			return result;
-	}
-	options->program = argv + optind;
-	if (options->help)
-		return CLI_OK;
+	if (err != CLI_OK)
+		return err;
+	options->program = argv + first;
 	if (!*options->program)
 		return cli_usage(self, "which program?");
 	if (!options->output)
-		options->output = default_output(*options->program);
+		options->output = *ret_made_name = default_output(*options->program);
 	return options->output ? CLI_OK : cli_fail("out of memory");
 }
 
@@ -220,7 +182,7 @@ static int prepare_environment(const struct cli_command *self, const struct reco
 	struct dagtap_error error;
 	int err = 0;
 
-	if (launch_use_tracer(folder, options->backend, &error) < 0)
+	if (launch_use_tracer(folder, (enum launch_backend)options->backend, &error) < 0)
 		return cli_fail_error(&error);
 	if (options->softgpu)
 		err = launch_use_softgpu(options->softgpu, &error);
@@ -426,29 +388,37 @@ static int record(const struct cli_command *self, const struct record_options *o
 	return status ? status : err;
 }
 
-int cli_record(const struct cli_command *self, int argc, char **argv)
+static int run(const struct cli_command *self, int argc, char **argv)
 {
 	struct record_options options = {0};
 	struct spool_folder folder = {.parent_fd = -1, .fd = -1};
 	struct loss_box *box = NULL;
 	const char *timers = getenv("DAGTAP_TIMERS");
-	int err = parse(self, argc, argv, &options);
+	char *made_name = NULL;
+	int err = parse(self, argc, argv, &options, &made_name);
 
 	if (timers)
 		timer_configure(timers);
-	if (err == CLI_OK && options.help) {
-		err = cli_help(self);
-	} else if (err == CLI_OK) {
+	if (err == CLI_OK)
 		err = prepare_folder(self, &options, &folder);
+	if (err == CLI_OK) {
 		/* Without the box, processes that cannot be recorded are not reported. The
 		 * recording itself works. */
-		if (err == CLI_OK && loss_box_open(folder.path, &box) < 0)
+		if (loss_box_open(folder.path, &box) < 0)
 			box = NULL;
-		if (err == CLI_OK)
-			err = record(self, &options, &folder, box);
+		err = record(self, &options, &folder, box);
 	}
 	loss_box_close(box);
 	spool_folder_close(&folder);
-	free(options.output);
+	free(made_name);
 	return err;
 }
+
+const struct cli_command cmd_record = {
+	.name = "record",
+	.operands = "-- PROGRAM ARGS...",
+	.help = "run a program and record what it did on the GPU",
+	.options = options_of_record,
+	.starts_program = true,
+	.run = run,
+};

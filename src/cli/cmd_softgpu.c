@@ -5,32 +5,26 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/command_options.h"
+#include "cli/help.h"
 #include "cli/launcher.h"
 
-static int help(const struct cli_command *self)
+static int print_keys(void)
 {
 	struct dagtap_error error;
 
-	cli_help(self);
 	putchar('\n');
-	if (launch_print_softgpu_keys(&error) < 0)
-		return cli_fail_error(&error);
-	return cli_finish_stdout();
+	return launch_print_softgpu_keys(&error) < 0 ? cli_fail_error(&error) : CLI_OK;
 }
 
-int cli_softgpu(const struct cli_command *self, int argc, char **argv)
+static int softgpu(const struct cli_command *self, int argc, char **argv)
 {
 	const char *equals = strchr(argv[0], '=');
 	struct dagtap_error error;
-	int program = 1;
-	int err;
+	int program, err = options_parse(self, argc, argv, NULL, &program);
 
-	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
-		return help(self);
-	if (program < argc && !strcmp(argv[program], "--"))
-		program++;
-	else if (program < argc && argv[program][0] == '-')
-		return cli_usage(self, "unknown option %s", argv[program]);
+	if (err != CLI_OK)
+		return err;
 	if (program >= argc)
 		return cli_usage(self, "which program?");
 	err = launch_use_softgpu(equals ? equals + 1 : NULL, &error);
@@ -42,3 +36,18 @@ int cli_softgpu(const struct cli_command *self, int argc, char **argv)
 	execvp(argv[program], argv + program);
 	return cli_fail("%s: cannot be run: %s", argv[program], strerror(errno));
 }
+
+static const struct cli_option no_options[] = {{0}};
+
+const struct cli_command cmd_softgpu = {
+	.name = "softgpu",
+	.value = "CONFIG",
+	.operands = "-- PROGRAM ARGS...",
+	.help = "run a program on the software GPU, untraced",
+	.options = no_options,
+	.notes = "CONFIG is a list of words and key=value, for example "
+		 "gfx90a,gpus=2,kernel_ns=5000\n",
+	.print_more = print_keys,
+	.starts_program = true,
+	.run = softgpu,
+};

@@ -1,5 +1,4 @@
 /* dagtap summary: times by kernel, stream, graph, scope or call. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,16 +7,16 @@
 #include "analyze/summary.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
+#include "cli/command_options.h"
 #include "cli/human.h"
 #include "trace/load.h"
 #include "wire/json.h"
 
 struct summary_options {
 	const char *path;
-	enum summary_by by;
+	uint32_t by; /* index into groupings */
 	uint32_t limit;
 	bool json;
-	bool help;
 };
 
 static const struct {
@@ -32,55 +31,21 @@ static const struct {
 
 #define GROUPING_COUNT (sizeof(groupings) / sizeof(groupings[0]))
 
-static size_t find_grouping(enum summary_by by)
+static struct option_choice grouping_choice(size_t index)
 {
-	size_t i = 0;
-
-	while (groupings[i].by != by)
-		i++;
-	return i;
+	return (struct option_choice){.name = index < GROUPING_COUNT ? groupings[index].name
+								     : NULL};
 }
 
-static int take_by(const struct cli_command *self, const char *name,
-		   struct summary_options *options)
-{
-	for (size_t i = 0; i < GROUPING_COUNT; i++) {
-		if (!strcmp(name, groupings[i].name)) {
-			options->by = groupings[i].by;
-			return CLI_OK;
-		}
-	}
-	return cli_usage(self, "cannot group by \"%s\"", name);
-}
-
-static int parse(const struct cli_command *self, int argc, char **argv,
-		 struct summary_options *options)
-{
-	static const struct option long_options[] = {
-		{"by", required_argument, NULL, 'b'},
-		{"limit", required_argument, NULL, 'l'},
-		{"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},
-		{0},
-	};
-	int option;
-
-	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		if (option == 'j')
-			options->json = true;
-		else if (option == 'h')
-			options->help = true;
-		else if (option != 'b' && option != 'l')
-			return cli_usage(self, "see dagtap summary --help");
-		else if ((option == 'b' ? take_by(self, optarg, options)
-					: cli_take_limit(self, &options->limit)) != CLI_OK)
-			return CLI_USAGE;
-	}
-	if (!options->help && optind + 1 != argc)
-		return cli_usage(self, optind < argc ? "one file at a time" : "which file?");
-	options->path = argv[optind];
-	return CLI_OK;
-}
+static const struct cli_option options_of_summary[] = {
+	{"by", .argument = "WHAT", .help = "what a row is, kernel by default:",
+	 .kind = OPTION_CHOICE, OPTION_IN(summary_options, by), .choice = grouping_choice},
+	{"limit", .argument = "N",
+	 .help = "rows to show, 0 = all (default 30; JSON always has all)", .kind = OPTION_NUMBER,
+	 OPTION_IN(summary_options, limit)},
+	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(summary_options, json)},
+	{0},
+};
 
 static void json_totals(struct json *json, const struct summary_totals *totals)
 {
@@ -139,6 +104,7 @@ static int json_table(struct json *json, const struct trace *trace, const char *
 static int print_json(const struct trace *trace, const struct summary_options *options)
 {
 	struct summary_totals totals = summary_count(trace);
+	enum summary_by by = groupings[options->by].by;
 	struct json json;
 	int err;
 
@@ -151,9 +117,9 @@ static int print_json(const struct trace *trace, const struct summary_options *o
 	err = json_table(&json, trace, "kernels", SUMMARY_BY_KERNEL);
 	if (err == 0)
 		err = json_table(&json, trace, "copies", SUMMARY_BY_COPY);
-	if (err == 0 && options->by != SUMMARY_BY_KERNEL) {
-		json_put_text(&json, "by", groupings[find_grouping(options->by)].name);
-		err = json_table(&json, trace, "rows", options->by);
+	if (err == 0 && by != SUMMARY_BY_KERNEL) {
+		json_put_text(&json, "by", groupings[options->by].name);
+		err = json_table(&json, trace, "rows", by);
 	}
 	json_object_end(&json);
 	if (err < 0)
@@ -243,28 +209,26 @@ static int print_table(const struct trace *trace, enum summary_by by, const char
 static int print_text(const struct trace *trace, const struct summary_options *options)
 {
 	struct summary_totals totals = summary_count(trace);
+	enum summary_by by = groupings[options->by].by;
 	int err;
 
 	print_totals(trace, &totals);
-	err = print_table(trace, options->by, groupings[find_grouping(options->by)].head,
-			  options->limit);
-	if (err == CLI_OK && options->by == SUMMARY_BY_KERNEL && totals.copies + totals.memsets) {
+	err = print_table(trace, by, groupings[options->by].head, options->limit);
+	if (err == CLI_OK && by == SUMMARY_BY_KERNEL && totals.copies + totals.memsets) {
 		putchar('\n');
 		err = print_table(trace, SUMMARY_BY_COPY, "<what", options->limit);
 	}
 	return err == CLI_OK ? cli_finish_stdout() : err;
 }
 
-int cli_summary(const struct cli_command *self, int argc, char **argv)
+static int summary(const struct cli_command *self, int argc, char **argv)
 {
-	struct summary_options options = {.by = SUMMARY_BY_KERNEL, .limit = 30};
+	struct summary_options options = {.limit = 30};
 	struct trace *trace;
-	int err = parse(self, argc, argv, &options);
+	int err = options_parse_file(self, argc, argv, &options, &options.path);
 
 	if (err != CLI_OK)
 		return err;
-	if (options.help)
-		return cli_help(self);
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
 	err = options.json ? print_json(trace, &options) : print_text(trace, &options);
@@ -273,3 +237,11 @@ int cli_summary(const struct cli_command *self, int argc, char **argv)
 	trace_close(trace);
 	return err;
 }
+
+const struct cli_command cmd_summary = {
+	.name = "summary",
+	.operands = "FILE",
+	.help = "where the time went",
+	.options = options_of_summary,
+	.run = summary,
+};

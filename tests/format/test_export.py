@@ -115,11 +115,11 @@ class Export(unittest.TestCase):
                  'csv knows no reader "hta"'),
                 (["--format", "csv", "--rank", "1", "-o", out, self.recording], "csv has no rank"),
                 (["--format", "kineto", "--rank", "1x", "-o", out, self.recording],
-                 "--rank 1x is no number"),
+                 '--rank takes a number, not "1x"'),
                 (["--format", "kineto", "--rank", "-1", "-o", out, self.recording],
-                 "--rank -1 is no number"),
-                (["--format"], "--format needs a value"),
-                (["--nothing"], "no option --nothing")):
+                 '--rank takes a number, not "-1"'),
+                (["--format"], "option '--format' requires an argument"),
+                (["--nothing"], "unrecognized option '--nothing'")):
             with self.subTest(text=text):
                 self.expect_refused(dagtap("export", *arguments), 2, text)
                 self.assertFalse(out.exists())

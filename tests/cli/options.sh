@@ -1,0 +1,76 @@
+#!/bin/bash
+# options.sh: one table of options per command. The command line takes them as getopt_long does; the help
+# names each of them.
+. "$(dirname "$0")/lib.sh"
+cd "$work"
+
+commands="record softgpu summary check graph path diff export info"
+
+expect_code() { # WANT ARGS...
+	local want=$1 code=0
+	shift
+	launch "$@" >out 2>err </dev/null || code=$?
+	expect "exit code of dagtap $* ($(cat err))" $code "$want"
+}
+expect_line() { # FILE TEXT
+	grep -qF -e "$2" "$1" || fail "no \"$2\" in: $(cat "$1")"
+}
+
+# What is taken: exit status 1, because there is no such file. Abbreviations, values in both forms, operands
+# in front, and -- before a name that begins with a dash.
+expect_code 1 summary --js --lim 3 no.dagtap
+expect_code 1 summary --lim=3 --by=graph no.dagtap
+expect_code 1 summary no.dagtap --json
+expect_code 1 summary -- -no.dagtap
+expect_code 1 summary --json --json no.dagtap
+expect_code 1 check --str --json no.dagtap
+expect_code 1 export --form csv -fo out.csv no.dagtap
+expect_code 1 export -oout.csv --format=csv -f no.dagtap
+expect_code 1 diff --threshold 5% --by node no.dagtap no.dagtap
+expect_code 1 graph --graph=3 --dot no.dagtap
+expect_code 1 path --scope step --nth 1 --limit 4 no.dagtap
+expect_code 1 path --from -5 --to=7 no.dagtap
+expect_code 0 record -fq --keep --back=hsa -otaken.dagtap true
+# The first operand ends the options of record: what follows is the program's.
+expect_code 0 record -q -o taken.dagtap sh -c 'test "$1" = --force' -- --force
+expect_code 0 record -q -o taken.dagtap -- true --no-such-option
+
+# What is refused, with the reason.
+expect_code 2 summary --no-such-option no.dagtap
+expect_line err "unrecognized option '--no-such-option'"
+expect_line err "usage: dagtap summary"
+expect_code 2 summary -x no.dagtap
+expect_line err "invalid option -- 'x'"
+expect_code 2 summary no.dagtap --limit
+expect_line err "option '--limit' requires an argument"
+expect_code 2 summary --json=yes no.dagtap
+expect_line err "option '--json' doesn't allow an argument"
+expect_code 2 record --r 5 true
+expect_line err "option '--r' is ambiguous"
+expect_code 2 export --format csv no.dagtap
+expect_line err "-o OUT is missing"
+expect_code 2 summary --by colour no.dagtap
+expect_line err "colour"
+expect_code 2 diff --by stream a b
+expect_code 2 diff --threshold=-1 a b
+expect_code 2 record --backend metal true
+expect_code 2 record --hsa-mode guess true
+expect_code 2 export --format kineto --rank x -o out.json no.dagtap
+expect_code 2 softgpu --no-such-option true
+expect_code 2 softgpu
+expect_code 2 summary a b
+expect_code 2 diff a
+
+# The help of each command, in three forms.
+for command in $commands; do
+	expect_code 0 $command --help
+	mv out $command.help
+	expect_line $command.help "usage: dagtap $command"
+	expect_code 0 $command -h
+	cmp -s out $command.help || fail "$command -h is not $command --help"
+	expect_code 0 $command --hel
+done
+expect_line record.help "--hsa-mode MODE"
+expect_line record.help "intercept"
+expect_line export.help "perfetto"
+expect_line softgpu.help "kernel_ns"
