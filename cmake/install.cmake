@@ -3,8 +3,6 @@
 install(FILES ${CMAKE_SOURCE_DIR}/include/dagtap/softgpu.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dagtap)
 
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-
 include(CMakePackageConfigHelpers)
 
 include(${CMAKE_CURRENT_LIST_DIR}/install-dagpatch.cmake)

@@ -8,6 +8,8 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/launcher.h"
+#include "cli/man_page.h"
+#include "cli/shell_completion.h"
 #include "format/read.h"
 
 static const struct cli_command *const commands[] = {
@@ -47,6 +49,26 @@ static const struct cli_command *find_command(const char *word)
 	return NULL;
 }
 
+/* dagtap --man NAME TEXT: what the build runs to make the manual pages. */
+static int print_man(int argc, char **argv)
+{
+	const struct cli_command *command = argc == 2 ? find_command(argv[0]) : NULL;
+
+	if (argc == 2 && (command || !strcmp(argv[0], "dagtap")))
+		return man_print(command, commands, argv[1]);
+	cli_fail("--man takes the name of a command, or dagtap, and the file of its text");
+	return CLI_USAGE;
+}
+
+/* dagtap --completion SHELL */
+static int print_completion(int argc, char **argv)
+{
+	if (argc == 1 && !strcmp(argv[0], "bash"))
+		return completion_print_bash(commands);
+	cli_fail("--completion takes the name of a shell: bash");
+	return CLI_USAGE;
+}
+
 /* Opens /dev/null for each closed standard descriptor. Otherwise the next opened file would get
  * its number, and output for the terminal would go into that file. Opened for reading, so that
  * writing still fails and is noticed. */
@@ -83,6 +105,10 @@ int main(int argc, char **argv)
 		print_overview(stdout);
 		return cli_finish_stdout();
 	}
+	if (!strcmp(argv[1], "--man"))
+		return print_man(argc - 2, argv + 2);
+	if (!strcmp(argv[1], "--completion"))
+		return print_completion(argc - 2, argv + 2);
 	command = find_command(argv[1]);
 	if (command) {
 		result = command->run(command, argc - 1, argv + 1);

@@ -1,6 +1,6 @@
 #!/bin/bash
-# options.sh: one table of options per command. The command line takes them as getopt_long does; the help
-# names each of them.
+# options.sh: one table of options per command. The command line takes them as getopt_long does; the help, the
+# manual page and the completion of bash name each of them.
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 
@@ -61,7 +61,7 @@ expect_code 2 softgpu
 expect_code 2 summary a b
 expect_code 2 diff a
 
-# The help of each command, in three forms.
+# The help of each command, in three forms, names its options; so does its manual page.
 for command in $commands; do
 	expect_code 0 $command --help
 	mv out $command.help
@@ -69,8 +69,55 @@ for command in $commands; do
 	expect_code 0 $command -h
 	cmp -s out $command.help || fail "$command -h is not $command --help"
 	expect_code 0 $command --hel
+	expect_code 0 --man $command "$SOURCE_DIR/docs/man/dagtap-$command.man"
+	mv out dagtap-$command.1
+	expect_line dagtap-$command.1 ".TH DAGTAP-${command^^} 1"
+	while read -r option; do
+		expect_line dagtap-$command.1 "${option//-/\\-}"
+	done < <(grep -oE '^ +(-., )?--[a-z-]+' $command.help | grep -oE -e '--[a-z-]+')
 done
 expect_line record.help "--hsa-mode MODE"
 expect_line record.help "intercept"
 expect_line export.help "perfetto"
 expect_line softgpu.help "kernel_ns"
+expect_code 0 --man dagtap "$SOURCE_DIR/docs/man/dagtap.man"
+mv out dagtap.1
+for command in $commands; do
+	expect_line dagtap.1 "dagtap\\-$command"
+done
+expect_line dagtap-record.1 DAGTAP_HSA_MODE
+if type groff >/dev/null 2>&1; then
+	for page in dagtap*.1; do
+		groff -man -Tutf8 -z -ww "$page" 2>warnings || fail "groff $page"
+		[ ! -s warnings ] || fail "$page: $(head -3 warnings)"
+	done
+fi
+# A text that names an option which the command lacks is refused.
+printf '@options\n@option no-such-option\ntext\n' >stale.man
+expect_code 1 --man check stale.man
+expect_line err "no-such-option"
+expect_code 2 --man no-such-command stale.man
+expect_code 1 --man check no.man
+
+# Completion.
+expect_code 0 --completion bash
+mv out completion
+expect_code 2 --completion tcsh
+. ./completion
+completes() { # WANT WORDS...: what the last of WORDS is completed to, separated by spaces
+	local want=$1
+	shift
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	_dagtap dagtap "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}" || : # nothing matches
+	expect "completion of $*" "${COMPREPLY[*]}" "$want"
+}
+completes "softgpu summary" dagtap s
+completes "check" dagtap ch
+completes "--json" dagtap summary --j
+completes "kernel" dagtap summary --by k
+completes "kernel" dagtap summary --by = k
+completes "kernel stream graph scope api" dagtap summary --by =
+completes "csv" dagtap export --format c
+completes "intercept" dagtap record --hsa-mode i
+completes "" dagtap summary run
+completes "" dagtap record -- --qu

@@ -28,11 +28,17 @@ lib/libdagtap.so
 lib/pkgconfig/dagpatch.pc
 lib/pkgconfig/dagtap-trace.pc
 lib/pkgconfig/dagtap.pc
+share/bash-completion/completions/dagtap
 share/man/man1/dagtap.1
 share/man/man1/dagtap-check.1
+share/man/man1/dagtap-diff.1
+share/man/man1/dagtap-export.1
+share/man/man1/dagtap-graph.1
+share/man/man1/dagtap-info.1
 share/man/man1/dagtap-path.1
 share/man/man1/dagtap-record.1
-share/man/man1/dagtap-softgpu.1'
+share/man/man1/dagtap-softgpu.1
+share/man/man1/dagtap-summary.1'
 for file in $expected; do
 	[ -f "$prefix/$file" ] || fail "$file is not installed"
 done
