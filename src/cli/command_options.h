@@ -1,6 +1,6 @@
-/* The options of the commands. Each command has one table of them, from which the parser below, the
- * help (help.h), the manual page (man_page.h) and the completion of the shell (shell_completion.h) are
- * made. Threading: the main thread. */
+/* The options of the commands. Each command has one table of them, from which the parser below,
+ * the help (help.h), the manual page (man_page.h) and the completion of the shell
+ * (shell_completion.h) are made. Threading: the main thread. */
 #ifndef DAGTAP_CLI_COMMAND_OPTIONS_H
 #define DAGTAP_CLI_COMMAND_OPTIONS_H
 

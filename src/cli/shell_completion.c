@@ -1,5 +1,6 @@
-/* Prints the script that completes dagtap's command line in bash: the commands, the options of each,
- * and the values of options that have choices. Everything else is completed as a file name. */
+/* Prints the script that completes dagtap's command line in bash: the commands, the options of
+ * each, and the values of options that have choices. Everything else is completed as a file
+ * name. */
 #include "cli/shell_completion.h"
 
 #include <stdio.h>

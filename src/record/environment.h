@@ -1,6 +1,6 @@
-/* Every environment variable of dagtap that the injected library reads, in one table. `dagtap record`
- * sets some of them, capture/env.c reads them, and the manual page of `dagtap record` lists them.
- * A table: no functions. */
+/* Every environment variable of dagtap that the injected library reads, in one table. `dagtap
+ * record` sets some of them, capture/env.c reads them, and the manual page of `dagtap record`
+ * lists them. A table: no functions. */
 #ifndef DAGTAP_RECORD_ENVIRONMENT_H
 #define DAGTAP_RECORD_ENVIRONMENT_H
 
