@@ -8,11 +8,12 @@ stage() {
 	printf '\n== %s (%d s)\n' "$*" "$SECONDS"
 }
 
-stage layering, format, headers, language
+stage layering, format, headers, language, circles
 scripts/check-layering.sh
 scripts/check-format.sh
 scripts/check-headers.sh
 scripts/check-language.py
+scripts/check-circles.py build
 
 # Readers that are not ours need a network: make check-conformance, make check-jax-rocm.
 stage tests
