@@ -13,6 +13,7 @@
 #include "patch/node_attributes.h"
 #include "patch/recapture.h"
 #include "patch/recording.h"
+#include "patch/retire.h"
 #include "patch/slot_add.h"
 
 static uint64_t address_of(const struct dagpatch_recording *recording,
@@ -66,6 +67,8 @@ static int read_content(struct dagpatch_recording *recording, struct captured_gr
 
 	if (!(recording->device->capabilities & PATCH_FLATTENS))
 		return 0;
+	/* A recording whose graph takes new nodes in place builds nothing for a long time. */
+	reap(recording->context);
 	content = captured_content_create(recording->context);
 	if (!content)
 		return recording_fail(recording, -ENOMEM, "no memory for a capture");
