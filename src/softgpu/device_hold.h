@@ -16,9 +16,10 @@ bool hold_lets_take(void);
 bool hold_would_let_take(void);
 
 /* Allows COUNT more packets and copies to be taken. Returns 0, or -EPERM when taking is not held.
- * The caller wakes the
- * threads that wait to take. */
+ * The
+ * caller wakes the threads that wait to take. */
 int hold_add_steps(uint32_t count);
+
 /* Ends the hold of the taking of work. The caller wakes the threads that wait to take. */
 void hold_end(void);
 

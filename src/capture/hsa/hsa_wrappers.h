@@ -6,6 +6,7 @@
 #ifndef CAPTURE_HSA_WRAPPERS_H
 #define CAPTURE_HSA_WRAPPERS_H
 
+#include "capture/hsa/hsa_calls.h"
 #include "vendor/hsa_newest.h"
 #include "vendor/hsa_tables.h"
 #include "vendor/hsa_tables_2.h"
