@@ -13,9 +13,9 @@
 struct cli_option;
 struct format;
 
-/* Exit codes. LOSS: the check found a loss, or the file is damaged. HELP is none: a command returns
- * it to main.c, which prints the command's help and exits with OK. */
-enum cli_exit { CLI_HELP = -1, CLI_OK, CLI_FAILED, CLI_USAGE, CLI_LOSS };
+/* Exit codes. LOSS: the check found a loss, or the file is damaged. HELP is none, and no errno
+ * either: a command returns it to main.c, which prints the command's help and exits with OK. */
+enum cli_exit { CLI_OK, CLI_FAILED, CLI_USAGE, CLI_LOSS, CLI_HELP = 256 };
 
 struct cli_command {
 	const char *name;
