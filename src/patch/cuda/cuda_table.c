@@ -10,7 +10,7 @@
  *
  * The updater is a kernel node before all roots of the graph. CUDA runs the launches of one
  * executable graph one after the other, whatever their streams are. But a graph in which the
- * updater runs takes 5 to 10 % longer (H200, driver 580). So the node is disabled where that
+ * updater runs takes 3 to 10 % longer (H200, driver 580). So the node is disabled where that
  * helps, and the same kernel is launched into the stream before the graph, if something has
  * changed and the previous launch was in the same stream; only then the kernel runs after all
  * replays. Disabling helps in a graph that was instantiated for launches from the device: there,
