@@ -15,7 +15,8 @@ int dagtap_error_set(struct dagtap_error *error, int code, const char *format, .
 int dagtap_error_at(struct dagtap_error *error, int code, const char *file, uint64_t offset,
 		    const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-#ifdef __clang_analyzer__ /* tells the analyzer, which does not see error_text.c, that they return < 0 */
+/* Tells the analyzer, which does not see error_text.c, that they return < 0. */
+#ifdef __clang_analyzer__
 #define dagtap_error_set(error, ...) (dagtap_error_set(error, __VA_ARGS__), -1)
 #define dagtap_error_at(error, ...)  (dagtap_error_at(error, __VA_ARGS__), -1)
 #endif

@@ -104,8 +104,8 @@ struct gate {
 	_Atomic uint64_t rung;	    /* the application's doorbells */
 
 	/* Written by the holder. */
-	_Atomic uint32_t
-		has_unpublished; /* the last pass left announced packets unpublished (gate_has_unpublished) */
+	/* The last pass left announced packets unpublished (gate_has_unpublished). */
+	_Atomic uint32_t has_unpublished;
 	_Atomic uint32_t passes; /* passes that have ended; wraps around */
 
 	/* The write index that the application sees. Written by threads that reserve, and raised by
