@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """check-language.py: fails on words in code that docs/glossary.md gives up, on comment lines of more than 100
-columns, on a function of an internal or public header that has no contract, and on a function that docs/internals
-names in a table together with a file that does not have it.
+columns, on a function of an internal or public header that has no contract, on a function that docs/internals names
+in a table together with a file that does not have it, and where src/record/witnesses.h and the table of witnesses in
+docs/format/spool.md differ.
 
 The words are those of the glossary's section "Given up in code": parts of identifiers (`lane` is found in
 `lane_count`), and phrases in comments and messages. Words of foreign formats and interfaces are listed there, too.
@@ -72,6 +73,15 @@ def wrong_places(path, text):
             yield number, f"`{name}` is not in {file}"
 
 
+def witness_differences():
+    """Lines of one that the other lacks: the X-macro's `X(ID, "source", "key")` and the rows `| source | `key` |`."""
+    listed = re.findall(r'X\(\w+, "(\w+)", "(\w+)"\)', (ROOT / "src/record/witnesses.h").read_text())
+    described = re.findall(r"^\| (\w+) \| `(\w+)` \|", (ROOT / "docs/format/spool.md").read_text()
+                           .split("### Witnesses: WITNESS\n")[1].split("\n#")[0], re.M)
+    for source, key in sorted(set(listed) ^ set(described)):
+        yield f"{source}, {key}: in one of src/record/witnesses.h and docs/format/spool.md"
+
+
 def main():
     words, foreign = set(glossary_list("Parts of identifiers")), set(glossary_list("Foreign names"))
     phrases = glossary_list("Phrases")
@@ -89,6 +99,9 @@ def main():
         for number, fault in wrong_places(path, path.read_text()):
             print(f"{path.relative_to(ROOT)}:{number}: {fault}", file=sys.stderr)
             count += 1
+    for fault in witness_differences():
+        print(fault, file=sys.stderr)
+        count += 1
     return 1 if count else 0
 
 

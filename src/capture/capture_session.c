@@ -250,7 +250,7 @@ static void tell_unstopped(void)
 {
 	session_note("stopped while a tick or a part's start was still running: the last "
 		     "witnesses are missing");
-	session_witness("session", "parts_not_stopped", 1);
+	session_witness(WITNESS_SESSION_PARTS_NOT_STOPPED, 1);
 }
 
 /* ---- fork ---- */
@@ -580,7 +580,7 @@ static void copy_name(char *name, size_t size, const char *text)
 	memcpy(name, text, strnlen(text, size));
 }
 
-void session_witness(const char *source, const char *key, uint64_t value)
+static void write_witness(const char *source, const char *key, uint64_t value)
 {
 	static _Atomic uint32_t last_number;
 	struct record_witness witness = {.ns = session_now_ns(), .value = value};
@@ -589,6 +589,16 @@ void session_witness(const char *source, const char *key, uint64_t value)
 	copy_name(witness.source, sizeof(witness.source), source);
 	copy_name(witness.key, sizeof(witness.key), key);
 	writer_put(session_writer(), RECORD_WITNESS, number, &witness, sizeof(witness));
+}
+
+void session_witness(enum witness witness, uint64_t value)
+{
+	write_witness(witness_names[witness].source, witness_names[witness].key, value);
+}
+
+void session_device_count(const char *name, uint64_t value)
+{
+	write_witness(WITNESS_DEVICE, name, value);
 }
 
 void session_source(const char *name, enum record_source_state state, const char *text)

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "capture/process_recordings.h"
 #include "record/record.h"
+#include "record/witnesses.h"
 #include "record/writer.h"
 
 enum session_state {
@@ -175,10 +176,12 @@ static inline uint64_t session_skip_cids(uint64_t floor)
 	return last;
 }
 
-/* Writes a WITNESS record: VALUE is a count that the ledger compares with the rows. SOURCE and
- * KEY name it; they are copied, and cut where the record's fields end. For the calling thread's
- * writer. */
-void session_witness(const char *source, const char *key, uint64_t value);
+/* Writes a WITNESS record: VALUE is a count that the ledger compares with the rows. For the calling
+ * thread's writer. */
+void session_witness(enum witness witness, uint64_t value);
+/* session_witness for the counter NAME of the software GPU. NAME is copied, and cut where the
+ * record's field ends. */
+void session_device_count(const char *name, uint64_t value);
 /* Writes a SOURCE record: the state of the capture source NAME, with a sentence for the user. */
 void session_source(const char *name, enum record_source_state state, const char *text);
 /* Writes a NOTE record: a line of text for the user. */

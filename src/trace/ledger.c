@@ -77,12 +77,12 @@ static void add_states(struct ledger *ledger, uint32_t first)
 static bool is_cuda_alone(const struct ledger *ledger)
 {
 	return cuda_is_there(&ledger->load->cuda) && !ledger->totals.gate_count &&
-	       !ledger_witness_or_0(ledger, "hip", "calls");
+	       !ledger_witness_or_0(ledger, WITNESS_HIP_CALLS);
 }
 
 static void add_hsa_and_hip(struct ledger *ledger)
 {
-	ledger_add_calls(ledger, "hip", "hip");
+	ledger_add_calls(ledger, "hip", RECORD_DOMAIN_HIP);
 	ledger_add_hsa(ledger);
 	ledger_add_softgpu(ledger);
 	if (cuda_is_there(&ledger->load->cuda))
@@ -115,7 +115,7 @@ int ledger_load(struct process_load *load)
 	int err = ledger_count(&ledger);
 
 	ledger.ended_early =
-		ledger.truncated || ledger_witness_or_0(&ledger, "session", "parts_not_stopped");
+		ledger.truncated || ledger_witness_or_0(&ledger, WITNESS_SESSION_PARTS_NOT_STOPPED);
 	ledger.witnesses_are_late = ledger.ended_early || ledger_losses(&ledger, RECORD_CLASS_META);
 	if (err == 0) {
 		expect_calls_settle(load);

@@ -1,7 +1,5 @@
 /* Lines of calls: the wrappers' counts of entered calls, and the activities that each call counted,
  * against the rows. */
-#include <string.h>
-
 #include "trace/ledger_state.h"
 
 /* Compares the number of activities that a call counted itself with the rows that have its cid. */
@@ -57,16 +55,24 @@ static void explain_open_calls(struct ledger *ledger, struct trace_source *sourc
 	source->unexplained = ledger->load->counts.missing[RECORD_CLASS_API];
 }
 
+static const struct {
+	enum witness calls, open;
+} call_witnesses[] = {
+	[RECORD_DOMAIN_HIP] = {WITNESS_HIP_CALLS, WITNESS_HIP_OPEN},
+	[RECORD_DOMAIN_CUDA] = {WITNESS_CUDA_CALLS, WITNESS_CUDA_OPEN},
+	[RECORD_DOMAIN_RCCL] = {WITNESS_RCCL_CALLS, WITNESS_RCCL_OPEN},
+};
+
 /* Sets *RET_CALLS to the number of entered calls of one interface, and adds those that had not
  * returned to open_calls. False if nothing counted them. */
-static bool count_calls(struct ledger *ledger, const char *interface, uint64_t *ret_calls)
+static bool count_calls(struct ledger *ledger, enum record_domain interface, uint64_t *ret_calls)
 {
 	uint64_t open = 0;
 
-	if (!ledger_find_witness(ledger, interface, "calls", ret_calls))
+	if (!ledger_find_witness(ledger, call_witnesses[interface].calls, ret_calls))
 		return false;
-	if (ledger->witnesses_are_late || !ledger_find_witness(ledger, interface, "open", &open))
-		open = 0;
+	if (!ledger->witnesses_are_late)
+		open = ledger_witness_or_0(ledger, call_witnesses[interface].open);
 	ledger->open_calls += open > *ret_calls ? *ret_calls : open;
 	return true;
 }
@@ -123,13 +129,14 @@ static void add_rccl(struct ledger *ledger, struct trace_source *other, uint64_t
 		source->unexplained = difference(judged, received + dropped);
 }
 
-void ledger_add_calls(struct ledger *ledger, const char *name, const char *interface)
+void ledger_add_calls(struct ledger *ledger, const char *name, enum record_domain interface)
 {
 	struct trace_source *source;
 	uint64_t calls = 0, cuda_calls = 0, rccl_calls = 0;
 	bool is_counted = count_calls(ledger, interface, &calls);
-	bool has_cuda = strcmp(interface, "cuda") && count_calls(ledger, "cuda", &cuda_calls);
-	bool has_rccl = count_calls(ledger, "rccl", &rccl_calls);
+	bool has_cuda = interface != RECORD_DOMAIN_CUDA &&
+			count_calls(ledger, RECORD_DOMAIN_CUDA, &cuda_calls);
+	bool has_rccl = count_calls(ledger, RECORD_DOMAIN_RCCL, &rccl_calls);
 
 	is_counted |= has_cuda;
 	if (!is_counted && !has_rccl && !ledger->load->counts.attempted[RECORD_CLASS_API])

@@ -42,7 +42,7 @@ static void add_cuda_calls(struct ledger *ledger)
 	struct trace_source *source;
 	uint32_t line = ledger->load->trace->sources_count;
 
-	ledger_add_calls(ledger, "cuda.call", "cuda");
+	ledger_add_calls(ledger, "cuda.call", RECORD_DOMAIN_CUDA);
 	if (line == ledger->load->trace->sources_count)
 		return;
 	source = &ledger->load->trace->sources[line];
@@ -51,10 +51,10 @@ static void add_cuda_calls(struct ledger *ledger)
 }
 
 /* Says in the line how many of WHAT a witness counted, if any. */
-static void say_count(struct ledger *ledger, struct trace_source *source, const char *witness,
+static void say_count(struct ledger *ledger, struct trace_source *source, enum witness witness,
 		      const char *what)
 {
-	uint64_t count = ledger_witness_or_0(ledger, "cuda", witness);
+	uint64_t count = ledger_witness_or_0(ledger, witness);
 
 	if (count)
 		ledger_say(ledger, source,
@@ -64,9 +64,10 @@ static void say_count(struct ledger *ledger, struct trace_source *source, const 
 
 static void say_odd_records(struct ledger *ledger, struct trace_source *source)
 {
-	say_count(ledger, source, "of_unknown_kinds", "records of kinds that were not asked for");
+	say_count(ledger, source, WITNESS_CUDA_OF_UNKNOWN_KINDS,
+		  "records of kinds that were not asked for");
 	/* The last buffers are delivered by force, also with records that are not complete. */
-	say_count(ledger, source, "unfinished_buffers",
+	say_count(ledger, source, WITNESS_CUDA_UNFINISHED_BUFFERS,
 		  "buffers ended in work that had not finished");
 }
 
@@ -81,7 +82,7 @@ static void add_cuda_activities(struct ledger *ledger)
 	const struct process_load *load = ledger->load;
 	const struct totals *totals = &ledger->totals;
 	struct trace_source *source = ledger_add_source(ledger, "cuda");
-	uint64_t dropped = ledger_witness_or_0(ledger, "cuda", "dropped");
+	uint64_t dropped = ledger_witness_or_0(ledger, WITNESS_CUDA_DROPPED);
 	uint64_t lost = 0, accounted;
 
 	if (!source)
@@ -102,12 +103,12 @@ static void add_cuda_activities(struct ledger *ledger)
 		ledger_set_expected(ledger, source, "lanes", accounted + source->unexplained);
 	else
 		ledger_set_expected(ledger, source, "CUPTI",
-				    ledger_witness_or_0(ledger, "cuda", "kernels") +
-					    ledger_witness_or_0(ledger, "cuda", "copies") +
-					    ledger_witness_or_0(ledger, "cuda", "others") +
+				    ledger_witness_or_0(ledger, WITNESS_CUDA_KERNELS) +
+					    ledger_witness_or_0(ledger, WITNESS_CUDA_COPIES) +
+					    ledger_witness_or_0(ledger, WITNESS_CUDA_OTHERS) +
 					    dropped);
 	source->unexplained = difference(source->expected, accounted);
-	source->unexplained += ledger_witness_or_0(ledger, "cuda", "torn_buffers");
+	source->unexplained += ledger_witness_or_0(ledger, WITNESS_CUDA_TORN_BUFFERS);
 	source->joined = totals->dispatches_joined + totals->copies_joined;
 	source->orphan_activities = totals->dispatches + totals->copies - source->joined;
 	source->untimed = totals->dispatches_untimed + totals->copies_untimed;
@@ -128,8 +129,8 @@ void ledger_add_cuda_losses(struct ledger *ledger)
 	if (!source)
 		return;
 	ledger_add_drop(ledger, source, TRACE_DROP_LOST, NO_BUFFER,
-			ledger_witness_or_0(ledger, "cuda", "dropped"));
-	source->unexplained = ledger_witness_or_0(ledger, "cuda", "torn_buffers");
+			ledger_witness_or_0(ledger, WITNESS_CUDA_DROPPED));
+	source->unexplained = ledger_witness_or_0(ledger, WITNESS_CUDA_TORN_BUFFERS);
 	say_odd_records(ledger, source);
 	say_untimed(ledger, source);
 }

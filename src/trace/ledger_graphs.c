@@ -65,7 +65,7 @@ static uint64_t lost_records(const struct ledger *ledger)
 {
 	return ledger_losses(ledger, RECORD_CLASS_DISPATCH) +
 	       ledger_losses(ledger, RECORD_CLASS_COPY) +
-	       ledger_witness_or_0(ledger, "cuda", "dropped");
+	       ledger_witness_or_0(ledger, WITNESS_CUDA_DROPPED);
 }
 
 /* Explains launches that have no row at all. Where HIP submits on a thread of its own, their
@@ -178,8 +178,8 @@ static void judge_ring_dropped(struct ledger *ledger, struct trace_source *sourc
 			 load->type_counts[RECORD_COPY] +
 			 ledger_drops(ledger, RECORD_CLASS_DISPATCH) +
 			 ledger_drops(ledger, RECORD_CLASS_COPY) +
-			 ledger_witness_or_0(ledger, "cuda", "dropped") + shortfall->unfinished;
-	uint64_t failed = ledger_witness_or_0(ledger, "cuda", "launches_failed");
+			 ledger_witness_or_0(ledger, WITNESS_CUDA_DROPPED) + shortfall->unfinished;
+	uint64_t failed = ledger_witness_or_0(ledger, WITNESS_CUDA_LAUNCHES_FAILED);
 	uint64_t least, missing;
 
 	if (count_replays(load, failed, &least) < 0) {
@@ -307,7 +307,7 @@ static void explain(struct ledger *ledger, struct trace_source *source, struct s
 {
 	bool has_cuda = cuda_is_there(&ledger->load->cuda);
 	bool is_cut = has_cuda && (ledger->ended_early ||
-				   ledger_witness_or_0(ledger, "cuda", "unfinished_buffers"));
+				   ledger_witness_or_0(ledger, WITNESS_CUDA_UNFINISHED_BUFFERS));
 	bool has_ring = ledger_ring_dropped_activities(ledger) != 0;
 
 	/* Then it is not known which work had ended. */
@@ -378,7 +378,7 @@ void ledger_add_graphs(struct ledger *ledger)
 	source = ledger_add_source(ledger, "graph");
 	if (!source)
 		return;
-	if (ledger_witness_or_0(ledger, "hip", "nodes_switched")) {
+	if (ledger_witness_or_0(ledger, WITNESS_HIP_NODES_SWITCHED)) {
 		count_unjudged(ledger, source);
 		return;
 	}

@@ -1,20 +1,14 @@
 /* Lines of what HSA's queues and copy wrappers brought: dispatches, barrier packets, packets,
- * copies and completions. */
+ * copies and completions. What CUPTI delivered in the same process is in the lines of its class. */
 #include "trace/ledger_state.h"
-
-/* What CUPTI brought, where lines that otherwise hold HIP's records hold CUDA's too. */
-static uint64_t by_cupti(const struct ledger *ledger, const char *what)
-{
-	return ledger_witness_or_0(ledger, "cuda", what);
-}
 
 static void add_dispatches(struct ledger *ledger)
 {
 	const struct totals *totals = &ledger->totals;
-	struct trace_source *source =
-		ledger_add_class_line(ledger, "hsa.dispatch", RECORD_CLASS_DISPATCH,
-				      totals->gate_count ? "queue gates" : NULL,
-				      totals->gate_dispatches + by_cupti(ledger, "kernels"));
+	struct trace_source *source = ledger_add_class_line(
+		ledger, "hsa.dispatch", RECORD_CLASS_DISPATCH,
+		totals->gate_count ? "queue gates" : NULL,
+		totals->gate_dispatches + ledger_witness_or_0(ledger, WITNESS_CUDA_KERNELS));
 
 	if (!source)
 		return;
@@ -30,11 +24,11 @@ static void add_copies(struct ledger *ledger)
 	const struct totals *totals = &ledger->totals;
 	struct trace_source *source;
 	uint64_t started = 0;
-	bool is_counted = ledger_find_witness(ledger, "hsa", "copies_started", &started);
+	bool is_counted = ledger_find_witness(ledger, WITNESS_HSA_COPIES_STARTED, &started);
 
 	source = ledger_add_class_line(ledger, "hsa.copy", RECORD_CLASS_COPY,
 				       is_counted ? "copy wrappers" : NULL,
-				       started + by_cupti(ledger, "copies"));
+				       started + ledger_witness_or_0(ledger, WITNESS_CUDA_COPIES));
 	if (!source)
 		return;
 	source->joined = totals->copies_joined;
@@ -131,7 +125,7 @@ static void add_dones(struct ledger *ledger)
 				unfinished);
 		dropped += unfinished;
 	}
-	if (ledger_find_witness(ledger, "hsa", "completions_unrecorded", &interrupted) &&
+	if (ledger_find_witness(ledger, WITNESS_HSA_COMPLETIONS_UNRECORDED, &interrupted) &&
 	    source->joined + dropped < source->expected) {
 		uint64_t missing = source->expected - source->joined - dropped;
 		uint64_t count = missing < interrupted ? missing : interrupted;
@@ -150,7 +144,8 @@ void ledger_add_hsa(struct ledger *ledger)
 	add_dispatches(ledger);
 	ledger_add_class_line(ledger, "hsa.barrier", RECORD_CLASS_BARRIER,
 			      totals->gate_count ? "queue gates" : NULL,
-			      totals->gate_barriers + by_cupti(ledger, "others"));
+			      totals->gate_barriers +
+				      ledger_witness_or_0(ledger, WITNESS_CUDA_OTHERS));
 	add_packets(ledger);
 	add_copies(ledger);
 	add_dones(ledger);

@@ -38,18 +38,26 @@ static void add_softgpu_line(struct ledger *ledger, const char *name, enum recor
 	source->unexplained = counted - accounted - unrecorded - untraced - unknown;
 }
 
+static uint64_t device_count(const struct ledger *ledger, const char *name)
+{
+	uint64_t count = 0;
+
+	ledger_find_device_count(ledger, name, &count);
+	return count;
+}
+
 static struct device_slack packet_slack(const struct ledger *ledger)
 {
 	struct device_slack slack = {
-		.untraced = ledger_witness_or_0(ledger, "hsa", "packets_untraced"),
+		.untraced = ledger_witness_or_0(ledger, WITNESS_HSA_PACKETS_UNTRACED),
 		.unrecorded = ledger_packets_unrecorded(ledger),
-		.waiting = ledger_witness_or_0(ledger, "hsa", "packets_waiting"),
-		.unknown = ledger_witness_or_0(ledger, "hsa", "packets_unknown"),
+		.waiting = ledger_witness_or_0(ledger, WITNESS_HSA_PACKETS_WAITING),
+		.unknown = ledger_witness_or_0(ledger, WITNESS_HSA_PACKETS_UNKNOWN),
 	};
 	/* Kinds of packets that have no rows, and therefore no line. */
-	uint64_t others = ledger_witness_or_0(ledger, "softgpu", "packets_vendor") +
-			  ledger_witness_or_0(ledger, "softgpu", "packets_agent_dispatch") +
-			  ledger_witness_or_0(ledger, "softgpu", "packets_invalid_type");
+	uint64_t others = device_count(ledger, "packets_vendor") +
+			  device_count(ledger, "packets_agent_dispatch") +
+			  device_count(ledger, "packets_invalid_type");
 	uint64_t gate_others = ledger->totals.gate_others;
 
 	if (others > gate_others)
@@ -68,14 +76,14 @@ void ledger_add_softgpu(struct ledger *ledger)
 
 	if (ledger->witnesses_are_late)
 		return;
-	if (!ledger_find_witness(ledger, "softgpu", "packets_kernel_dispatch", &dispatches) ||
-	    !ledger_find_witness(ledger, "softgpu", "packets_barrier_and", &barriers_and) ||
-	    !ledger_find_witness(ledger, "softgpu", "packets_barrier_or", &barriers_or) ||
-	    !ledger_find_witness(ledger, "softgpu", "copies", &copies) ||
-	    !ledger_find_witness(ledger, "softgpu", "copies_rect", &copies_rect))
+	if (!ledger_find_device_count(ledger, "packets_kernel_dispatch", &dispatches) ||
+	    !ledger_find_device_count(ledger, "packets_barrier_and", &barriers_and) ||
+	    !ledger_find_device_count(ledger, "packets_barrier_or", &barriers_or) ||
+	    !ledger_find_device_count(ledger, "copies", &copies) ||
+	    !ledger_find_device_count(ledger, "copies_rect", &copies_rect))
 		return;
 	packets = packet_slack(ledger);
-	copy_slack.untraced = ledger_witness_or_0(ledger, "hsa", "copies_untraced");
+	copy_slack.untraced = ledger_witness_or_0(ledger, WITNESS_HSA_COPIES_UNTRACED);
 	add_softgpu_line(ledger, "softgpu.dispatch", RECORD_CLASS_DISPATCH, dispatches, &packets);
 	add_softgpu_line(ledger, "softgpu.barrier", RECORD_CLASS_BARRIER,
 			 barriers_and + barriers_or, &packets);

@@ -47,8 +47,8 @@ static bool is_later(const struct record_witness *record, const struct record_wi
 	return record->header.tag >= other->header.tag;
 }
 
-bool ledger_find_witness(const struct ledger *ledger, const char *source, const char *key,
-			 uint64_t *ret_value)
+static bool find(const struct ledger *ledger, const char *source, const char *key,
+		 uint64_t *ret_value)
 {
 	const struct raw_list *list = &ledger->load->lists[RECORD_WITNESS];
 	const struct record_witness *last = NULL;
@@ -68,12 +68,22 @@ bool ledger_find_witness(const struct ledger *ledger, const char *source, const 
 	return true;
 }
 
-uint64_t ledger_witness_or_0(const struct ledger *ledger, const char *source, const char *key)
+bool ledger_find_witness(const struct ledger *ledger, enum witness witness, uint64_t *ret_value)
+{
+	return find(ledger, witness_names[witness].source, witness_names[witness].key, ret_value);
+}
+
+uint64_t ledger_witness_or_0(const struct ledger *ledger, enum witness witness)
 {
 	uint64_t value = 0;
 
-	ledger_find_witness(ledger, source, key, &value);
+	ledger_find_witness(ledger, witness, &value);
 	return value;
+}
+
+bool ledger_find_device_count(const struct ledger *ledger, const char *name, uint64_t *ret_value)
+{
+	return find(ledger, WITNESS_DEVICE, name, ret_value);
 }
 
 struct trace_source *ledger_add_source(struct ledger *ledger, const char *name)
@@ -208,7 +218,7 @@ bool ledger_has_activity_losses(const struct ledger *ledger)
 {
 	uint64_t dropped = 0;
 
-	if (ledger_find_witness(ledger, "cuda", "dropped", &dropped) && dropped)
+	if (ledger_find_witness(ledger, WITNESS_CUDA_DROPPED, &dropped) && dropped)
 		return true;
 	return ledger_losses(ledger, RECORD_CLASS_DISPATCH) ||
 	       ledger_losses(ledger, RECORD_CLASS_COPY) ||
@@ -217,10 +227,10 @@ bool ledger_has_activity_losses(const struct ledger *ledger)
 
 uint64_t ledger_packets_unrecorded(const struct ledger *ledger)
 {
-	return ledger_witness_or_0(ledger, "hsa", "packets_unrecorded");
+	return ledger_witness_or_0(ledger, WITNESS_HSA_PACKETS_UNRECORDED);
 }
 
 uint64_t ledger_packets_cut(const struct ledger *ledger)
 {
-	return ledger_witness_or_0(ledger, "hsa", "packets_cut");
+	return ledger_witness_or_0(ledger, WITNESS_HSA_PACKETS_CUT);
 }

@@ -7,6 +7,7 @@
 #ifndef DAGTAP_TRACE_LEDGER_STATE_H
 #define DAGTAP_TRACE_LEDGER_STATE_H
 
+#include "record/witnesses.h"
 #include "trace/process_load.h"
 
 /* Causes of drops that several lines name. */
@@ -66,12 +67,12 @@ bool ledger_has_activity_losses(const struct ledger *ledger);
 uint64_t ledger_packets_cut(const struct ledger *ledger);
 uint64_t ledger_packets_unrecorded(const struct ledger *ledger);
 
-/* The last value of witness KEY of SOURCE, as the traced process wrote it. False, with *RET_VALUE
- * untouched, if there is none; ledger_witness_or_0 then returns 0. Cost: a walk through all
- * witnesses. */
-bool ledger_find_witness(const struct ledger *ledger, const char *source, const char *key,
-			 uint64_t *ret_value);
-uint64_t ledger_witness_or_0(const struct ledger *ledger, const char *source, const char *key);
+/* The last value of WITNESS, as the traced process wrote it. False, with *RET_VALUE untouched, if
+ * there is none; ledger_witness_or_0 then returns 0. Cost: a walk through all witnesses. */
+bool ledger_find_witness(const struct ledger *ledger, enum witness witness, uint64_t *ret_value);
+uint64_t ledger_witness_or_0(const struct ledger *ledger, enum witness witness);
+/* ledger_find_witness for the counter NAME of the software GPU. */
+bool ledger_find_device_count(const struct ledger *ledger, const char *name, uint64_t *ret_value);
 
 /* Adds a line for this process in state "on". NULL, and the ledger has failed, when out of memory.
  * The pointer is valid until the next line is added. */
@@ -125,9 +126,9 @@ int ledger_count(struct ledger *ledger);
  * index into trace.calls. */
 bool ledger_is_unsubmitted(const struct ledger *ledger, uint32_t call);
 
-/* Adds the line NAME for the calls of INTERFACE ("hip" or "cuda"), and the line "rccl" if there is
+/* Adds the line NAME for the calls of INTERFACE (HIP or CUDA), and the line "rccl" if there is
  * a count of RCCL's calls. Adds nothing if no calls were counted. */
-void ledger_add_calls(struct ledger *ledger, const char *name, const char *interface);
+void ledger_add_calls(struct ledger *ledger, const char *name, enum record_domain interface);
 
 /* Judges LOST activities of a line, already counted as orphans, whose correlation id has no call
  * row: the ring may have reused the call's chunk, the call was dropped, or it had not returned. The

@@ -207,7 +207,7 @@ static char story[64];
 static void part_starts(void)
 {
 	expect(session_writer() != NULL);
-	session_witness("part", "session", session_current_number());
+	session_witness(WITNESS_HIP_CALLS, session_current_number());
 	strcat(story, "a");
 }
 

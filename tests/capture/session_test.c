@@ -126,7 +126,7 @@ static void start_and_exit(void)
 	expect(session_is_on());
 	expect(session_start());
 	session_note("hello");
-	session_witness("softgpu", "dispatches", 12);
+	session_device_count("dispatches", 12);
 	session_source("hip", RECORD_SOURCE_PARTIAL, "because");
 	put_some(10);
 }

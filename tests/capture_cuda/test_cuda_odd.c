@@ -254,7 +254,7 @@ static void hip_call(void)
 
 	writer_put_text(session_writer(), RECORD_API_NAME, 1, &name, sizeof(name), "hipInit", 7);
 	writer_put(session_writer(), RECORD_API, 1, &record, sizeof(record));
-	session_witness("hip", "calls", 1);
+	session_witness(WITNESS_HIP_CALLS, 1);
 }
 
 static void both_vendors(void)

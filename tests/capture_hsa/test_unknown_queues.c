@@ -19,13 +19,14 @@ static bool is_tracing;
 static uint64_t packets_told, submissions_told;
 static _Atomic unsigned witnesses;
 
-void session_witness(const char *source, const char *key, uint64_t value)
+void session_witness(enum witness witness, uint64_t value)
 {
-	assert_string_equal(source, "hsa");
-	if (!strcmp(key, "packets_unknown"))
+	if (witness == WITNESS_HSA_PACKETS_UNKNOWN)
 		packets_told = value;
-	else
+	else if (witness == WITNESS_HSA_SUBMISSIONS_UNKNOWN)
 		submissions_told = value;
+	else
+		fail_msg("witness %d", (int)witness);
 	witnesses++;
 }
 

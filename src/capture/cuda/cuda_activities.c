@@ -291,6 +291,6 @@ void cuda_activity_record(const struct cupti_activity *activity)
 	case CUPTI_KIND_STREAM:
 		return record_stream(at);
 	default:
-		count(CUDA_DELIVERED_UNKNOWN);
+		count(CUDA_DELIVERED_OF_UNKNOWN_KINDS);
 	}
 }

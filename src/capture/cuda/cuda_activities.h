@@ -11,16 +11,16 @@
 
 #include "vendor/cupti_types.h"
 
-/* X(name, text): classes of records that CUPTI has delivered. A record is counted before it is
- * examined. The texts are keys of witnesses. */
+/* X(name): classes of records that CUPTI has delivered. A record is counted before it is examined.
+ * The count of each class is the witness WITNESS_CUDA_<name>. */
 #define CUDA_DELIVERED(X)                                                                          \
-	X(KERNELS, "kernels")                                                                      \
-	X(COPIES, "copies")                                                                        \
-	X(OTHERS, "others")                                                                        \
-	X(UNKNOWN, "of_unknown_kinds")
+	X(KERNELS)                                                                                 \
+	X(COPIES)                                                                                  \
+	X(OTHERS)                                                                                  \
+	X(OF_UNKNOWN_KINDS)
 
 enum cuda_delivered {
-#define X(name, text) CUDA_DELIVERED_##name,
+#define X(name) CUDA_DELIVERED_##name,
 	CUDA_DELIVERED(X)
 #undef X
 		CUDA_DELIVERED_COUNT

@@ -143,24 +143,24 @@ static void flush(enum cupti_flush how)
 
 static void write_witnesses(void)
 {
-	static const char *const names[] = {
-#define X(name, text) text,
+	static const enum witness delivered[] = {
+#define X(name) WITNESS_CUDA_##name,
 		CUDA_DELIVERED(X)
 #undef X
 	};
 	struct call_counts calls = cuda_calls_count();
 
-	session_witness("cuda", "open", calls.entered - calls.left);
+	session_witness(WITNESS_CUDA_OPEN, calls.entered - calls.left);
 	for (int i = 0; i < CUDA_DELIVERED_COUNT; i++)
-		session_witness("cuda", names[i],
+		session_witness(delivered[i],
 				atomic_load_explicit(&cuda_delivered[i], memory_order_relaxed) -
 					delivered_before[i]);
-	session_witness("cuda", "dropped", dropped);
-	session_witness("cuda", "calls", calls.entered);
-	session_witness("cuda", "torn_buffers", cuda_buffers_torn() - torn_before);
-	session_witness("cuda", "unfinished_buffers",
+	session_witness(WITNESS_CUDA_DROPPED, dropped);
+	session_witness(WITNESS_CUDA_CALLS, calls.entered);
+	session_witness(WITNESS_CUDA_TORN_BUFFERS, cuda_buffers_torn() - torn_before);
+	session_witness(WITNESS_CUDA_UNFINISHED_BUFFERS,
 			cuda_buffers_unfinished() - unfinished_before);
-	session_witness("cuda", "launches_failed", cuda_graphs_failed_launches());
+	session_witness(WITNESS_CUDA_LAUNCHES_FAILED, cuda_graphs_failed_launches());
 }
 
 /* A recording starts. */

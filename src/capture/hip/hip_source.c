@@ -116,7 +116,7 @@ static void write_source(void)
 
 static void write_witness(void)
 {
-	session_witness("hip", "calls", call_counters_since(&counters).entered);
+	session_witness(WITNESS_HIP_CALLS, call_counters_since(&counters).entered);
 }
 
 /* Runs before the session is on, so no call of it has been counted. Calls that are still open
@@ -127,7 +127,7 @@ static void start(void)
 	call_counters_begin(&counters);
 	function_trace_begins();
 	if (graph_exec_has_switched())
-		session_witness("hip", "nodes_switched", 1);
+		session_witness(WITNESS_HIP_NODES_SWITCHED, 1);
 	write_names();
 	table_tell(&hip_table);
 	table_tell(&hip_compiler_table);
@@ -137,8 +137,8 @@ static void stop(void)
 {
 	struct call_counts calls = call_counters_since(&counters);
 
-	session_witness("hip", "open", calls.entered - calls.left);
-	session_witness("hip", "calls", calls.entered);
+	session_witness(WITNESS_HIP_OPEN, calls.entered - calls.left);
+	session_witness(WITNESS_HIP_CALLS, calls.entered);
 	write_source();
 }
 

@@ -117,33 +117,33 @@ static void write_witnesses(void)
 		return;
 	counts = counts_now();
 	for (uint32_t i = 0; i < counts.device_count; i++)
-		session_witness("softgpu", counts.device_names[i],
-				counts.device[i] - counts_before.device[i]);
-	session_witness("hsa", "copies_started", hsa_copies_started());
-	session_witness("hsa", "dispatches_without_context",
+		session_device_count(counts.device_names[i],
+				     counts.device[i] - counts_before.device[i]);
+	session_witness(WITNESS_HSA_COPIES_STARTED, hsa_copies_started());
+	session_witness(WITNESS_HSA_DISPATCHES_WITHOUT_CONTEXT,
 			counts.without_context - counts_before.without_context);
-	session_witness("hsa", "reservations_lost",
+	session_witness(WITNESS_HSA_RESERVATIONS_LOST,
 			counts.reservations_lost - counts_before.reservations_lost);
 	unknown_queues_witness();
 	/* Read after the device's counts: what the device has counted and the rows lack. */
-	session_witness("hsa", "packets_untraced", untraced_packets());
-	session_witness("hsa", "copies_untraced", hsa_copies_untraced());
-	session_witness("hsa", "packets_cut", gates_packets_cut());
-	session_witness("hsa", "packets_unrecorded", gates_packets_unrecorded());
+	session_witness(WITNESS_HSA_PACKETS_UNTRACED, untraced_packets());
+	session_witness(WITNESS_HSA_COPIES_UNTRACED, hsa_copies_untraced());
+	session_witness(WITNESS_HSA_PACKETS_CUT, gates_packets_cut());
+	session_witness(WITNESS_HSA_PACKETS_UNRECORDED, gates_packets_unrecorded());
 	if (delays.count) {
-		session_witness("hsa", "completions_passed_on", delays.count);
-		session_witness("hsa", "pass_on_p99_ns", delays.p99_ns);
-		session_witness("hsa", "pass_on_most_ns", delays.most_ns);
+		session_witness(WITNESS_HSA_COMPLETIONS_PASSED_ON, delays.count);
+		session_witness(WITNESS_HSA_PASS_ON_P99_NS, delays.p99_ns);
+		session_witness(WITNESS_HSA_PASS_ON_MOST_NS, delays.most_ns);
 	}
 	if (queue_mode_serialises())
-		session_witness("hsa", "serial_overruns",
+		session_witness(WITNESS_HSA_SERIAL_OVERRUNS,
 				counts.serial_overruns - counts_before.serial_overruns);
 }
 
 /* Call when nothing more is recorded and before what is outstanding is given up. */
 static void write_waiting(void)
 {
-	session_witness("hsa", "packets_waiting", untraced_waiting());
+	session_witness(WITNESS_HSA_PACKETS_WAITING, untraced_waiting());
 }
 
 /* ---- draining ---- */
@@ -187,7 +187,7 @@ static void give_up_all(void)
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
 		left += slot_ring_give_up(gate->slots, RECORD_UNTIMED_SHUTDOWN);
 	if (left)
-		session_witness("hsa", "completions_unrecorded", left);
+		session_witness(WITNESS_HSA_COMPLETIONS_UNRECORDED, left);
 }
 
 /* ---- the runtime's life ---- */

@@ -86,10 +86,10 @@ void unknown_queues_begin(void)
 
 void unknown_queues_witness(void)
 {
-	session_witness("hsa", "packets_unknown",
+	session_witness(WITNESS_HSA_PACKETS_UNKNOWN,
 			atomic_load(&packets) -
 				atomic_load_explicit(&packets_before, memory_order_relaxed));
-	session_witness("hsa", "submissions_unknown",
+	session_witness(WITNESS_HSA_SUBMISSIONS_UNKNOWN,
 			atomic_load(&submissions) -
 				atomic_load_explicit(&submissions_before, memory_order_relaxed));
 }

@@ -156,7 +156,7 @@ static void start(void)
 static void tick(void)
 {
 	if (calls())
-		session_witness("rccl", "calls", calls());
+		session_witness(WITNESS_RCCL_CALLS, calls());
 }
 
 static void stop(void)
@@ -168,8 +168,8 @@ static void stop(void)
 
 	if (!count)
 		return;
-	session_witness("rccl", "open", count - returned);
-	session_witness("rccl", "calls", count);
+	session_witness(WITNESS_RCCL_OPEN, count - returned);
+	session_witness(WITNESS_RCCL_CALLS, count);
 }
 
 static void child(void)
