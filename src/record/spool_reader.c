@@ -147,7 +147,7 @@ static int check_live(struct spool_reader *r, struct dagtap_error *error)
 		return dagtap_error_at(error, -EINVAL, r->name,
 				       SPOOL_LIVE_OFFSET +
 					       offsetof(struct spool_live, writers_used),
-				       "more lanes in use than there are");
+				       "more writers in use than there are");
 	r->info.closed = state == SPOOL_CLOSED;
 	r->writers_trusted =
 		!r->info.closed ||

@@ -1,10 +1,10 @@
 /* The ledger: compares, for every source, the count of an independent witness with the rows.
  *
- * Witnesses: the counts that each writer keeps apart from its records ("lanes" in the output), the
- * wrappers' count of entered calls, the counts of the queue gates, the devices' own write indices,
- * the software GPU's counters, the nodes of graphs. Only the writers' counts are always as new as
- * the rows. The other witnesses were written some time before the end, and are left out, in a
- * truncated recording, in one whose last tick of the housekeeper never ended, and where witnesses
+ * Witnesses: the counts that each writer keeps apart from its records ("writers" in the output),
+ * the wrappers' count of entered calls, the counts of the queue gates, the devices' own write
+ * indices, the software GPU's counters, the nodes of graphs. Only the writers' counts are always as
+ * new as the rows. The other witnesses were written some time before the end, and are left out, in
+ * a truncated recording, in one whose last tick of the housekeeper never ended, and where witnesses
  * themselves found no room.
  *
  * A record whose chunk a ring recording reused is a drop like the others, exact by class, but it is

@@ -100,7 +100,7 @@ static void add_cuda_activities(struct ledger *ledger)
 	}
 	accounted = source->received + dropped + lost;
 	if (ledger->witnesses_are_late)
-		ledger_set_expected(ledger, source, "lanes", accounted + source->unexplained);
+		ledger_set_expected(ledger, source, "writers", accounted + source->unexplained);
 	else
 		ledger_set_expected(ledger, source, "CUPTI",
 				    ledger_witness_or_0(ledger, WITNESS_CUDA_KERNELS) +

@@ -85,7 +85,7 @@ static void judge_ringed_dones(struct ledger *ledger, struct trace_source *sourc
 	uint64_t waiting = load->awaited > source->joined ? load->awaited - source->joined : 0;
 	uint64_t of_nobody;
 
-	ledger_set_expected(ledger, source, "lanes", load->counts.attempted[RECORD_CLASS_DONE]);
+	ledger_set_expected(ledger, source, "writers", load->counts.attempted[RECORD_CLASS_DONE]);
 	of_nobody = ledger_excuse_edge(ledger, source, source->orphan_activities,
 				       submissions_dropped, "completions whose submission was");
 	waiting = ledger_excuse_edge(ledger, source, waiting,

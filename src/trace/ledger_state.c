@@ -171,7 +171,7 @@ struct trace_source *ledger_add_class_line(struct ledger *ledger, const char *na
 	if (!source)
 		return NULL;
 	if (!witness || ledger->witnesses_are_late) {
-		witness = "lanes";
+		witness = "writers";
 		expected = counts->attempted[class];
 	}
 	ledger_set_expected(ledger, source, witness, expected);

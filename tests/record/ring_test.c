@@ -347,7 +347,7 @@ static struct spool_chunk *find_oldest(unsigned char *bytes, size_t length, uint
 			return chunk;
 		}
 	}
-	fail_msg("lane %u has no chunk", spool_writer);
+	fail_msg("writer %u has no chunk", spool_writer);
 	return NULL;
 }
 

@@ -220,7 +220,7 @@ static void *be_refused(void *argument)
 static void take_all_writers(struct spooler *spooler)
 {
 	for (int i = 0; i < SPOOL_WRITER_COUNT; i++)
-		fixture_writer(spooler, "lane");
+		fixture_writer(spooler, "writer");
 }
 
 static void closing_under_threads_that_are_refused_is_sound(void **state)

@@ -163,6 +163,7 @@ static void witness_that_found_no_room_accuses_nobody(void **state)
 	scene_drop(&scene, RECORD_CLASS_META, RECORD_DROP_FULL);
 	trace = close_and_load(&scene);
 	assert_int_equal(ledger_dropped(trace, scene_source(trace, "meta")), 1);
+	assert_string_equal(trace_text(trace, scene_source(trace, "hip")->witness), "writers");
 	assert_true(ledger_is_closed(trace));
 	trace_close(trace);
 }
