@@ -88,8 +88,12 @@ static void check_holder(struct gate *gate)
 	uint32_t holder = hold_thread(&gate->hold), self = session_tid();
 
 	if (!holder) {
-		atomic_store_explicit(&gate->is_awaited, 0, memory_order_relaxed);
 		gate->holder.seen = 0;
+		/* A thread may have taken the gate since, and another one may have waited for it.
+		 * The exchange then reads the waiting thread's store (gate_ring), and the load
+		 * after it sees the new holder, as that thread did. */
+		if (atomic_exchange(&gate->is_awaited, 0) && hold_thread(&gate->hold))
+			atomic_store(&gate->is_awaited, 1);
 		return;
 	}
 	if (holder != self) {
