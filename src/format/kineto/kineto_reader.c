@@ -445,6 +445,9 @@ static int parse(struct kread_load *load)
 
 	if (load->result < 0)
 		return load->result;
+	/* with a lost text, no word of the file can be trusted */
+	if (load->strings->failed)
+		return -ENOMEM;
 	load->is_cut_off = result == -EBADMSG && stop.is_cut_off;
 	load->bytes = load->input->used;
 	if (result == -EBADMSG && !stop.is_cut_off)

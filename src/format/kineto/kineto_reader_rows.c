@@ -465,25 +465,19 @@ static int take_label(struct kread_load *load)
 	return 0;
 }
 
-/* NULL if the device has been described before: the first description counts. Also NULL if there
- * is no memory. */
-static struct trace_agent *add_device(struct kread_load *load, uint32_t device)
-{
-	uint32_t known = load->properties.count;
-
-	if (numbers_get(&load->properties, 0, device) != known)
-		return NULL;
-	return table_add((void **)&load->agents, &load->agents_count, sizeof(*load->agents));
-}
-
 int kread_take_device(struct kread_load *load)
 {
 	const struct kread_event *event = &load->event;
 	int64_t id = kread_int_or(load, event, KREAD_ID, load->agents_count), set;
-	struct trace_agent *row = add_device(load, clamped(id));
+	uint32_t known = load->properties.count;
+	uint32_t number = numbers_get(&load->properties, 0, clamped(id));
+	struct trace_agent *row;
 
+	if (number != known)
+		return number == NUMBERS_NONE ? -ENOMEM : 0;
+	row = table_add((void **)&load->agents, &load->agents_count, sizeof(*load->agents));
 	if (!row)
-		return 0;
+		return -ENOMEM;
 	*row = (struct trace_agent){
 		.index = clamped(id),
 		.is_gpu = true,
