@@ -749,6 +749,17 @@ static void a_trace_of_pytorch(void **state)
 	free(packed.bytes);
 }
 
+static void collective_calls_belong_to_rccl(void **state)
+{
+	struct trace *trace = open_rows(
+		CALL("ncclAllReduce", "1", "1", "") "," CALL("mscclRunAlgo", "3", "2", ""));
+
+	assert_int_equal(trace->apis_count, 2);
+	assert_int_equal(trace->apis[0].domain, RECORD_DOMAIN_RCCL);
+	assert_int_equal(trace->apis[1].domain, RECORD_DOMAIN_RCCL);
+	trace_close(trace);
+}
+
 /* A truncated file is read up to its end, wherever that is. */
 static void cut_off_anywhere(void **state)
 {
@@ -817,6 +828,7 @@ int main(void)
 		cmocka_unit_test(deep_values),
 		cmocka_unit_test(many_threads),
 		cmocka_unit_test(a_trace_of_pytorch),
+		cmocka_unit_test(collective_calls_belong_to_rccl),
 		cmocka_unit_test(cut_off_anywhere),
 		cmocka_unit_test(likely),
 	};

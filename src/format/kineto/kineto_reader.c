@@ -8,7 +8,6 @@
 
 #include "format/kineto/kineto_input.h"
 #include "format/kineto/kineto_reader_load.h"
-#include "trace/create.h"
 #include "wire/json_reader.h"
 
 /* What the current token belongs to. A nested value inside args is kept as its JSON text (NESTED);
@@ -115,7 +114,7 @@ static void clear_event(struct kread_event *event)
 	event->phase = '\0';
 	event->has_time = event->is_absurd = false;
 	event->category = event->name = 0;
-	event->pid = event->tid = (struct kread_id){0};
+	event->pid = event->tid = (struct import_id){0};
 	event->begin_ns = event->duration_ns = 0;
 	event->args = 0;
 	event->attribute_count = 0;
@@ -260,9 +259,9 @@ static bool on_key(void *context, const char *text, size_t bytes)
 	return true;
 }
 
-static struct kread_id text_id(struct kread_load *load, const char *text, size_t bytes)
+static struct import_id text_id(struct kread_load *load, const char *text, size_t bytes)
 {
-	return (struct kread_id){kread_intern(load, text, bytes), true};
+	return (struct import_id){kread_intern(load, text, bytes), true};
 }
 
 static void take_event_text(struct kread_load *load, const char *text, size_t bytes)
@@ -307,7 +306,7 @@ static bool on_text(void *context, const char *text, size_t bytes)
 		return append_quoted(load, text, bytes);
 	case PLACE_TOP:
 		if (load->key == KREAD_HOST_NAME)
-			load->host = strtab_intern(load->strings, text, bytes);
+			load->host = strtab_intern(load->import.strings, text, bytes);
 		return true;
 	default:
 		return true;
@@ -329,11 +328,11 @@ static void take_event_number(struct kread_load *load, const char *text, size_t 
 		break;
 	case KREAD_PID:
 		kread_decimal(text, bytes, 0, &value);
-		event->pid = (struct kread_id){(uint64_t)value, false};
+		event->pid = (struct import_id){(uint64_t)value, false};
 		break;
 	case KREAD_TID:
 		kread_decimal(text, bytes, 0, &value);
-		event->tid = (struct kread_id){(uint64_t)value, false};
+		event->tid = (struct import_id){(uint64_t)value, false};
 		break;
 	default:
 		break;
@@ -446,7 +445,7 @@ static int parse(struct kread_load *load)
 	if (load->result < 0)
 		return load->result;
 	/* with a lost text, no word of the file can be trusted */
-	if (load->strings->failed)
+	if (load->import.strings->failed)
 		return -ENOMEM;
 	load->is_cut_off = result == -EBADMSG && stop.is_cut_off;
 	load->bytes = load->input->used;
@@ -475,19 +474,14 @@ static int fill(struct kread_load *load, const struct read_file *file)
 	if (result == 0)
 		result = kread_join_waits(load);
 	if (result == 0)
-		result = kread_conclude(load);
-	return result == 0 ? trace_seal(load->trace) : result;
+		result = import_order_gpu(&load->import);
+	return result == 0 ? kread_conclude(load) : result;
 }
 
 static void release(struct kread_load *load)
 {
-	struct numbers *numbers[] = {&load->processes, &load->threads,	 &load->apis,
-				     &load->devices,   &load->streams,	 &load->set_hashes,
-				     &load->externals, &load->properties};
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		numbers_release(numbers[i]);
-	work_table_release(&load->works);
+	numbers_release(&load->properties);
+	numbers_release(&load->externals);
 	free(load->event.attributes);
 	free(load->nested);
 	free(load->raw);
@@ -495,10 +489,7 @@ static void release(struct kread_load *load)
 	free(load->labels);
 	free(load->agents);
 	free(load->external_scopes);
-	free(load->call_externals.rows);
-	free(load->scope_externals.rows);
-	free(load->activity_sets.rows);
-	free(load->call_sets.rows);
+	free(load->call_externals);
 }
 
 static int begin_load(struct kread_load *load)
@@ -508,14 +499,11 @@ static int begin_load(struct kread_load *load)
 					    KREAD_WORDS(X)
 #undef X
 	};
-	int err = trace_create(&load->trace);
+	int err = import_begin(&load->import);
 
-	if (err < 0)
-		return err;
-	load->strings = trace_strings(load->trace);
-	for (uint32_t i = 0; i < KREAD_WORD_COUNT; i++)
-		strtab_intern_z(load->strings, words[i]);
-	return work_table_init(&load->works, load->trace);
+	for (uint32_t i = 0; i < KREAD_WORD_COUNT && err == 0; i++)
+		strtab_intern_z(load->import.strings, words[i]);
+	return err;
 }
 
 int kineto_open(const struct read_file *file, const struct trace_options *options,
@@ -525,20 +513,11 @@ int kineto_open(const struct read_file *file, const struct trace_options *option
 		.name = file->name,
 		.error = error,
 		.options = options,
-		.last_process = TRACE_NONE,
-		.last_thread = TRACE_NONE,
 	};
 	int err = begin_load(&load);
 
 	if (err == 0)
 		err = fill(&load, file);
 	release(&load);
-	if (err == 0) {
-		*ret_trace = load.trace;
-		return 0;
-	}
-	trace_close(load.trace);
-	if (err != -EBADMSG && err != -EFBIG)
-		dagtap_error_set(error, err, "%s: out of memory", file->name);
-	return err;
+	return import_end(&load.import, err, file->name, ret_trace, error);
 }

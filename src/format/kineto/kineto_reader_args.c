@@ -4,10 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xxhash.h>
-
 #include "format/kineto/kineto_reader_load.h"
-#include "trace/row_table.h"
 
 struct trace_scope_attribute *kread_add_attribute(struct kread_load *load, trace_string key)
 {
@@ -95,18 +92,6 @@ static void drop_taken(struct kread_event *event, uint64_t taken)
 	event->attribute_count = kept;
 }
 
-static int copy_attributes(struct trace *trace, const struct kread_event *event)
-{
-	for (uint32_t i = 0; i < event->attribute_count; i++) {
-		struct trace_scope_attribute *row = trace_add(trace, scope_attributes);
-
-		if (!row)
-			return -ENOMEM;
-		*row = event->attributes[i];
-	}
-	return 0;
-}
-
 /* Adds decoded dimensions back as a text attribute, for a row that is no kernel. */
 static int keep_dims(struct kread_load *load, enum kread_word word, const uint32_t dims[3])
 {
@@ -115,11 +100,12 @@ static int keep_dims(struct kread_load *load, enum kread_word word, const uint32
 	if (!row)
 		return -ENOMEM;
 	row->kind = RECORD_ATTRIBUTE_TEXT;
-	row->value.text = strtab_format(load->strings, "[%u, %u, %u]", dims[0], dims[1], dims[2]);
+	row->value.text =
+		strtab_format(load->import.strings, "[%u, %u, %u]", dims[0], dims[1], dims[2]);
 	return 0;
 }
 
-static int keep_dimensions(struct kread_load *load, uint64_t taken)
+int kread_keep_dimensions(struct kread_load *load, uint64_t taken)
 {
 	uint64_t left = load->event.args & ~taken;
 
@@ -130,35 +116,12 @@ static int keep_dimensions(struct kread_load *load, uint64_t taken)
 	return 0;
 }
 
-int kread_put_attributes(struct kread_load *load)
-{
-	return keep_dimensions(load, 0) < 0 ? -ENOMEM : copy_attributes(load->trace, &load->event);
-}
-
 int64_t kread_attribute_set(struct kread_load *load, uint64_t taken)
 {
 	struct kread_event *event = &load->event;
-	struct trace *trace = load->trace;
-	uint32_t number, known = load->set_hashes.count;
-	struct trace_attribute_set *set;
-	XXH128_hash_t hash;
 
 	drop_taken(event, taken);
-	if (event->args & ~taken & KREAD_DIMENSION_ARGS && keep_dimensions(load, taken) < 0)
+	if (event->args & ~taken & KREAD_DIMENSION_ARGS && kread_keep_dimensions(load, taken) < 0)
 		return -ENOMEM;
-	if (event->attribute_count == 0)
-		return 0;
-	if (trace->attribute_sets_count == 0 && !trace_add(trace, attribute_sets))
-		return -ENOMEM;
-	hash = XXH3_128bits(event->attributes, event->attribute_count * sizeof(*event->attributes));
-	number = numbers_get(&load->set_hashes, hash.high64, hash.low64);
-	if (number == NUMBERS_NONE)
-		return -ENOMEM;
-	if (number != known)
-		return (int64_t)number + 1;
-	set = trace_add(trace, attribute_sets);
-	if (!set)
-		return -ENOMEM;
-	*set = (struct trace_attribute_set){trace->scope_attributes_count, event->attribute_count};
-	return copy_attributes(trace, event) < 0 ? -ENOMEM : (int64_t)number + 1;
+	return import_set(&load->import, event->attributes, event->attribute_count);
 }

@@ -2,15 +2,13 @@
 #include <errno.h>
 
 #include "format/kineto/kineto_reader_load.h"
-#include "format/read_times.h"
-#include "trace/row_table.h"
 
 /* ---- times ---- */
 
 /* Adds the file's base to all times, which count from it. */
 static void add_base(const struct kread_load *load)
 {
-	struct trace *trace = load->trace;
+	struct trace *trace = load->import.trace;
 	int64_t base = load->base_ns;
 
 	for (uint32_t i = 0; i < trace->calls_count; i++) {
@@ -42,11 +40,11 @@ static void add_base(const struct kread_load *load)
 
 /* Sets times and state of the processes from their rows; the file states nothing else about
  * them. */
-static void describe_processes(const struct kread_load *load)
+static void describe_processes(struct kread_load *load)
 {
-	struct trace *trace = load->trace;
+	struct trace *trace = load->import.trace;
 
-	read_process_times(trace);
+	import_process_times(&load->import);
 	for (uint32_t i = 0; i < trace->processes_count; i++) {
 		struct trace_process *row = &trace->processes[i];
 
@@ -59,70 +57,21 @@ static void describe_processes(const struct kread_load *load)
 	trace->truncated = load->is_cut_off;
 }
 
-/* ---- the ledger ---- */
-
-static int add_source(struct kread_load *load, uint32_t process)
-{
-	struct trace_source *row = trace_add(load->trace, sources);
-
-	if (!row)
-		return -ENOMEM;
-	*row = (struct trace_source){
-		.process = process,
-		.name = strtab_intern_z(load->strings, "kineto"),
-		.state = strtab_intern_z(load->strings, "partial"),
-		.text = strtab_intern_z(load->strings,
-					"the file has no count of what should be in it: nothing "
-					"says whether rows are missing"),
-	};
-	return 0;
-}
-
-static int add_sources(struct kread_load *load)
-{
-	struct trace *trace = load->trace;
-
-	for (uint32_t i = 0; i < trace->processes_count; i++) {
-		if (add_source(load, i) < 0)
-			return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < trace->activities_count; i++) {
-		struct trace_source *row = &trace->sources[trace->activities[i].process];
-
-		row->received++;
-		if (trace->activities[i].call == TRACE_NONE)
-			row->orphan_activities++;
-		else
-			row->joined++;
-	}
-	return 0;
-}
-
 /* ---- messages about what is not known ---- */
-
-static int tell(struct kread_load *load, bool is_damage, trace_string text)
-{
-	struct trace_message *row = trace_add(load->trace, messages);
-
-	if (!row)
-		return -ENOMEM;
-	*row = (struct trace_message){.process = TRACE_NONE, .damage = is_damage, .text = text};
-	return 0;
-}
 
 /* Adds the note "COUNT of OF TEXT", unless COUNT is 0. */
 static int tell_some(struct kread_load *load, uint64_t count, uint64_t of, const char *text)
 {
 	if (count == 0)
 		return 0;
-	return tell(load, false,
-		    strtab_format(load->strings, "%llu of %llu %s", (unsigned long long)count,
-				  (unsigned long long)of, text));
+	return import_tell(&load->import, false,
+			   strtab_format(load->import.strings, "%llu of %llu %s",
+					 (unsigned long long)count, (unsigned long long)of, text));
 }
 
 static int tell_waits(struct kread_load *load)
 {
-	const struct trace *trace = load->trace;
+	const struct trace *trace = load->import.trace;
 	uint64_t waits = 0, unresolved = 0;
 
 	for (uint32_t i = 0; i < trace->waits_count; i++) {
@@ -140,7 +89,7 @@ static int tell_waits(struct kread_load *load)
 
 static int tell_kernels(struct kread_load *load)
 {
-	const struct trace *trace = load->trace;
+	const struct trace *trace = load->import.trace;
 	uint64_t kernels = 0, shapeless = 0;
 
 	for (uint32_t i = 0; i < trace->activities_count; i++) {
@@ -157,7 +106,7 @@ static int tell_kernels(struct kread_load *load)
 
 static int tell_launches(struct kread_load *load)
 {
-	const struct trace *trace = load->trace;
+	const struct trace *trace = load->import.trace;
 	uint64_t unknown = 0;
 
 	for (uint32_t i = 0; i < trace->launches_count; i++)
@@ -173,55 +122,43 @@ static const char *const left_out_texts[] = {
 #undef X
 };
 
-static int tell_left_out(struct kread_load *load)
-{
-	for (int i = 0; i < KREAD_LEFT_OUT_COUNT; i++) {
-		if (load->left_out[i] == 0)
-			continue;
-		if (tell(load, false,
-			 strtab_format(load->strings, "left out: %llu %s",
-				       (unsigned long long)load->left_out[i], left_out_texts[i])) <
-		    0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 static int tell_file(struct kread_load *load)
 {
 	int err = 0;
 
 	if (load->is_cut_off)
-		err = tell(load, true,
-			   strtab_format(load->strings,
-					 "the file is cut off at byte %llu%s: what is before it "
-					 "was read",
-					 (unsigned long long)load->bytes,
-					 load->is_gzip ? " of what it inflates to" : ""));
+		err = import_tell(
+			&load->import, true,
+			strtab_format(load->import.strings,
+				      "the file is cut off at byte %llu%s: what is before it "
+				      "was read",
+				      (unsigned long long)load->bytes,
+				      load->is_gzip ? " of what it inflates to" : ""));
 	if (err == 0 && !load->has_base)
-		err = tell(load, false,
-			   strtab_intern_z(load->strings,
-					   "no baseTimeNanoseconds: times count from an origin "
-					   "that the file does not tell"));
+		err = import_tell(
+			&load->import, false,
+			strtab_intern_z(load->import.strings,
+					"no baseTimeNanoseconds: times count from an origin "
+					"that the file does not tell"));
 	if (err == 0 && load->backwards)
-		err = tell(load, false,
-			   strtab_format(load->strings, "%llu rows end before they begin",
-					 (unsigned long long)load->backwards));
+		err = import_tell(&load->import, false,
+				  strtab_format(load->import.strings,
+						"%llu rows end before they begin",
+						(unsigned long long)load->backwards));
 	return err;
 }
 
 int kread_conclude(struct kread_load *load)
 {
-	struct trace *trace = load->trace;
 	int err;
 
 	if (load->has_base)
 		add_base(load);
 	describe_processes(load);
-	trace->activity_attributes = load->activity_sets.rows;
-	trace->call_attributes = load->call_sets.rows;
-	load->activity_sets.rows = load->call_sets.rows = NULL;
-	err = add_sources(load);
+	import_number_scopes(&load->import);
+	err = import_sources(&load->import, "kineto",
+			     "the file has no count of what should be in it: nothing says whether "
+			     "rows are missing");
 	if (err == 0)
 		err = tell_file(load);
 	if (err == 0)
@@ -230,5 +167,8 @@ int kread_conclude(struct kread_load *load)
 		err = tell_kernels(load);
 	if (err == 0)
 		err = tell_waits(load);
-	return err == 0 ? tell_left_out(load) : err;
+	if (err == 0)
+		err = import_tell_left_out(&load->import, load->left_out, left_out_texts,
+					   KREAD_LEFT_OUT_COUNT);
+	return err;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "format/kineto/kineto_reader_load.h"
-#include "format/read_graphs.h"
 #include "trace/row_table.h"
 
 /* ---- names of processes and threads ---- */
@@ -17,7 +16,7 @@ static trace_string thread_name(struct kread_load *load, trace_string label)
 
 	if (strncmp(text, "thread ", strlen("thread ")) != 0 || !open || !close || close < open)
 		return label;
-	return strtab_intern(load->strings, open + 1, (size_t)(close - open - 1));
+	return strtab_intern(load->import.strings, open + 1, (size_t)(close - open - 1));
 }
 
 /* Gives processes and threads their names. Most labels are of GPUs and streams, whose pids and
@@ -27,19 +26,20 @@ static void name_rows(struct kread_load *load)
 	for (uint32_t i = 0; i < load->labels_count; i++) {
 		const struct kread_label *label = &load->labels[i];
 		uint32_t process =
-			numbers_find(&load->processes, label->pid.is_text, label->pid.value);
+			numbers_find(&load->import.processes, label->pid.is_text, label->pid.value);
 		uint32_t thread;
 
 		if (process == NUMBERS_NONE)
 			continue;
 		if (!label->is_thread) {
-			load->trace->processes[process].exe = label->text;
+			load->import.trace->processes[process].exe = label->text;
 			continue;
 		}
-		thread = numbers_find(&load->threads, (uint64_t)process << 1 | label->tid.is_text,
-				      label->tid.value);
+		thread =
+			numbers_find(&load->import.threads,
+				     (uint64_t)process << 1 | label->tid.is_text, label->tid.value);
 		if (thread != NUMBERS_NONE)
-			load->trace->threads[thread].name = thread_name(load, label->text);
+			load->import.trace->threads[thread].name = thread_name(load, label->text);
 	}
 }
 
@@ -50,7 +50,7 @@ static void name_rows(struct kread_load *load)
  * all rows of a file of one process, belong to the first process. */
 static int find_processes(struct kread_load *load)
 {
-	struct trace *trace = load->trace;
+	struct trace *trace = load->import.trace;
 	struct numbers cids = {0};
 	uint32_t *owners = NULL, count = 0;
 	int err = 0;
@@ -91,32 +91,31 @@ static int find_processes(struct kread_load *load)
 
 static int add_first_process(struct kread_load *load)
 {
-	if (load->trace->processes_count)
+	if (load->import.trace->processes_count)
 		return 0;
-	return trace_add(load->trace, processes) ? 0 : -ENOMEM;
+	return trace_add(load->import.trace, processes) ? 0 : -ENOMEM;
 }
 
 /* ---- GPUs and streams ---- */
 
 int64_t kread_agent(struct kread_load *load, uint32_t process, uint32_t device)
 {
-	uint32_t known = load->devices.count, number, properties;
+	uint32_t known = load->import.trace->agents_count, properties;
 	struct trace_agent *row;
+	int64_t index;
 
 	if (device == KREAD_NO_DEVICE)
 		return TRACE_NONE;
-	number = numbers_get(&load->devices, process, device);
-	if (number != known)
-		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
-	row = trace_add(load->trace, agents);
-	if (!row)
-		return -ENOMEM;
-	*row = (struct trace_agent){.index = device, .is_gpu = true, .gpu_ordinal = device};
+	index = import_agent(&load->import, process, device);
+	if (index != known)
+		return index;
 	properties = numbers_find(&load->properties, 0, device);
+	row = &load->import.trace->agents[index];
+	*row = (struct trace_agent){.index = device, .is_gpu = true, .gpu_ordinal = device};
 	if (properties != NUMBERS_NONE)
 		*row = load->agents[properties];
 	row->process = process;
-	return number;
+	return index;
 }
 
 static int add_agents(struct kread_load *load)
@@ -128,12 +127,6 @@ static int add_agents(struct kread_load *load)
 	return 0;
 }
 
-/* The first half of a stream's key. */
-static uint64_t stream_space(uint32_t process, uint32_t device)
-{
-	return (uint64_t)process << 32 | device;
-}
-
 /* more GPUs than any machine has */
 #define DEVICES_MOST 16
 
@@ -143,8 +136,8 @@ static uint64_t stream_space(uint32_t process, uint32_t device)
 static uint32_t find_stream(const struct kread_load *load, uint32_t process, int64_t stream)
 {
 	for (uint32_t device = 0; device < DEVICES_MOST; device++) {
-		uint32_t number = numbers_find(&load->streams, stream_space(process, device),
-					       (uint64_t)stream);
+		uint32_t number = numbers_find(&load->import.streams,
+					       (uint64_t)process << 32 | device, (uint64_t)stream);
 
 		if (number != NUMBERS_NONE)
 			return number;
@@ -154,31 +147,23 @@ static uint32_t find_stream(const struct kread_load *load, uint32_t process, int
 
 int64_t kread_stream(struct kread_load *load, uint32_t process, uint32_t device, int64_t stream)
 {
-	uint32_t known = load->streams.count, number;
-	struct trace_stream *row;
-	int64_t agent;
+	uint32_t known = load->import.trace->streams_count;
+	int64_t index, agent;
 
 	if (stream == KREAD_NO_STREAM)
 		return TRACE_NONE;
 	if (device == KREAD_NO_DEVICE)
 		return find_stream(load, process, stream);
-	number = numbers_get(&load->streams, stream_space(process, device), (uint64_t)stream);
-	if (number != known)
-		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
+	index = import_stream(&load->import, process, device, (uint64_t)stream);
+	if (index != known)
+		return index;
 	agent = kread_agent(load, process, device);
-	row = agent >= 0 ? trace_add(load->trace, streams) : NULL;
-	if (!row)
-		return -ENOMEM;
-	*row = (struct trace_stream){
-		.process = process,
-		.ordinal = (uint32_t)stream,
-		.handle = (uint64_t)stream,
-		.agent = (uint32_t)agent,
-	};
-	return number;
+	load->import.trace->streams[index].agent = (uint32_t)agent;
+	load->import.trace->streams[index].handle = (uint64_t)stream;
+	return agent < 0 ? agent : index;
 }
 
-/* ---- raw_row kinds ---- */
+/* ---- work kinds ---- */
 
 /* Maps work kinds whose agents are device numbers to work kinds with a process's agents. `works` is
  * the old table, owned. */
@@ -192,17 +177,17 @@ struct work_map {
 
 static int work_map_init(struct work_map *map, struct kread_load *load)
 {
-	struct trace *trace = load->trace;
+	struct trace *trace = load->import.trace;
 
 	*map = (struct work_map){.works = trace->works, .count = trace->works_count};
 	trace->works = NULL;
 	trace->works_count = 0;
-	work_table_release(&load->works);
+	work_table_release(&load->import.works);
 	map->places = malloc(((size_t)map->count + 1) * sizeof(*map->places));
 	if (!map->places)
 		return -ENOMEM;
 	memset(map->places, 0xff, ((size_t)map->count + 1) * sizeof(*map->places));
-	return work_table_init(&load->works, trace);
+	return work_table_init(&load->import.works, trace);
 }
 
 static void work_map_release(struct work_map *map)
@@ -227,79 +212,45 @@ static int64_t map_work(struct kread_load *load, struct work_map *map, uint32_t 
 	work.src_agent = (uint32_t)source;
 	work.dst_agent = (uint32_t)target;
 	place->process = process;
-	place->work = work_intern(&load->works, &work);
+	place->work = work_intern(&load->import.works, &work);
 	return place->work == TRACE_NONE ? -ENOMEM : (int64_t)place->work;
 }
 
 /* ---- graphs ---- */
 
-struct graphs {
-	struct numbers execs;	 /* (process, graph id) -> index into trace.execs */
-	struct numbers graphs;	 /* (process, graph id) -> index into trace.graphs */
-	struct numbers nodes;	 /* (graph, node id) -> index into trace.nodes */
-	struct numbers launches; /* (exec, cid) -> index into trace.launches */
-	bool *launches_graph;	 /* by API: it launches graphs */
-};
-
-static int graphs_init(struct graphs *graphs, const struct kread_load *load)
+/* By API: whether it launches graphs. The caller frees it. NULL: no memory. */
+static bool *find_graph_launches(const struct kread_load *load)
 {
-	const struct trace *trace = load->trace;
+	const struct trace *trace = load->import.trace;
+	bool *launches_graph = calloc((size_t)trace->apis_count + 1, sizeof(*launches_graph));
 
-	*graphs = (struct graphs){.launches_graph = calloc((size_t)trace->apis_count + 1, 1)};
-	if (!graphs->launches_graph)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < trace->apis_count; i++)
-		graphs->launches_graph[i] =
+	for (uint32_t i = 0; launches_graph && i < trace->apis_count; i++)
+		launches_graph[i] =
 			strstr(kread_string(load, trace->apis[i].name), "GraphLaunch") != NULL;
-	return 0;
+	return launches_graph;
 }
 
-static void graphs_release(struct graphs *graphs)
-{
-	numbers_release(&graphs->execs);
-	numbers_release(&graphs->graphs);
-	numbers_release(&graphs->nodes);
-	numbers_release(&graphs->launches);
-	free(graphs->launches_graph);
-}
-
-/* The exec with the file's graph id, which is the executable graph's. The file does not name the
- * template, so one graph row stands for it under the same id. */
-static int64_t find_exec(struct trace *trace, struct graphs *graphs, uint32_t process, uint64_t id)
-{
-	int64_t graph = id ? read_graph(trace, &graphs->graphs, process, id) : TRACE_NONE;
-	uint32_t known = graphs->execs.count;
-	uint32_t number = numbers_get(&graphs->execs, process, id);
-	struct trace_exec *row;
-
-	if (graph < 0 || number == NUMBERS_NONE)
-		return -ENOMEM;
-	if (number != known)
-		return number;
-	row = trace_add(trace, execs);
-	if (!row)
-		return -ENOMEM;
-	*row = (struct trace_exec){.process = process, .id = id, .graph = (uint32_t)graph};
-	return number;
-}
-
-/* Sets the launch and node of an activity. If the file does not state the graph of a graph launch,
- * its activities belong to exec 0 of the process. */
-static int join_graph(struct kread_load *load, struct graphs *graphs,
+/* Sets the launch and node of an activity. The file's graph id is the executable graph's; the file
+ * does not name the template, so one graph row stands for it under the same id. If the file does
+ * not state the graph of a graph launch, its activities belong to exec 0 of the process. */
+static int join_graph(struct kread_load *load, const bool *launches_graph,
 		      const struct kread_activity *raw_row, struct trace_activity *row)
 {
-	struct trace *trace = load->trace;
-	const struct trace_call *call = row->call == TRACE_NONE ? NULL : &trace->calls[row->call];
-	int64_t exec, launch = -ENOMEM, node = TRACE_NONE;
+	struct import *import = &load->import;
+	struct trace *trace = import->trace;
+	int64_t graph = TRACE_NONE, exec = -ENOMEM, launch = -ENOMEM, node = TRACE_NONE;
 
-	if (raw_row->graph == 0 && !(call && graphs->launches_graph[call->api]))
+	if (raw_row->graph == 0 &&
+	    !(row->call != TRACE_NONE && launches_graph[trace->calls[row->call].api]))
 		return 0;
-	exec = find_exec(trace, graphs, row->process, raw_row->graph);
+	if (raw_row->graph)
+		graph = import_graph(import, row->process, raw_row->graph);
+	if (graph >= 0)
+		exec = import_exec(import, row->process, raw_row->graph, (uint32_t)graph);
 	if (exec >= 0)
-		launch = read_graph_launch(trace, &graphs->launches, (uint32_t)exec, row->cid);
+		launch = import_launch(import, (uint32_t)exec, row->cid);
 	if (launch >= 0 && raw_row->graph && raw_row->node)
-		node = read_graph_node(trace, &graphs->nodes, trace->execs[exec].graph, row->id,
-				       row->work);
+		node = import_node(import, (uint32_t)graph, row->id, row->work);
 	if (launch < 0 || node < 0)
 		return -ENOMEM;
 	row->launch = (uint32_t)launch;
@@ -308,35 +259,10 @@ static int join_graph(struct kread_load *load, struct graphs *graphs,
 	return 0;
 }
 
-/* ---- calls ---- */
-
-/* Joins an activity with its call. The activities of a call are contiguous. */
-static void join_call(struct trace *trace, uint32_t index)
-{
-	struct trace_activity *row = &trace->activities[index];
-	struct trace_call *call;
-
-	row->submit_ns = row->start_ns;
-	if (row->call == TRACE_NONE)
-		return;
-	call = &trace->calls[row->call];
-	if (call->activity_count == 0) {
-		call->activity_first = index;
-		call->stream = row->stream;
-	}
-	row->ordinal = call->activity_count++;
-	call->activities_expected = call->activity_count;
-	row->submit_ns = call->begin_ns;
-	row->thread = call->thread;
-	row->scope = call->scope;
-	if (call->launch == TRACE_NONE)
-		call->launch = row->launch;
-}
-
-static int join_work(struct kread_load *load, struct work_map *works, struct graphs *graphs,
+static int join_work(struct kread_load *load, struct work_map *works, const bool *launches_graph,
 		     uint32_t index)
 {
-	struct trace_activity *row = &load->trace->activities[index];
+	struct trace_activity *row = &load->import.trace->activities[index];
 	const struct kread_activity *raw_row = &load->raw[row->id];
 	int64_t agent = kread_agent(load, row->process, raw_row->device), stream = -1, work = -1;
 	int64_t scope;
@@ -351,9 +277,11 @@ static int join_work(struct kread_load *load, struct work_map *works, struct gra
 	row->stream = (uint32_t)stream;
 	row->work = (uint32_t)work;
 	row->id = raw_row->node;
-	if (join_graph(load, graphs, raw_row, row) < 0)
+	if (join_graph(load, launches_graph, raw_row, row) < 0)
 		return -ENOMEM;
-	join_call(load->trace, index);
+	import_join_call(&load->import, index);
+	row->submit_ns = row->call == TRACE_NONE ? row->start_ns
+						 : load->import.trace->calls[row->call].begin_ns;
 	if (row->scope != TRACE_NONE)
 		return 0;
 	scope = kread_find_scope(load, row->process, raw_row->external_id);
@@ -363,37 +291,32 @@ static int join_work(struct kread_load *load, struct work_map *works, struct gra
 
 static int join_works(struct kread_load *load)
 {
-	struct graphs graphs = {0};
+	bool *launches_graph = find_graph_launches(load);
 	struct work_map works;
 	int err = work_map_init(&works, load);
 
-	if (err == 0)
-		err = graphs_init(&graphs, load);
-	for (uint32_t i = 0; i < load->trace->activities_count && err == 0; i++)
-		err = join_work(load, &works, &graphs, i);
+	if (!launches_graph)
+		err = -ENOMEM;
+	for (uint32_t i = 0; i < load->import.trace->activities_count && err == 0; i++)
+		err = join_work(load, &works, launches_graph, i);
 	work_map_release(&works);
-	graphs_release(&graphs);
-	return err == 0 ? order_graphs(load->trace) : err;
+	free(launches_graph);
+	return err;
 }
 
 int kread_join(struct kread_load *load)
 {
-	struct trace *trace = load->trace;
-	int result = add_first_process(load);
+	int err = add_first_process(load);
 
-	if (result == 0) {
-		name_rows(load);
-		result = order_threads(trace);
-	}
-	if (result == 0)
-		result = order_apis(trace);
-	if (result == 0)
-		result = order_calls(trace, &load->call_sets);
-	if (result == 0)
-		result = find_processes(load);
-	if (result == 0)
-		result = order_activities(trace, &load->activity_sets);
-	if (result == 0)
-		result = add_agents(load);
-	return result == 0 ? join_works(load) : result;
+	if (err < 0)
+		return err;
+	name_rows(load);
+	err = import_order_host(&load->import);
+	if (err == 0)
+		err = find_processes(load);
+	if (err == 0)
+		err = import_order_activities(&load->import);
+	if (err == 0)
+		err = add_agents(load);
+	return err == 0 ? join_works(load) : err;
 }

@@ -16,12 +16,8 @@
 #define DAGTAP_FORMAT_KINETO_READER_LOAD_H
 
 #include "base/error_text.h"
-#include "format/numbers.h"
-#include "format/row_order.h"
+#include "format/import/import.h"
 #include "trace/load.h"
-#include "trace/strtab.h"
-#include "trace/trace_model.h"
-#include "trace/works.h"
 
 /* The words that the reader understands. begin_load interns them first, in this order, so that a
  * word's trace_string equals its enum value and can be used in a switch. */
@@ -115,18 +111,12 @@ enum kread_word {
 
 _Static_assert(KREAD_ARG_COUNT <= 64, "a bit for each");
 
-/* The value of "pid" or "tid", which may be a number or a text. */
-struct kread_id {
-	uint64_t value; /* the number (negative ones wrap), or the text's trace_string */
-	bool is_text;
-};
-
 /* A row of the file, or a device, as far as it has been read. Reused for every row. */
 struct kread_event {
 	char phase;
 	bool has_time, is_absurd; /* is_absurd: "ts" or "dur" is beyond what a clock can show */
 	trace_string category, name;
-	struct kread_id pid, tid;
+	struct import_id pid, tid;
 	int64_t begin_ns, duration_ns;
 	/* valid if the set `args` has them; then they are not attributes */
 	uint32_t grid[3], block[3];
@@ -177,15 +167,9 @@ struct kread_sync {
 
 /* The name of a process or thread: "thread 410 (python3)". */
 struct kread_label {
-	struct kread_id pid, tid;
+	struct import_id pid, tid;
 	bool is_thread;
 	trace_string text;
-};
-
-/* The External ids of scopes or calls, by row; 0 = none. `rows` is owned. */
-struct kread_externals {
-	uint64_t *rows;
-	uint32_t count;
 };
 
 /* Rows that the model has no place for, counted by reason. The texts go into the trace's
@@ -217,8 +201,9 @@ struct kread_known {
 };
 
 struct kread_load {
-	struct trace *trace;
-	struct strtab *strings;
+	/* A scope's id in the model is its External id (0 = none) until kread_conclude numbers
+	 * the scopes. */
+	struct import import;
 	const char *name;
 	struct dagtap_error *error;
 	const struct trace_options *options;
@@ -242,19 +227,10 @@ struct kread_load {
 	uint64_t left_out[KREAD_LEFT_OUT_COUNT];
 	uint64_t backwards; /* number of rows that end before they begin */
 
-	struct work_table works;
-	struct numbers processes;  /* pid -> index into trace.processes */
-	struct numbers threads;	   /* (process, tid) -> index into trace.threads */
-	struct numbers apis;	   /* (process, name) -> index into trace.apis */
 	struct numbers properties; /* device -> index into `agents` */
-	struct numbers devices;	   /* (process, device) -> index into trace.agents */
-	struct numbers streams;	   /* (process and device, stream) -> index into trace.streams */
-	struct numbers set_hashes; /* XXH128 of a set -> its row in attribute_sets, less 1 */
 	/* (process, External id); filled by the first kread_find_scope */
 	struct numbers externals;
 	uint32_t *external_scopes; /* by number in `externals`: index into trace.scopes */
-	struct kread_id last_pid, last_tid;
-	uint32_t last_process, last_thread;
 
 	struct kread_activity *raw;
 	uint32_t raw_count;
@@ -264,14 +240,14 @@ struct kread_load {
 	uint32_t labels_count;
 	struct trace_agent *agents; /* as in deviceProperties; `process` is not set yet */
 	uint32_t agents_count;
-	struct kread_externals call_externals, scope_externals;
-	struct order_sets activity_sets, call_sets;
+	uint64_t *call_externals; /* by call: its External id, 0 = none; owned */
+	uint32_t call_externals_count;
 	struct kread_known known[KREAD_KNOWN];
 };
 
 static inline const char *kread_string(const struct kread_load *load, trace_string string)
 {
-	return load->strings->strings[string];
+	return load->import.strings->strings[string];
 }
 
 static inline bool kread_has(const struct kread_event *event, enum kread_word word)
@@ -330,9 +306,9 @@ int kread_take_device(struct kread_load *load);
  * until the next call. NULL: out of memory; load->result is set. */
 struct trace_scope_attribute *kread_add_attribute(struct kread_load *load, trace_string key);
 
-/* Appends all args of load->event to trace.scope_attributes, decoded dimensions as text. Afterwards
- * event.attribute_count is their number. Returns 0 or -ENOMEM. */
-int kread_put_attributes(struct kread_load *load);
+/* Adds the decoded dimensions of load->event that are not in TAKEN back to its attributes, as
+ * texts. Returns 0 or -ENOMEM. */
+int kread_keep_dimensions(struct kread_load *load, uint64_t taken);
 
 /* The index of the attribute set with all args of load->event except those in TAKEN, the args that
  * the model's row states itself; 0 if none is left. Equal sets share one row. Removes the args of
@@ -349,14 +325,6 @@ int kread_take_event_record(struct kread_load *load);
 /* Takes the wait or event record that the hip_* args of a HIP call of PROCESS describe, if
  * load->event has them, into load->syncs. Returns 0 or -ENOMEM. */
 int kread_take_hip_call(struct kread_load *load, uint32_t process);
-
-/* The index into trace.processes of the process with this pid, which is added when it is new; or
- * -ENOMEM. */
-int64_t kread_process(struct kread_load *load, struct kread_id pid);
-
-/* The index into trace.threads of a thread, which is added when it is new; or -ENOMEM. PROCESS
- * must be the result of the last kread_process, because the last thread is cached. */
-int64_t kread_thread(struct kread_load *load, uint32_t process, struct kread_id tid);
 
 /* The index into trace.agents of PROCESS's agent for DEVICE, which is added when it is new;
  * TRACE_NONE for KREAD_NO_DEVICE; or -ENOMEM. */

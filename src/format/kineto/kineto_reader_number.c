@@ -218,7 +218,7 @@ void kread_number(struct kread_load *load, const char *text, size_t bytes,
 	if (bytes > TEXT_MOST) {
 		value->kind = RECORD_ATTRIBUTE_TEXT;
 		value->value.uint64 = 0;
-		value->value.text = strtab_intern(load->strings, text, bytes);
+		value->value.text = strtab_intern(load->import.strings, text, bytes);
 		return;
 	}
 	memcpy(copy, text, bytes);

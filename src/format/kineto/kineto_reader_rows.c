@@ -38,152 +38,44 @@ static uint64_t external_of(const struct kread_load *load)
 #define PLACE_ARGS    (ID_ARGS | KREAD_ARG(KREAD_DEVICE) | KREAD_ARG(KREAD_STREAM))
 #define WORK_ARGS     (PLACE_ARGS | KREAD_ARG(KREAD_GRAPH_ID) | KREAD_ARG(KREAD_GRAPH_NODE_ID))
 
-/* ---- rows by their ids ---- */
-
-static bool is_same(struct kread_id a, struct kread_id b)
-{
-	return a.value == b.value && a.is_text == b.is_text;
-}
-
-int64_t kread_process(struct kread_load *load, struct kread_id pid)
-{
-	uint32_t known = load->processes.count;
-	struct trace_process *row;
-	uint32_t number;
-
-	if (load->last_process != TRACE_NONE && is_same(pid, load->last_pid))
-		return load->last_process;
-	number = numbers_get(&load->processes, pid.is_text, pid.value);
-	if (number == NUMBERS_NONE)
-		return -ENOMEM;
-	if (number == known) {
-		row = trace_add(load->trace, processes);
-		if (!row)
-			return -ENOMEM;
-		row->pid = pid.is_text ? 0 : (uint32_t)pid.value;
-		row->exe = pid.is_text ? (trace_string)pid.value : 0;
-	}
-	load->last_pid = pid;
-	load->last_process = number;
-	load->last_thread = TRACE_NONE;
-	return number;
-}
-
-/* The first half of a thread's key: numbers and texts as tid do not collide. */
-static uint64_t thread_space(uint32_t process, bool is_text)
-{
-	return (uint64_t)process << 1 | is_text;
-}
-
-int64_t kread_thread(struct kread_load *load, uint32_t process, struct kread_id tid)
-{
-	uint32_t known = load->threads.count;
-	struct trace_thread *row;
-	uint32_t number;
-
-	if (load->last_thread != TRACE_NONE && is_same(tid, load->last_tid))
-		return load->last_thread;
-	number = numbers_get(&load->threads, thread_space(process, tid.is_text), tid.value);
-	if (number == NUMBERS_NONE)
-		return -ENOMEM;
-	if (number == known) {
-		row = trace_add(load->trace, threads);
-		if (!row)
-			return -ENOMEM;
-		*row = (struct trace_thread){
-			.process = process,
-			.tid = tid.is_text ? 0 : (uint32_t)(tid.value ^ tid.value >> 32),
-			.name = tid.is_text ? (trace_string)tid.value : 0,
-		};
-	}
-	load->last_tid = tid;
-	load->last_thread = number;
-	return number;
-}
-
-static enum record_domain domain_of(const char *name)
-{
-	if (!strncmp(name, "nccl", 4))
-		return RECORD_DOMAIN_RCCL;
-	return strncmp(name, "hip", 3) ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP;
-}
-
-static int64_t find_api(struct kread_load *load, uint32_t process, trace_string name)
-{
-	uint32_t known = load->apis.count;
-	uint32_t number = numbers_get(&load->apis, process, name);
-	struct trace_api *row;
-
-	if (number != known)
-		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
-	row = trace_add(load->trace, apis);
-	if (!row)
-		return -ENOMEM;
-	*row = (struct trace_api){
-		.process = process,
-		.function = number + 1,
-		.name = name,
-		.domain = domain_of(kread_string(load, name)),
-	};
-	return number;
-}
-
 /* ---- the host ---- */
 
-/* Appends an External id; called once for each row of the table beside it. */
-static int keep_external(struct kread_externals *externals, uint64_t id)
+/* The row's thread, and its process in RET_PROCESS; or -ENOMEM. */
+static int64_t thread_of(struct kread_load *load, uint32_t *ret_process)
 {
-	uint64_t *row = table_add((void **)&externals->rows, &externals->count, sizeof(*row));
+	int64_t process = import_process(&load->import, load->event.pid);
 
-	if (!row)
-		return -ENOMEM;
-	*row = id;
-	return 0;
+	if (process < 0)
+		return process;
+	*ret_process = (uint32_t)process;
+	return import_thread(&load->import, (uint32_t)process, load->event.tid, 0);
 }
 
 static int take_call(struct kread_load *load)
 {
 	const struct kread_event *event = &load->event;
-	int64_t process = kread_process(load, event->pid), thread = -1, api = -1, set;
+	uint32_t process = 0;
+	int64_t thread = thread_of(load, &process), api = -1;
 	struct trace_call *row;
+	uint64_t *external;
 
-	if (process >= 0)
-		thread = kread_thread(load, (uint32_t)process, event->tid);
 	if (thread >= 0)
-		api = find_api(load, (uint32_t)process, event->name);
-	row = api >= 0 ? trace_add(load->trace, calls) : NULL;
-	if (!row || keep_external(&load->call_externals, external_of(load)) < 0)
+		api = import_api(&load->import, process, event->name);
+	row = api >= 0 ? import_call(&load->import) : NULL;
+	external = table_add((void **)&load->call_externals, &load->call_externals_count,
+			     sizeof(*external));
+	if (!row || !external)
 		return -ENOMEM;
-	*row = (struct trace_call){
-		.cid = correlation_of(load),
-		.begin_ns = event->begin_ns,
-		.end_ns = event->begin_ns + event->duration_ns,
-		.process = (uint32_t)process,
-		.thread = (uint32_t)thread,
-		.parent = TRACE_NONE,
-		.scope = TRACE_NONE,
-		.stream = TRACE_NONE,
-		.launch = TRACE_NONE,
-		.api = (uint32_t)api,
-		.arg_first = TRACE_NONE,
-	};
-	if (kread_take_hip_call(load, (uint32_t)process) < 0)
+	*external = external_of(load);
+	row->cid = correlation_of(load);
+	row->begin_ns = event->begin_ns;
+	row->end_ns = event->begin_ns + event->duration_ns;
+	row->process = process;
+	row->thread = (uint32_t)thread;
+	row->api = (uint32_t)api;
+	if (kread_take_hip_call(load, process) < 0)
 		return -ENOMEM;
-	set = kread_attribute_set(load, ID_ARGS);
-	return set < 0 ? (int)set
-		       : order_keep_set(&load->call_sets, load->trace->calls_count, (uint32_t)set);
-}
-
-static int add_scope_attribute(struct kread_load *load, struct trace_scope *scope,
-			       struct trace_scope_attribute attribute)
-{
-	struct trace_scope_attribute *row = trace_add(load->trace, scope_attributes);
-
-	if (!row)
-		return -ENOMEM;
-	*row = attribute;
-	scope->attribute_count++;
-	return 0;
+	return import_set_call(&load->import, kread_attribute_set(load, ID_ARGS));
 }
 
 /* Operators, Python functions and annotations all become scopes; the attribute "cat" tells them
@@ -191,24 +83,25 @@ static int add_scope_attribute(struct kread_load *load, struct trace_scope *scop
 static int add_scope_attributes(struct kread_load *load, struct trace_scope *scope)
 {
 	const char *name = kread_string(load, load->event.name);
-	struct trace_scope_attribute attribute = {.key = KREAD_CAT, .kind = RECORD_ATTRIBUTE_TEXT};
+	struct trace_scope_attribute own[2] = {
+		{.key = KREAD_CAT, .kind = RECORD_ATTRIBUTE_TEXT},
+		{.kind = RECORD_ATTRIBUTE_INT64},
+	};
+	uint32_t own_count = 1;
 
-	scope->attribute_first = load->trace->scope_attributes_count;
-	scope->attribute_count = 0;
-	attribute.value.text = load->event.category;
-	if (add_scope_attribute(load, scope, attribute) < 0)
-		return -ENOMEM;
+	own[0].value.text = load->event.category;
 	if (scope->kind == RECORD_SCOPE_STEP) {
-		attribute.key = strtab_intern_z(load->strings, RECORD_STEP_KEY);
-		attribute.kind = RECORD_ATTRIBUTE_INT64;
-		attribute.value.int64 = strtoll(name + strlen(STEP_PREFIX), NULL, 10);
-		if (add_scope_attribute(load, scope, attribute) < 0)
-			return -ENOMEM;
+		own[1].key = strtab_intern_z(load->import.strings, RECORD_STEP_KEY);
+		own[1].value.int64 = strtoll(name + strlen(STEP_PREFIX), NULL, 10);
+		own_count = 2;
 	}
-	if (kread_put_attributes(load) < 0)
+	scope->attribute_first = load->import.trace->scope_attributes_count;
+	if (kread_keep_dimensions(load, 0) < 0 ||
+	    import_attributes(&load->import, own, own_count) < 0)
 		return -ENOMEM;
-	scope->attribute_count += load->event.attribute_count;
-	return 0;
+	scope->attribute_count = own_count + load->event.attribute_count;
+	return import_attributes(&load->import, load->event.attributes,
+				 load->event.attribute_count);
 }
 
 static enum record_scope_kind scope_kind(const struct kread_load *load)
@@ -224,16 +117,15 @@ static enum record_scope_kind scope_kind(const struct kread_load *load)
 static int take_scope(struct kread_load *load)
 {
 	const struct kread_event *event = &load->event;
-	int64_t process = kread_process(load, event->pid), thread = -1;
-	struct trace_scope *row;
+	uint32_t process = 0;
+	int64_t thread = thread_of(load, &process);
+	struct trace_scope *row = thread >= 0 ? trace_add(load->import.trace, scopes) : NULL;
 
-	if (process >= 0)
-		thread = kread_thread(load, (uint32_t)process, event->tid);
-	row = thread >= 0 ? trace_add(load->trace, scopes) : NULL;
-	if (!row || keep_external(&load->scope_externals, external_of(load)) < 0)
+	if (!row)
 		return -ENOMEM;
 	*row = (struct trace_scope){
-		.process = (uint32_t)process,
+		.process = process,
+		.id = external_of(load),
 		.parent = TRACE_NONE,
 		.kind = scope_kind(load),
 		.text = event->name,
@@ -274,7 +166,7 @@ static uint32_t overhead_kind(const char *name)
 static int take_overhead(struct kread_load *load)
 {
 	const struct kread_event *event = &load->event;
-	struct trace_overhead *row = trace_add(load->trace, overheads);
+	struct trace_overhead *row = trace_add(load->import.trace, overheads);
 
 	if (!row)
 		return -ENOMEM;
@@ -377,7 +269,7 @@ static uint64_t take_work(struct kread_load *load, uint32_t device, uint32_t *re
 		work.bytes = (uint64_t)bytes;
 		taken |= KREAD_ARG(KREAD_BYTES);
 	}
-	*ret_work = work_intern(&load->works, &work);
+	*ret_work = work_intern(&load->import.works, &work);
 	return taken;
 }
 
@@ -406,9 +298,8 @@ static int take_activity(struct kread_load *load)
 	const struct kread_event *event = &load->event;
 	struct kread_activity *raw_row =
 		table_add((void **)&load->raw, &load->raw_count, sizeof(*load->raw));
-	struct trace_activity *row = trace_add(load->trace, activities);
+	struct trace_activity *row = import_activity(&load->import);
 	uint64_t taken;
-	int64_t set;
 
 	if (!raw_row || !row)
 		return -ENOMEM;
@@ -420,22 +311,11 @@ static int take_activity(struct kread_load *load)
 	taken = take_work(load, raw_row->device, &raw_row->work);
 	if (raw_row->work == TRACE_NONE)
 		return -ENOMEM;
-	*row = (struct trace_activity){
-		.start_ns = event->begin_ns,
-		.end_ns = event->begin_ns + event->duration_ns,
-		.cid = correlation_of(load),
-		.id = load->raw_count - 1,
-		.call = TRACE_NONE,
-		.queue = TRACE_NONE,
-		.thread = TRACE_NONE,
-		.scope = TRACE_NONE,
-		.launch = TRACE_NONE,
-		.node = TRACE_NONE,
-	};
-	set = kread_attribute_set(load, taken | WORK_ARGS);
-	return set < 0 ? (int)set
-		       : order_keep_set(&load->activity_sets, load->trace->activities_count,
-					(uint32_t)set);
+	row->start_ns = event->begin_ns;
+	row->end_ns = event->begin_ns + event->duration_ns;
+	row->cid = correlation_of(load);
+	row->id = load->raw_count - 1;
+	return import_set_activity(&load->import, kread_attribute_set(load, taken | WORK_ARGS));
 }
 
 /* ---- rows about the file ---- */
@@ -560,7 +440,7 @@ int kread_take_event(struct kread_load *load)
 		return take_label(load);
 	case 's':
 	case 't':
-	case 'f': /* arrows from a call to its raw_row repeat the correlation id */
+	case 'f': /* arrows from a call to its activity repeat the correlation id */
 		return event->category == KREAD_AC2G ? 0 : leave_out(load, KREAD_LEFT_OUT_FLOW);
 	default:
 		return leave_out(load, KREAD_LEFT_OUT_PHASE);

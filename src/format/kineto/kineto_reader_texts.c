@@ -78,7 +78,7 @@ trace_string kread_intern(struct kread_load *load, const char *text, size_t byte
 	known = &load->known[place_of(&ends, text)];
 	if (is_known(known, &ends, text))
 		return known->string;
-	ends.string = strtab_intern(load->strings, text, bytes);
+	ends.string = strtab_intern(load->import.strings, text, bytes);
 	ends.text = kread_string(load, ends.string);
 	/* Not cached if the interned text is shorter: the text has a zero byte, or there is no
 	 * memory. */

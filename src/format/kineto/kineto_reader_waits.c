@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/import/row_order.h"
 #include "format/kineto/kineto_reader_load.h"
 #include "format/words.h"
 #include "trace/row_table.h"
@@ -291,7 +292,7 @@ static int64_t find_event(struct kread_load *load, struct waits *waits,
 			     sync->event);
 	if (number != known)
 		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
-	row = trace_add(load->trace, events);
+	row = trace_add(load->import.trace, events);
 	if (!row)
 		return -ENOMEM;
 	row->process = sync->process;
@@ -302,7 +303,7 @@ static int64_t find_event(struct kread_load *load, struct waits *waits,
 static int64_t make_record(struct kread_load *load, struct waits *waits,
 			   const struct kread_sync *sync, uint64_t cid)
 {
-	struct trace_event_record *row = trace_add(load->trace, event_records);
+	struct trace_event_record *row = trace_add(load->import.trace, event_records);
 	uint32_t *next =
 		table_add((void **)&waits->nexts, &waits->nexts_count, sizeof(*waits->nexts));
 
@@ -316,7 +317,7 @@ static int64_t make_record(struct kread_load *load, struct waits *waits,
 		.event = TRACE_NONE,
 		.node = TRACE_NONE,
 	};
-	return load->trace->event_records_count - 1;
+	return load->import.trace->event_records_count - 1;
 }
 
 /* True if RECORD may be of EVENT. Handles are compared too, because a wait on another device has
@@ -342,7 +343,8 @@ static int64_t find_record(struct kread_load *load, struct waits *waits,
 		return -ENOMEM;
 	if (number != known) {
 		for (uint32_t at = waits->firsts[number]; at != TRACE_NONE; at = waits->nexts[at]) {
-			if (is_of_event(load->trace, &load->trace->event_records[at], event))
+			if (is_of_event(load->import.trace, &load->import.trace->event_records[at],
+					event))
 				return at;
 			last = at;
 		}
@@ -372,7 +374,7 @@ static int add_record(struct kread_load *load, struct waits *waits, const struct
 		stream = kread_stream(load, sync->process, sync->device, sync->stream);
 	if (stream < 0)
 		return -ENOMEM;
-	record = &load->trace->event_records[row];
+	record = &load->import.trace->event_records[row];
 	record->event = (uint32_t)event;
 	record->stream = (uint32_t)stream;
 	record->context = sync->context;
@@ -395,7 +397,7 @@ static int64_t find_producer(struct kread_load *load, struct waits *waits,
 		stream = kread_stream(load, sync->process, sync->device, sync->record_stream);
 	if (row < 0 || stream < 0)
 		return -ENOMEM;
-	record = &load->trace->event_records[row];
+	record = &load->import.trace->event_records[row];
 	if (record->stream == TRACE_NONE)
 		record->stream = (uint32_t)stream;
 	if (record->event == TRACE_NONE)
@@ -412,7 +414,7 @@ static int add_wait(struct kread_load *load, struct waits *waits, const struct k
 		producer = find_producer(load, waits, sync, (uint32_t)event);
 	if (producer >= 0)
 		stream = kread_stream(load, sync->process, sync->device, sync->stream);
-	row = stream >= 0 ? trace_add(load->trace, waits) : NULL;
+	row = stream >= 0 ? trace_add(load->import.trace, waits) : NULL;
 	if (!row)
 		return -ENOMEM;
 	*row = (struct trace_wait){
@@ -461,10 +463,9 @@ static int order_records(struct trace *trace)
 	uint32_t *place;
 	int err = order_rows(ORDER_TABLE(trace, event_records, record_process, record_cid), &place);
 
-	if (err < 0)
+	if (err < 0 || !place)
 		return err;
-	for (uint32_t i = 0; i < trace->waits_count; i++)
-		order_move(&trace->waits[i].producer, place);
+	ORDER_MOVE(trace, waits, producer, place);
 	free(place);
 	return 0;
 }
@@ -511,13 +512,9 @@ int kread_join_waits(struct kread_load *load)
 		err = add_rows(load, &waits);
 	}
 	if (err == 0)
-		err = order_records(load->trace);
-	if (err == 0) {
-		find_calls(load->trace);
-		err = order_streams(load->trace);
-	}
+		err = order_records(load->import.trace);
 	if (err == 0)
-		err = order_agents(load->trace);
+		find_calls(load->import.trace);
 	waits_release(&waits);
 	return err;
 }

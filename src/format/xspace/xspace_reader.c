@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "format/xspace/xspace_reader_load.h"
-#include "trace/create.h"
 #include "trace/row_table.h"
 
 bool xspace_is_likely(const struct read_file *file)
@@ -27,16 +26,6 @@ bool xspace_is_likely(const struct read_file *file)
 			return false;
 	}
 	return got == 0 && is_any;
-}
-
-static int add_message(struct xread_load *load, bool damage, trace_string text)
-{
-	struct trace_message *row = trace_add(load->trace, messages);
-
-	if (!row)
-		return -ENOMEM;
-	*row = (struct trace_message){.process = TRACE_NONE, .damage = damage, .text = text};
-	return 0;
 }
 
 /* Reads the plane's id and name. */
@@ -73,7 +62,7 @@ static int take_warning(struct xread_load *load, const struct proto_field *field
 	trace_string text = xread_text(load, field);
 	bool is_drop = strstr(xread_string(load, text), "dropped") != NULL;
 
-	return add_message(load, is_error || (is_drop && !load->is_ours), text);
+	return import_tell(&load->import, is_error || (is_drop && !load->is_ours), text);
 }
 
 /* Sets the host of all processes; an XSpace of another tool comes from one machine. */
@@ -81,8 +70,8 @@ static void take_host(struct xread_load *load, const struct proto_field *field)
 {
 	trace_string host = xread_text(load, field);
 
-	for (uint32_t i = 0; i < load->trace->processes_count; i++)
-		load->trace->processes[i].host = host;
+	for (uint32_t i = 0; i < load->import.trace->processes_count; i++)
+		load->import.trace->processes[i].host = host;
 }
 
 static int read_warnings(struct xread_load *load)
@@ -191,7 +180,7 @@ static int find_processes(struct xread_load *load)
 			return -ENOMEM;
 		plane->process = (uint32_t)process;
 	}
-	return load->trace->processes_count ? 0 : (int)xread_process(load, 0);
+	return load->import.trace->processes_count ? 0 : (int)xread_process(load, 0);
 }
 
 /* Adds the agents of all GPU planes, because copies name agents whose plane may come later. */
@@ -201,8 +190,8 @@ static int list_agents(struct xread_load *load)
 		const struct xread_plane *plane = &load->planes[i];
 
 		if (is_gpu(load, plane) &&
-		    xread_agent(load, plane->process,
-				xread_ordinal(xread_string(load, plane->name))) < 0)
+		    import_agent(&load->import, plane->process,
+				 xread_ordinal(xread_string(load, plane->name))) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -249,7 +238,7 @@ static int read_recording(struct xread_load *load)
 	for (uint32_t i = 0; i < load->planes_count; i++) {
 		if (!has_name(load, &load->planes[i], XSPACE_PLANE_RECORDING))
 			continue;
-		load->is_ours = true;
+		load->is_ours = load->import.is_complete = true;
 		return read_plane(load, &load->planes[i], xread_recording);
 	}
 	return 0;
@@ -287,32 +276,19 @@ static int fill(struct xread_load *load)
 		result = read_planes(load);
 	if (result == 0)
 		result = xread_join(load);
-	if (result == 0)
-		result = xread_join_graphs(load);
-	if (result == 0)
-		result = xread_conclude(load);
-	return result == 0 ? trace_seal(load->trace) : result;
+	return result == 0 ? xread_conclude(load) : result;
 }
 
 static void release(struct xread_load *load)
 {
-	struct numbers *numbers[] = {
-		&load->processes,  &load->agents,   &load->threads,    &load->streams,
-		&load->scopes,	   &load->apis,	    &load->execs,      &load->graphs,
-		&load->nodes,	   &load->launches, &load->work_texts, &load->work_hashes,
-		&load->set_hashes,
-	};
-
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		numbers_release(numbers[i]);
+	numbers_release(&load->scopes);
+	numbers_release(&load->work_texts);
 	for (uint32_t i = 0; i < load->planes_count; i++)
 		xread_metas_release(&load->planes[i]);
 	free(load->planes);
 	free(load->origins);
 	free(load->text_works);
 	free(load->attributes);
-	free(load->activity_sets.rows);
-	free(load->call_sets.rows);
 }
 
 int xspace_open(const struct read_file *file, const struct trace_options *options,
@@ -325,19 +301,11 @@ int xspace_open(const struct read_file *file, const struct trace_options *option
 		.error = error,
 		.options = options,
 	};
-	int err = trace_create(&load.trace);
+	int err = import_begin(&load.import);
 
-	if (err == 0) {
-		load.strings = trace_strings(load.trace);
+	load.import.scope_numbers = XSPACE_SCOPE_NUMBERED;
+	if (err == 0)
 		err = fill(&load);
-	}
 	release(&load);
-	if (err == 0) {
-		*ret_trace = load.trace;
-		return 0;
-	}
-	trace_close(load.trace);
-	if (err != -EBADMSG)
-		dagtap_error_set(error, err, "%s: out of memory", file->name);
-	return err;
+	return import_end(&load.import, err, file->name, ret_trace, error);
 }

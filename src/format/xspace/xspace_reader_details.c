@@ -10,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xxhash.h>
-
 #include "format/xspace/xspace_reader_load.h"
-#include "trace/row_table.h"
 
 struct details {
 	uint64_t grid[3], block[3]; /* grid in blocks; block in work-items */
@@ -105,7 +102,7 @@ static enum trace_copy_direction direction_of(const char *name)
 static uint32_t find_agent(const struct xread_load *load, uint32_t process, bool is_said,
 			   uint64_t ordinal)
 {
-	return is_said ? numbers_find(&load->agents, process, ordinal) : TRACE_NONE;
+	return is_said ? numbers_find(&load->import.agents, process, ordinal) : TRACE_NONE;
 }
 
 /* Sets direction and agents of a copy. XLA states no source, and its destination is meaningful
@@ -174,23 +171,6 @@ static struct trace_work make_work(const struct xread_load *load, const struct x
 	return work;
 }
 
-/* The index of WORK in trace.works, or -ENOMEM. Different texts may describe the same work kind. */
-static int64_t find_work(struct xread_load *load, const struct trace_work *work)
-{
-	XXH128_hash_t hash = XXH3_128bits(work, sizeof(*work));
-	uint32_t known = load->work_hashes.count;
-	uint32_t number = numbers_get(&load->work_hashes, hash.high64, hash.low64);
-	struct trace_work *row;
-
-	if (number != known)
-		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
-	row = trace_add(load->trace, works);
-	if (!row)
-		return -ENOMEM;
-	*row = *work;
-	return number;
-}
-
 int64_t xread_work(struct xread_load *load, const struct xread_event *event,
 		   enum trace_activity_kind kind, const struct trace_activity *where)
 {
@@ -198,20 +178,17 @@ int64_t xread_work(struct xread_load *load, const struct xread_event *event,
 	trace_string blit = xread_text_of(event, XSPACE_STAT_BLIT_KERNEL);
 	uint64_t high = (uint64_t)event->name << 32 | details;
 	uint64_t low = (uint64_t)blit << 32 | (uint64_t)where->agent << 2 | kind;
-	uint32_t known = load->work_texts.count;
-	uint32_t number = numbers_get(&load->work_texts, high, low);
 	struct trace_work work;
 	uint32_t *row;
-	int64_t found;
+	int64_t number = numbers_row(&load->work_texts, high, low, (void **)&load->text_works,
+				     &load->text_works_count, sizeof(*row), (void **)&row);
 
-	if (number != known)
-		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)load->text_works[number];
-	row = table_add((void **)&load->text_works, &load->text_works_count, sizeof(*row));
-	if (!row)
+	if (row) {
+		/* different texts may describe the same work kind */
+		work = make_work(load, event, kind, where);
+		*row = work_intern(&load->import.works, &work);
+	}
+	if (number < 0 || load->text_works[number] == TRACE_NONE)
 		return -ENOMEM;
-	work = make_work(load, event, kind, where);
-	found = find_work(load, &work);
-	if (found >= 0)
-		*row = (uint32_t)found;
-	return found;
+	return load->text_works[number];
 }

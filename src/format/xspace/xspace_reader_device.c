@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "format/xspace/xspace_reader_load.h"
-#include "trace/row_table.h"
 
 /* Ids of lines that a viewer derives from the streams' lines and stores beside them. */
 #define DERIVED_LINE_FIRST (-559038737)
@@ -33,10 +32,10 @@ static int64_t add_agent(struct xread_load *load, const struct device *device, u
 
 	if (!device->agent.is_gpu)
 		return TRACE_NONE;
-	number = xread_agent(load, process, device->agent.gpu_ordinal);
+	number = import_agent(&load->import, process, device->agent.gpu_ordinal);
 	if (number < 0)
 		return number;
-	row = &load->trace->agents[number];
+	row = &load->import.trace->agents[number];
 	if (row->index == TRACE_NONE) {
 		*row = device->agent;
 		row->process = process;
@@ -85,20 +84,16 @@ static uint32_t stream_ordinal(const struct xread_load *load, const struct xread
 static int64_t find_stream(struct xread_load *load, const struct xread_line *line, uint32_t process,
 			   uint32_t agent)
 {
-	uint64_t space = (uint64_t)process << 32 | (load->is_ours ? 0 : agent);
-	uint32_t ordinal = stream_ordinal(load, line), known = load->streams.count, number;
-	struct trace_stream *row;
+	uint32_t known = load->import.trace->streams_count;
+	int64_t index;
 
 	if (load->is_ours && begins(xread_string(load, line->name), NO_STREAM_LINE))
 		return TRACE_NONE;
-	number = numbers_get(&load->streams, space, ordinal);
-	if (number != known)
-		return number == NUMBERS_NONE ? -ENOMEM : (int64_t)number;
-	row = trace_add(load->trace, streams);
-	if (!row)
-		return -ENOMEM;
-	*row = (struct trace_stream){.process = process, .ordinal = ordinal, .agent = agent};
-	return number;
+	index = import_stream(&load->import, process, load->is_ours ? 0 : agent,
+			      stream_ordinal(load, line));
+	if (index == known)
+		load->import.trace->streams[index].agent = agent;
+	return index;
 }
 
 /* Finds the kind of an event; returns false if it is no activity. A graph that was traced as a
@@ -158,9 +153,8 @@ static int64_t find_launch(struct xread_load *load, const struct xread_event *ev
 		exec_id = xread_number_of(event, XSPACE_STAT_GRAPH_ID);
 	if (load->is_ours && xread_has_number(event, XSPACE_STAT_GRAPH_NODE_ID))
 		graph = TRACE_NONE;
-	exec = xread_exec(load, row->process, exec_id, graph);
-	return exec < 0 ? exec
-			: read_graph_launch(load->trace, &load->launches, (uint32_t)exec, row->cid);
+	exec = import_exec(&load->import, row->process, exec_id, graph);
+	return exec < 0 ? exec : import_launch(&load->import, (uint32_t)exec, row->cid);
 }
 
 static int set_graph(struct xread_load *load, const struct xread_event *event,
@@ -173,12 +167,11 @@ static int set_graph(struct xread_load *load, const struct xread_event *event,
 	if (graph_id == 0 && !xread_has_exec(load, event))
 		return 0;
 	if (graph_id)
-		graph = read_graph(load->trace, &load->graphs, row->process, graph_id);
+		graph = import_graph(&load->import, row->process, graph_id);
 	if (graph >= 0)
 		launch = find_launch(load, event, row, (uint32_t)graph);
 	if (launch >= 0 && graph_id && node_id)
-		node = read_graph_node(load->trace, &load->nodes, (uint32_t)graph, node_id,
-				       row->work);
+		node = import_node(&load->import, (uint32_t)graph, node_id, row->work);
 	if (launch < 0 || node < 0)
 		return -ENOMEM;
 	row->launch = (uint32_t)launch;
@@ -194,8 +187,8 @@ static int set_graph(struct xread_load *load, const struct xread_event *event,
 static void name_scopes(struct xread_load *load, const struct xread_event *event, uint32_t leaf)
 {
 	trace_string work = xread_text_of(event, XSPACE_STAT_HLO_OP);
-	uint32_t root = xread_root(load, leaf);
-	struct trace_scope *rows = load->trace->scopes;
+	uint32_t root = import_root(&load->import, leaf);
+	struct trace_scope *rows = load->import.trace->scopes;
 
 	if (root != TRACE_NONE && rows[root].untimed && rows[root].text == 0)
 		rows[root].text = xread_text_of(event, XSPACE_STAT_TF_OP);
@@ -220,25 +213,18 @@ static int add_activity(struct xread_load *load, struct device *device,
 	scope = xread_scope_of(load, event, process);
 	if (work < 0 || scope < 0)
 		return -ENOMEM;
-	row = trace_add(load->trace, activities);
+	row = import_activity(&load->import);
 	if (!row)
 		return -ENOMEM;
-	*row = (struct trace_activity){
-		.start_ns = event->begin_ns,
-		.end_ns = event->end_ns,
-		.cid = cid,
-		.work = (uint32_t)work,
-		.call = TRACE_NONE,
-		.process = process,
-		.agent = where.agent,
-		.queue = TRACE_NONE,
-		.stream = (uint32_t)stream,
-		.thread = TRACE_NONE,
-		.scope = (uint32_t)scope,
-		.launch = TRACE_NONE,
-		.node = TRACE_NONE,
-	};
-	if (row->scope != TRACE_NONE && load->trace->scopes[row->scope].text == 0)
+	row->start_ns = event->begin_ns;
+	row->end_ns = event->end_ns;
+	row->cid = cid;
+	row->work = (uint32_t)work;
+	row->process = process;
+	row->agent = where.agent;
+	row->stream = (uint32_t)stream;
+	row->scope = (uint32_t)scope;
+	if (row->scope != TRACE_NONE && load->import.trace->scopes[row->scope].text == 0)
 		name_scopes(load, event, row->scope);
 	return set_graph(load, event, row);
 }
@@ -258,8 +244,7 @@ static int take_event(struct xread_load *load, struct device *device, const stru
 		return 0;
 	}
 	err = add_activity(load, device, line, kind);
-	return err == 0 ? xread_keep_set(load, event, load->trace->activities_count,
-					 &load->activity_sets)
+	return err == 0 ? import_set_activity(&load->import, xread_attribute_set(load, event))
 			: err;
 }
 

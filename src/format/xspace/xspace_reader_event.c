@@ -2,8 +2,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include <xxhash.h>
-
 #include "format/xspace/xspace_reader_load.h"
 #include "trace/row_table.h"
 
@@ -21,7 +19,7 @@ static trace_string name_of_stat(struct xread_load *load, const struct xread_met
 {
 	if (meta && meta->name)
 		return meta->name;
-	return strtab_format(load->strings, "stat %lld", (long long)id);
+	return strtab_format(load->import.strings, "stat %lld", (long long)id);
 }
 
 static void take_text(struct stat_value *value, trace_string text)
@@ -146,51 +144,11 @@ int xread_facts(struct xread_load *load, const struct xread_plane *plane,
 	return result;
 }
 
-/* Adds a set that has just got its number, and its attributes, to the model. */
-static int add_set(struct xread_load *load, const struct xread_event *event)
-{
-	struct trace *trace = load->trace;
-	struct trace_attribute_set *set = trace_add(trace, attribute_sets);
-	uint32_t first = trace->scope_attributes_count;
-
-	if (!set)
-		return -ENOMEM;
-	*set = (struct trace_attribute_set){first, event->attribute_count};
-	for (uint32_t i = 0; i < event->attribute_count; i++) {
-		struct trace_scope_attribute *row = trace_add(trace, scope_attributes);
-
-		if (!row)
-			return -ENOMEM;
-		*row = event->attributes[i];
-	}
-	return 0;
-}
-
 int64_t xread_attribute_set(struct xread_load *load, const struct xread_event *event)
 {
-	size_t bytes = event->attribute_count * sizeof(*event->attributes);
-	uint32_t number, known = load->set_hashes.count;
-	XXH128_hash_t hash;
-
-	if (event->attribute_count == 0 || load->is_ours)
+	if (load->is_ours)
 		return 0;
-	if (load->trace->attribute_sets_count == 0 && !trace_add(load->trace, attribute_sets))
-		return -ENOMEM;
-	hash = XXH3_128bits(event->attributes, bytes);
-	number = numbers_get(&load->set_hashes, hash.high64, hash.low64);
-	if (number == NUMBERS_NONE)
-		return -ENOMEM;
-	if (number == known && add_set(load, event) < 0)
-		return -ENOMEM;
-	return (int64_t)number + 1;
-}
-
-int xread_keep_set(struct xread_load *load, const struct xread_event *event, uint32_t count,
-		   struct order_sets *sets)
-{
-	int64_t set = xread_attribute_set(load, event);
-
-	return set < 0 ? (int)set : order_keep_set(sets, count, (uint32_t)set);
+	return import_set(&load->import, event->attributes, event->attribute_count);
 }
 
 static int read_line(struct xread_load *load, struct xread_line *line)

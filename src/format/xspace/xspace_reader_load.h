@@ -3,18 +3,8 @@
  * xspace_reader.c lists the planes and reads them one after the other. xspace_reader_meta.c and
  * xspace_reader_event.c decode names and stats, xspace_reader_device.c and xspace_reader_host.c
  * make rows, and xspace_reader_join.c then sorts the rows into the model's order and joins them.
- * While planes are read, rows refer to each other by their index at that time. The index of a row
- * in one of the following tables equals the number of its key in the map of the same name:
- *
- *	agents	     (process, ordinal)
- *	threads	     (process, line id)
- *	streams	     (agent, ordinal)
- *	scopes	     (process, id)
- *	apis	     (process, name)
- *	execs	     (process, exec id)
- *	graphs	     (process, graph id)
- *	nodes	     (graph, node id)
- *	launches     (exec, correlation id)
+ * Rows are made by format/import/import.h. The number of a stream is its line's; its space is the
+ * agent, or 0 in dagtap's files.
  *
  * Functions that return int return 0 (or what their comment says), or negative errno. For -EBADMSG
  * the failing function has put its line into the caller's error; for other errors xspace_open
@@ -23,13 +13,9 @@
 #define DAGTAP_FORMAT_XSPACE_READER_LOAD_H
 
 #include "base/error_text.h"
-#include "format/numbers.h"
-#include "format/read_graphs.h"
-#include "format/row_order.h"
+#include "format/import/import.h"
 #include "format/xspace/xspace.h"
 #include "trace/load.h"
-#include "trace/strtab.h"
-#include "trace/trace_model.h"
 #include "wire/proto_reader.h"
 
 /* An entry of a plane's map of event or stat metadata. */
@@ -110,8 +96,7 @@ struct xread_origin {
 };
 
 struct xread_load {
-	struct trace *trace;
-	struct strtab *strings;
+	struct import import;
 	const char *name;
 	const uint8_t *bytes;
 	size_t size;
@@ -120,7 +105,8 @@ struct xread_load {
 
 	struct xread_plane *planes;
 	uint32_t planes_count;
-	/* dagtap wrote the file: no attribute sets are kept, the rows state everything */
+	/* dagtap wrote the file: no attribute sets are kept, the rows state everything, and
+	 * import.is_complete is set */
 	bool is_ours;
 	uint64_t start_time;  /* profile_start_time, ns since 1970; 0 = not stated */
 	int64_t clock_origin; /* origin in ns of lines without a timestamp */
@@ -129,18 +115,13 @@ struct xread_load {
 	uint64_t next_scope; /* next number for a scope without an id (XSPACE_SCOPE_NUMBERED) */
 	uint64_t left_out[XREAD_LEFT_OUT_COUNT];
 
-	struct numbers processes; /* pid -> index into trace.processes */
-	struct numbers agents, threads, streams, scopes, apis;
-	struct numbers execs, graphs, nodes, launches;
+	struct numbers scopes; /* (process, id) -> index into trace.scopes */
 	/* (name, details), (blit kernel, agent, kind) -> index into text_works */
 	struct numbers work_texts;
-	struct numbers work_hashes; /* XXH128 of a work kind -> index into trace.works */
-	struct numbers set_hashes;  /* XXH128 of a set -> its row in attribute_sets, less 1 */
-	uint32_t *text_works;	    /* index into trace.works */
+	uint32_t *text_works; /* index into trace.works */
 	uint32_t text_works_count;
 	struct trace_scope_attribute *attributes; /* of the event that is being read; owned */
 	uint32_t attributes_count;
-	struct order_sets activity_sets, call_sets;
 };
 
 /* Reads the next field. Returns 1, 0 at the end, or -EBADMSG. WHAT names the message that is read,
@@ -232,27 +213,15 @@ uint32_t xread_ordinal(const char *plane);
 
 static inline const char *xread_string(const struct xread_load *load, trace_string string)
 {
-	return load->strings->strings[string];
+	return load->import.strings->strings[string];
 }
 
-/* The index into trace.processes of the process PID, which is added when it is new; or -ENOMEM. */
+/* As import_process. */
 int64_t xread_process(struct xread_load *load, uint32_t pid);
-
-/* The index into trace.agents of PROCESS's agent with this ordinal, which is added when it is new;
- * or -ENOMEM. A new agent's index is TRACE_NONE until its plane is read. */
-int64_t xread_agent(struct xread_load *load, uint32_t process, uint32_t ordinal);
 
 /* The index into trace.scopes of the scope with this id, which is added when it is new; or
  * -ENOMEM. A new scope is `untimed` until its event is read. */
 int64_t xread_scope(struct xread_load *load, uint32_t process, uint64_t id);
-
-/* The index into trace.execs of an executable graph, which is added when it is new; or -ENOMEM.
- * Sets its graph to GRAPH if it was not known. */
-int64_t xread_exec(struct xread_load *load, uint32_t process, uint64_t id, uint32_t graph);
-
-/* The index into trace.apis of a function name, which is added when it is new; or -ENOMEM. All
- * names beyond the first 65,534 share one last row. */
-int64_t xread_api(struct xread_load *load, uint32_t process, trace_string name);
 
 /* The index of the scope that the event names, TRACE_NONE if it names none; or -ENOMEM. */
 int64_t xread_scope_of(struct xread_load *load, const struct xread_event *event, uint32_t process);
@@ -270,20 +239,8 @@ uint32_t xread_line_process(const struct xread_load *load, const struct xread_li
 int64_t xread_work(struct xread_load *load, const struct xread_event *event,
 		   enum trace_activity_kind kind, const struct trace_activity *where);
 
-/* The outermost scope around SCOPE that has an id in the file, which may be SCOPE itself;
- * TRACE_NONE if there are 256 parents or more. */
-uint32_t xread_root(const struct xread_load *load, uint32_t scope);
-
-/* Notes the event's attribute set for the last one of COUNT rows. */
-int xread_keep_set(struct xread_load *load, const struct xread_event *event, uint32_t count,
-		   struct order_sets *sets);
-
-/* After all planes are read: sorts all tables except the graphs' and joins activities with
- * calls. */
+/* After all planes are read: sorts all tables and joins activities with calls. */
 int xread_join(struct xread_load *load);
-
-/* Sorts graphs, nodes, execs and launches. Call it after xread_join. */
-int xread_join_graphs(struct xread_load *load);
 
 /* Finishes the trace: process times, the ledger's source, messages about what was left out. */
 int xread_conclude(struct xread_load *load);

@@ -22,7 +22,7 @@ int xread_next(struct xread_load *load, struct proto_reader *reader, struct prot
 
 trace_string xread_text(struct xread_load *load, const struct proto_field *field)
 {
-	return strtab_intern(load->strings, (const char *)field->bytes, field->size);
+	return strtab_intern(load->import.strings, (const char *)field->bytes, field->size);
 }
 
 static enum xspace_stat known_stat(const struct proto_field *name)

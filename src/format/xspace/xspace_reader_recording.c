@@ -10,7 +10,7 @@
 
 static int add_process(struct xread_load *load, const struct xread_event *event)
 {
-	struct trace_process *row = trace_add(load->trace, processes);
+	struct trace_process *row = trace_add(load->import.trace, processes);
 	struct xread_origin *origin =
 		table_add((void **)&load->origins, &load->origins_count, sizeof(*origin));
 	const char *state = xread_string(load, xread_text_of(event, XSPACE_STAT_STATE));
@@ -26,7 +26,7 @@ static int add_process(struct xread_load *load, const struct xread_event *event)
 		.command = xread_text_of(event, XSPACE_STAT_COMMAND),
 		.state = strcmp(state, TRUNCATED) ? TRACE_COMPLETE : TRACE_TRUNCATED,
 	};
-	load->trace->truncated |= row->state == TRACE_TRUNCATED;
+	load->import.trace->truncated |= row->state == TRACE_TRUNCATED;
 	origin->base = xread_number_of(event, XSPACE_STAT_CORRELATION_BASE);
 	origin->last = xread_number_of(event, XSPACE_STAT_CORRELATION_LAST);
 	return 0;
@@ -34,8 +34,8 @@ static int add_process(struct xread_load *load, const struct xread_event *event)
 
 static uint32_t find_process(const struct xread_load *load, uint64_t pid)
 {
-	for (uint32_t i = 0; i < load->trace->processes_count; i++) {
-		if (load->trace->processes[i].pid == pid)
+	for (uint32_t i = 0; i < load->import.trace->processes_count; i++) {
+		if (load->import.trace->processes[i].pid == pid)
 			return i;
 	}
 	return 0;
@@ -43,20 +43,20 @@ static uint32_t find_process(const struct xread_load *load, uint64_t pid)
 
 static int add_drop(struct xread_load *load, struct trace_source *row, uint64_t count)
 {
-	struct trace_drop *drop = trace_add(load->trace, drops);
+	struct trace_drop *drop = trace_add(load->import.trace, drops);
 
 	if (!drop)
 		return -ENOMEM;
-	drop->cause = strtab_intern_z(load->strings, "when it was recorded");
+	drop->cause = strtab_intern_z(load->import.strings, "when it was recorded");
 	drop->count = count;
-	row->drop_first = load->trace->drops_count - 1;
+	row->drop_first = load->import.trace->drops_count - 1;
 	row->drop_count = 1;
 	return 0;
 }
 
 static int add_source(struct xread_load *load, const struct xread_event *event)
 {
-	struct trace_source *row = trace_add(load->trace, sources);
+	struct trace_source *row = trace_add(load->import.trace, sources);
 	uint64_t dropped = xread_number_of(event, XSPACE_STAT_DROPPED);
 
 	if (!row)
@@ -103,7 +103,7 @@ int xread_recording(struct xread_load *load, struct xread_plane *plane)
 	if (result < 0)
 		return result;
 	load->clock_origin = (int64_t)xread_number_of(&facts, XSPACE_STAT_CLOCK_ORIGIN);
-	load->trace->command = xread_text_of(&facts, XSPACE_STAT_COMMAND);
+	load->import.trace->command = xread_text_of(&facts, XSPACE_STAT_COMMAND);
 	plane->rest = plane->body;
 	while ((got = xread_line_next(load, plane, &line)) > 0) {
 		result = read_line(load, &line);

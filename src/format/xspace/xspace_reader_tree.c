@@ -30,8 +30,8 @@ static int add_pair(struct xread_load *load, uint32_t process, uint64_t child_id
 
 	if (child < 0 || parent < 0)
 		return -ENOMEM;
-	if (load->trace->scopes[child].parent == TRACE_NONE)
-		load->trace->scopes[child].parent = (uint32_t)parent;
+	if (load->import.trace->scopes[child].parent == TRACE_NONE)
+		load->import.trace->scopes[child].parent = (uint32_t)parent;
 	return 0;
 }
 
@@ -39,12 +39,12 @@ static int add_pair(struct xread_load *load, uint32_t process, uint64_t child_id
  * visited once: `walks` holds the walk that visited it first. */
 static int cut_cycles(struct xread_load *load)
 {
-	struct trace_scope *rows = load->trace->scopes;
-	uint32_t *walks = calloc((size_t)load->trace->scopes_count + 1, sizeof(*walks));
+	struct trace_scope *rows = load->import.trace->scopes;
+	uint32_t *walks = calloc((size_t)load->import.trace->scopes_count + 1, sizeof(*walks));
 
 	if (!walks)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < load->trace->scopes_count; i++) {
+	for (uint32_t i = 0; i < load->import.trace->scopes_count; i++) {
 		uint32_t walk = i + 1, at = i, from = TRACE_NONE;
 
 		while (at != TRACE_NONE && walks[at] == 0) {

@@ -1,5 +1,5 @@
 /* A hash table with linear probing from pairs of ids to consecutive numbers. */
-#include "format/numbers.h"
+#include "format/import/numbers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -57,7 +57,15 @@ static int grow(struct numbers *numbers)
 	return 0;
 }
 
-uint32_t numbers_get(struct numbers *numbers, uint64_t high, uint64_t low)
+static bool is_last(const struct numbers *numbers, uint64_t high, uint64_t low)
+{
+	const struct numbers_pair *last = &numbers->pairs[numbers->last];
+
+	return numbers->count && last->high == high && last->low == low;
+}
+
+/* As numbers_get, for a pair that is not the last one. */
+static uint32_t find_or_add(struct numbers *numbers, uint64_t high, uint64_t low)
 {
 	struct numbers_pair *pair;
 	uint32_t at;
@@ -74,6 +82,32 @@ uint32_t numbers_get(struct numbers *numbers, uint64_t high, uint64_t low)
 	*pair = (struct numbers_pair){high, low};
 	numbers->slots[at] = numbers->count;
 	return numbers->count - 1;
+}
+
+uint32_t numbers_get(struct numbers *numbers, uint64_t high, uint64_t low)
+{
+	uint32_t number;
+
+	if (is_last(numbers, high, low))
+		return numbers->last;
+	number = find_or_add(numbers, high, low);
+	if (number != NUMBERS_NONE)
+		numbers->last = number;
+	return number;
+}
+
+int64_t numbers_row(struct numbers *numbers, uint64_t high, uint64_t low, void **rows,
+		    uint32_t *count, size_t row_bytes, void **ret_new)
+{
+	uint32_t known = numbers->count;
+	uint32_t number = numbers_get(numbers, high, low);
+
+	*ret_new = NULL;
+	if (number == NUMBERS_NONE)
+		return -ENOMEM;
+	if (number == known)
+		*ret_new = table_add(rows, count, row_bytes);
+	return number == known && !*ret_new ? -ENOMEM : (int64_t)number;
 }
 
 uint32_t numbers_find(const struct numbers *numbers, uint64_t high, uint64_t low)
