@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "format/gpus.h"
+#include "format/timeline/gpus.h"
 #include "xspace_scene.h"
 
 #define CARD "GPU-0123456789abcdef"

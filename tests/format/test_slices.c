@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "../launched.h"
-#include "format/slices.h"
+#include "format/timeline/slices.h"
 
 #define TRACKS_MAX 16
 #define DEPTH_MAX  64

@@ -11,7 +11,7 @@
 /* An annotation row. */
 struct annotation {
 	uint32_t scope;
-	uint32_t list; /* gpu * slots + slot, as the lists of kineto->activities */
+	uint32_t list; /* gpu * slots + slot, as the lists of kineto->timeline.activities */
 	/* 1 + index of the row of the parent scope on the same list; 0 = none, or not looked up
 	 * yet */
 	uint32_t parent;
@@ -113,13 +113,12 @@ static void gather(struct annotations *annotations)
 
 	for (uint32_t i = 0; i < trace->activities_count && !kineto->out.error; i++) {
 		const struct trace_activity *activity = &trace->activities[i];
-		struct rows_time time = kineto_activity_time(trace->activities, i);
+		struct rows_time time = timeline_activity_time(trace->activities, i);
 		uint32_t list, row;
 
 		if (activity->scope == TRACE_NONE || !kineto_is_timed(activity))
 			continue;
-		list = gpus_find(&kineto->gpus, activity->agent) * kineto->slots +
-		       kineto_slot(kineto, activity->stream, activity->process);
+		list = (uint32_t)timeline_place_of(&kineto->timeline, activity);
 		row = find(annotations, activity->scope, list);
 		if (row)
 			widen(&annotations->table[row - 1], time.begin_ns, time.end_ns);
@@ -134,7 +133,7 @@ static void widen_parents(struct annotations *annotations)
 	const struct trace *trace = annotations->kineto->trace;
 
 	memset(annotations->last, 0,
-	       annotations->kineto->activities.lists_count * sizeof(*annotations->last));
+	       annotations->kineto->timeline.activities.lists_count * sizeof(*annotations->last));
 	for (uint32_t i = 0; i < annotations->count && !annotations->kineto->out.error; i++) {
 		const struct annotation annotation = annotations->table[i];
 		uint32_t scope = trace->scopes[annotation.scope].parent;
@@ -168,13 +167,13 @@ static void put_annotation(struct annotations *annotations, uint32_t row, uint64
 	at = KINETO_PUT(at, "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":");
 	at = kineto_put_piece(at, &kineto->text, name);
 	at = KINETO_PUT(at, ",\"pid\":");
-	at = kineto_put_u64(at, annotation->list / kineto->slots);
+	at = kineto_put_u64(at, annotation->list / kineto->timeline.slots);
 	at = KINETO_PUT(at, ",\"tid\":");
 	at = kineto_put_u64(at, tid);
 	at = KINETO_PUT(at, ",\"ts\":");
 	at = kineto_put_time(&kineto->out, at, annotation->begin_ns);
 	at = KINETO_PUT(at, ",\"dur\":");
-	at = kineto_put_us(at, kineto_span_ns(annotation_time(annotations->table, row)));
+	at = kineto_put_us(at, timeline_span_ns(annotation_time(annotations->table, row)));
 	at = KINETO_PUT(at, ",\"args\":{\"External id\":");
 	at = kineto_put_u64(at, kineto_external_id(annotation->scope));
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
@@ -209,13 +208,14 @@ static void put_tracks(struct annotations *annotations, uint32_t number)
 	kineto_fail(kineto, rows_list_sort(&annotations->rows, list));
 	for (unsigned track = 1; rows_list_count(list) > 0 && !kineto->out.error; track++)
 		put_track(annotations, list,
-			  kineto_name_stream(kineto, number / kineto->slots, number % kineto->slots,
-					     KINETO_TRACK_SCOPES, track));
+			  kineto_name_stream(kineto, number / kineto->timeline.slots,
+					     number % kineto->timeline.slots, KINETO_TRACK_SCOPES,
+					     track));
 }
 
 static void put_all(struct annotations *annotations)
 {
-	uint32_t lists = (uint32_t)annotations->kineto->activities.lists_count;
+	uint32_t lists = (uint32_t)annotations->kineto->timeline.activities.lists_count;
 
 	annotations->rows = (struct rows){.table = annotations->table,
 					  .row_bytes = sizeof(*annotations->table),
@@ -237,7 +237,8 @@ void kineto_put_annotations(struct kineto *kineto)
 {
 	struct annotations annotations = {
 		.kineto = kineto,
-		.last = calloc(kineto->activities.lists_count + 1, sizeof(*annotations.last)),
+		.last = calloc(kineto->timeline.activities.lists_count + 1,
+			       sizeof(*annotations.last)),
 	};
 
 	if (annotations.last) {

@@ -38,7 +38,7 @@ static uint64_t number_wanted(const struct trace *trace, uint32_t slot)
  * the slot gets a free one beyond all others. */
 static int number_slots(struct kineto *kineto)
 {
-	uint32_t count = kineto->slots;
+	uint32_t count = kineto->timeline.slots;
 	struct sort_row *order = malloc(((size_t)count + 1) * sizeof(*order));
 	uint32_t last = 0;
 	int err;
@@ -65,51 +65,19 @@ static int number_slots(struct kineto *kineto)
 	return err;
 }
 
-/* Keeps the greatest cid of each process in correlation_bases, until number_correlations replaces
- * it by the base. */
-static void see_cid(struct kineto *kineto, uint32_t process, uint64_t cid)
-{
-	if (cid > kineto->correlation_bases[process])
-		kineto->correlation_bases[process] = cid;
-}
-
-/* Turns the greatest cids into bases. The processes' cids overlap, so each process's ids follow
- * those of the process before it. */
-static void number_correlations(struct kineto *kineto)
-{
-	const struct trace *trace = kineto->trace;
-	uint64_t base = 0;
-
-	for (uint32_t i = 0; i < trace->waits_count; i++)
-		see_cid(kineto, trace->waits[i].process, trace->waits[i].cid);
-	for (uint32_t i = 0; i < trace->event_records_count; i++)
-		see_cid(kineto, trace->event_records[i].process, trace->event_records[i].cid);
-	for (uint32_t i = 0; i < trace->processes_count; i++) {
-		uint64_t greatest = kineto->correlation_bases[i];
-
-		kineto->correlation_bases[i] = base;
-		base += greatest;
-	}
-	kineto->correlation_end = base + 1;
-}
-
 static void deal_activities(struct kineto *kineto)
 {
-	const struct trace *trace = kineto->trace;
+	struct timeline *timeline = &kineto->timeline;
 
-	for (uint32_t row = 0; row < trace->activities_count; row++) {
-		const struct trace_activity *activity = &trace->activities[row];
-		uint32_t gpu = gpus_find(&kineto->gpus, activity->agent);
-		uint32_t slot = kineto_slot(kineto, activity->stream, activity->process);
+	for (uint32_t row = 0; row < kineto->trace->activities_count; row++) {
+		const struct trace_activity *activity = &kineto->trace->activities[row];
 
-		see_cid(kineto, activity->process, activity->cid);
-		if (gpu == kineto->gpus.host)
-			kineto->gpu_total = gpu + 1;
+		timeline_see_cid(timeline, activity->process, activity->cid);
+		if (gpus_find(&timeline->gpus, activity->agent) == timeline->gpus.host)
+			kineto->gpu_total = timeline->gpus.count + 1;
 		if (!kineto_is_timed(activity))
 			continue;
-		rows_list_deal(&kineto->activities,
-			       &kineto->activities.lists[(size_t)gpu * kineto->slots + slot], row,
-			       kineto_activity_time(trace->activities, row));
+		timeline_deal_activity(timeline, row, timeline_place_of(timeline, activity));
 		if (activity->call != TRACE_NONE)
 			kineto_mark(kineto, activity->call, KINETO_MARK_WORK);
 	}
@@ -117,79 +85,62 @@ static void deal_activities(struct kineto *kineto)
 
 static void deal_calls(struct kineto *kineto)
 {
-	const struct trace *trace = kineto->trace;
+	struct timeline *timeline = &kineto->timeline;
 
-	for (uint32_t row = 0; row < trace->calls_count; row++) {
-		const struct trace_call *call = &trace->calls[row];
-		uint32_t list = kineto_thread_list(kineto, call->thread, call->process);
+	for (uint32_t row = 0; row < kineto->trace->calls_count; row++) {
+		const struct trace_call *call = &kineto->trace->calls[row];
 
-		see_cid(kineto, call->process, call->cid);
-		rows_list_deal(&kineto->calls, &kineto->calls.lists[list], row,
-			       kineto_call_time(trace->calls, row));
+		timeline_see_cid(timeline, call->process, call->cid);
+		timeline_deal_call(timeline, row,
+				   timeline_thread(timeline, call->thread, call->process));
 	}
 }
 
 static void deal_scopes(struct kineto *kineto)
 {
-	const struct trace *trace = kineto->trace;
+	struct timeline *timeline = &kineto->timeline;
 
-	for (uint32_t row = 0; row < trace->scopes_count; row++) {
-		const struct trace_scope *scope = &trace->scopes[row];
-		size_t list = kineto_thread_list(kineto, scope->thread, scope->process);
+	for (uint32_t row = 0; row < kineto->trace->scopes_count; row++) {
+		const struct trace_scope *scope = &kineto->trace->scopes[row];
 
-		if (scope->untimed)
-			continue;
-		if (scope->kind == RECORD_SCOPE_RANGE)
-			list += trace->threads_count + trace->processes_count;
-		rows_list_deal(&kineto->scopes, &kineto->scopes.lists[list], row,
-			       kineto_scope_time(trace->scopes, row));
+		if (!scope->untimed)
+			timeline_deal_scope(
+				timeline, row,
+				timeline_thread(timeline, scope->thread, scope->process));
 	}
 }
 
-static int make_lists(struct kineto *kineto)
+/* The calls of waits and event records need not have rows. */
+static void number_correlations(struct kineto *kineto)
 {
 	const struct trace *trace = kineto->trace;
-	size_t threads = (size_t)trace->threads_count + trace->processes_count;
-	size_t streams = ((size_t)kineto->gpus.count + 1) * kineto->slots;
 
-	kineto->activities = (struct rows){.table = trace->activities,
-					   .row_bytes = sizeof(*trace->activities),
-					   .time_of = kineto_activity_time};
-	kineto->calls = (struct rows){.table = trace->calls,
-				      .row_bytes = sizeof(*trace->calls),
-				      .time_of = kineto_call_time};
-	kineto->scopes = (struct rows){.table = trace->scopes,
-				       .row_bytes = sizeof(*trace->scopes),
-				       .time_of = kineto_scope_time};
-	kineto->sets = calloc((size_t)trace->attribute_sets_count + 1, sizeof(*kineto->sets));
-	kineto->strings = calloc((size_t)trace->strings_count + 1, sizeof(*kineto->strings));
-	kineto->call_marks = calloc(trace->calls_count / 32 + 1, sizeof(*kineto->call_marks));
-	kineto->correlation_bases =
-		calloc((size_t)trace->processes_count + 1, sizeof(*kineto->correlation_bases));
-	if (!kineto->sets || !kineto->strings || !kineto->call_marks ||
-	    !kineto->correlation_bases ||
-	    rows_init(&kineto->activities, trace->activities_count, streams) < 0 ||
-	    rows_init(&kineto->calls, trace->calls_count, threads) < 0)
-		return -ENOMEM;
-	return rows_init(&kineto->scopes, trace->scopes_count, 2 * threads);
+	for (uint32_t i = 0; i < trace->waits_count; i++)
+		timeline_see_cid(&kineto->timeline, trace->waits[i].process, trace->waits[i].cid);
+	for (uint32_t i = 0; i < trace->event_records_count; i++)
+		timeline_see_cid(&kineto->timeline, trace->event_records[i].process,
+				 trace->event_records[i].cid);
+	kineto->correlation_end = timeline_number_correlations(&kineto->timeline, false) + 1;
 }
 
 int kineto_deal(struct kineto *kineto)
 {
-	int err = gpus_init(&kineto->gpus, kineto->trace);
+	const struct trace *trace = kineto->trace;
+	int err = timeline_init(&kineto->timeline, trace);
 
-	if (err)
-		return err;
-	kineto->gpu_total = kineto->gpus.count;
-	kineto->slots = kineto->trace->streams_count + kineto->trace->processes_count;
-	err = number_slots(kineto);
 	if (!err)
-		err = make_lists(kineto);
+		err = number_slots(kineto);
 	if (err)
 		return err;
+	kineto->sets = calloc((size_t)trace->attribute_sets_count + 1, sizeof(*kineto->sets));
+	kineto->strings = calloc((size_t)trace->strings_count + 1, sizeof(*kineto->strings));
+	kineto->call_marks = calloc(trace->calls_count / 32 + 1, sizeof(*kineto->call_marks));
+	if (!kineto->sets || !kineto->strings || !kineto->call_marks)
+		return -ENOMEM;
+	kineto->gpu_total = kineto->timeline.gpus.count;
 	/* a wait may have no known GPU, and then needs the place of no GPU */
-	if (kineto->trace->waits_count > 0 && kineto->gpus.count != 1)
-		kineto->gpu_total = kineto->gpus.count + 1;
+	if (trace->waits_count > 0 && kineto->gpu_total != 1)
+		kineto->gpu_total++;
 	deal_activities(kineto);
 	deal_calls(kineto);
 	deal_scopes(kineto);
@@ -199,14 +150,10 @@ int kineto_deal(struct kineto *kineto)
 
 void kineto_undeal(struct kineto *kineto)
 {
-	gpus_release(&kineto->gpus);
-	rows_release(&kineto->activities);
-	rows_release(&kineto->calls);
-	rows_release(&kineto->scopes);
+	timeline_release(&kineto->timeline);
 	free(kineto->slot_numbers);
 	free(kineto->sets);
 	free(kineto->strings);
 	free(kineto->waits_of_calls);
 	free(kineto->call_marks);
-	free(kineto->correlation_bases);
 }

@@ -63,9 +63,9 @@ static void put_kernel_args(struct kineto_text *text, const struct trace_work *w
 
 static void put_peer(struct device *device, const char *key, uint32_t agent)
 {
-	uint32_t gpu = gpus_find(&device->kineto->gpus, agent);
+	uint32_t gpu = gpus_find(&device->kineto->timeline.gpus, agent);
 
-	if (gpu != device->kineto->gpus.host)
+	if (gpu != device->kineto->timeline.gpus.host)
 		kineto_text_put(&device->kineto->text, ",\"%s\":%" PRIu32, key, gpu);
 }
 
@@ -193,7 +193,9 @@ static uint64_t correlation_of(const struct kineto *kineto, uint32_t row)
 	if (activity->call != TRACE_NONE &&
 	    kineto_has_stand_ins(kineto, &kineto->trace->calls[activity->call]))
 		return kineto_stand_in(kineto, row);
-	return activity->cid ? kineto_correlation(kineto, activity->process, activity->cid) : 0;
+	return activity->cid
+		       ? timeline_correlation(&kineto->timeline, activity->process, activity->cid)
+		       : 0;
 }
 
 static char *put_bandwidth(char *at, uint64_t bytes, uint64_t ns)
@@ -232,8 +234,8 @@ static char *put_rarities(char *at, const struct device *device,
 	}
 	if (device->kineto->is_hta && activity->launch != TRACE_NONE && activity->cid) {
 		at = KINETO_PUT(at, ",\"graph launch correlation\":");
-		at = kineto_put_u64(
-			at, kineto_correlation(device->kineto, activity->process, activity->cid));
+		at = kineto_put_u64(at, timeline_correlation(&device->kineto->timeline,
+							     activity->process, activity->cid));
 	}
 	return at;
 }
@@ -244,7 +246,7 @@ static void put_activity(struct device *device, uint32_t row)
 	const struct kineto_text *text = &kineto->text;
 	const struct trace_activity *activity = &device->trace->activities[row];
 	const struct work_entry *work = &device->works[activity->work];
-	struct rows_time time = kineto_activity_time(device->trace->activities, row);
+	struct rows_time time = timeline_activity_time(device->trace->activities, row);
 	struct kineto_piece set, queue, launch, node;
 	uint64_t correlation = correlation_of(kineto, row);
 	char *at, *place;
@@ -267,7 +269,7 @@ static void put_activity(struct device *device, uint32_t row)
 	at = kineto_put_time(&kineto->out, at, time.begin_ns);
 	place_bytes = (size_t)(at - place);
 	at = KINETO_PUT(at, ",\"dur\":");
-	at = kineto_put_us(at, kineto_span_ns(time));
+	at = kineto_put_us(at, timeline_span_ns(time));
 	at = kineto_put_piece(at, text, device->place_args);
 	if (correlation) {
 		at = KINETO_PUT(at, ",\"correlation\":");
@@ -279,7 +281,7 @@ static void put_activity(struct device *device, uint32_t row)
 	}
 	at = kineto_put_piece(at, text, work->tail);
 	if (work->bytes)
-		at = put_bandwidth(at, work->bytes, kineto_span_ns(time));
+		at = put_bandwidth(at, work->bytes, timeline_span_ns(time));
 	at = kineto_put_piece(at, text, queue);
 	at = kineto_put_piece(at, &device->launch_text, launch);
 	at = kineto_put_piece(at, text, node);
@@ -313,7 +315,7 @@ static void begin_track(struct device *device, uint32_t slot, unsigned track)
  * that runs during another one is not part of it. */
 static void put_track(struct device *device, uint32_t slot, struct rows_list *list, unsigned track)
 {
-	const struct rows *rows = &device->kineto->activities;
+	const struct rows *rows = &device->kineto->timeline.activities;
 	struct rows_list rest = {.words = 0};
 	struct rows_walk walk = rows_walk_begin(rows, list);
 	int64_t end_ns = INT64_MIN;
@@ -321,7 +323,7 @@ static void put_track(struct device *device, uint32_t slot, struct rows_list *li
 	begin_track(device, slot, track);
 	while (walk.row != ROWS_NONE) {
 		uint32_t row = rows_walk_take(&walk);
-		struct rows_time time = kineto_activity_time(rows->table, row);
+		struct rows_time time = timeline_activity_time(rows->table, row);
 
 		if (time.begin_ns >= end_ns) {
 			end_ns = time.end_ns;
@@ -337,11 +339,12 @@ static void put_device(struct device *device)
 {
 	struct kineto *kineto = device->kineto;
 
-	for (uint32_t slot = 0; slot < kineto->slots && !kineto->out.error; slot++) {
+	for (uint32_t slot = 0; slot < kineto->timeline.slots && !kineto->out.error; slot++) {
 		struct rows_list *list =
-			&kineto->activities.lists[(size_t)device->gpu * kineto->slots + slot];
+			&kineto->timeline.activities
+				 .lists[timeline_place(&kineto->timeline, device->gpu, slot)];
 
-		kineto_fail(kineto, rows_list_sort(&kineto->activities, list));
+		kineto_fail(kineto, rows_list_sort(&kineto->timeline.activities, list));
 		for (unsigned track = 1; rows_list_count(list) > 0 && !kineto->out.error; track++)
 			put_track(device, slot, list, track);
 	}
@@ -405,7 +408,7 @@ void kineto_put_untimed(struct kineto *kineto)
 		kineto_fail(kineto, -ENOMEM);
 	for (uint32_t row = 0; row < trace->activities_count && !kineto->out.error; row++) {
 		const struct trace_activity *activity = &trace->activities[row];
-		uint32_t gpu = gpus_find(&kineto->gpus, activity->agent);
+		uint32_t gpu = gpus_find(&kineto->timeline.gpus, activity->agent);
 
 		if (kineto_is_timed(activity))
 			continue;

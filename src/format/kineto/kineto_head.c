@@ -43,8 +43,8 @@ static void put_devices(const struct kineto *kineto, struct json *json)
 
 	json_key(json, "deviceProperties");
 	json_array_begin(json);
-	for (uint32_t gpu = 0; gpu < kineto->gpus.count; gpu++) {
-		const struct trace_agent *agent = &trace->agents[kineto->gpus.agents[gpu]];
+	for (uint32_t gpu = 0; gpu < kineto->timeline.gpus.count; gpu++) {
+		const struct trace_agent *agent = &trace->agents[kineto->timeline.gpus.agents[gpu]];
 		const char *name = trace_text(trace, agent->name);
 		const char *product = trace_text(trace, agent->product);
 
@@ -81,7 +81,7 @@ static void put_processes(const struct kineto *kineto, struct json *json)
 		json_put_text(json, "host", trace_text(trace, process->host));
 		json_put_text(json, "state",
 			      process->state == TRACE_TRUNCATED ? "truncated" : "complete");
-		json_put_u64(json, "correlation_base", kineto->correlation_bases[i]);
+		json_put_u64(json, "correlation_base", kineto->timeline.ids[i].base);
 		json_object_end(json);
 	}
 	json_array_end(json);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "format/kineto/kineto_writer.h"
-#include "format/track.h"
+#include "format/timeline/track.h"
 #include "format/words.h"
 
 /* An upper bound for the parts of a row that are no pieces. */
@@ -112,8 +112,8 @@ static void put_stand_in(struct host *host, const struct trace_call *call, uint3
 	struct kineto *kineto = host->kineto;
 	uint32_t row = call->activity_first + number;
 	const struct trace_activity *activity = &host->trace->activities[row];
-	struct rows_time time = kineto_call_time(call, 0);
-	uint64_t share = kineto_span_ns(time) / call->activity_count;
+	struct rows_time time = timeline_call_time(call, 0);
+	uint64_t share = timeline_span_ns(time) / call->activity_count;
 	int64_t begin_ns = time.begin_ns + (int64_t)(share * number);
 	char *at = kineto_out_begin(&kineto->out, ROW_BYTES);
 	char *place;
@@ -133,7 +133,7 @@ static void put_stand_in(struct host *host, const struct trace_call *call, uint3
 	at = KINETO_PUT(at, ",\"args\":{\"correlation\":");
 	at = kineto_put_u64(at, kineto_stand_in(kineto, row));
 	at = KINETO_PUT(at, ",\"graph launch correlation\":");
-	at = kineto_put_u64(at, kineto_correlation(kineto, call->process, call->cid));
+	at = kineto_put_u64(at, timeline_correlation(&kineto->timeline, call->process, call->cid));
 	at = KINETO_PUT(at, "}},\n");
 	kineto_out_end(&kineto->out,
 		       put_arrow(at, kineto_stand_in(kineto, row), place, place_bytes));
@@ -145,10 +145,10 @@ static void put_call(struct host *host, uint32_t row)
 	const struct kineto_text *text = &kineto->text;
 	const struct trace_call *call = &host->trace->calls[row];
 	const struct api_entry *api = find_api(host, call->api);
-	struct rows_time time = kineto_call_time(host->trace->calls, row);
+	struct rows_time time = timeline_call_time(host->trace->calls, row);
 	unsigned marks = kineto_marks(kineto, row);
 	struct kineto_piece set = kineto_find_set(kineto, host->trace->call_attributes, row);
-	uint64_t correlation = kineto_correlation(kineto, call->process, call->cid);
+	uint64_t correlation = timeline_correlation(&kineto->timeline, call->process, call->cid);
 	size_t place_bytes;
 	char *at = kineto_out_begin(&kineto->out, (size_t)api->head.bytes + api->args.bytes +
 							  set.bytes + ROW_BYTES);
@@ -162,7 +162,7 @@ static void put_call(struct host *host, uint32_t row)
 	at = kineto_put_time(&kineto->out, at, time.begin_ns);
 	place_bytes = (size_t)(at - place);
 	at = KINETO_PUT(at, ",\"dur\":");
-	at = kineto_put_us(at, kineto_span_ns(time));
+	at = kineto_put_us(at, timeline_span_ns(time));
 	at = kineto_put_piece(at, text, api->args);
 	at = kineto_put_u64(at, correlation);
 	if (call->scope != TRACE_NONE) {
@@ -211,7 +211,7 @@ static void put_scope(struct host *host, uint32_t row)
 {
 	struct kineto *kineto = host->kineto;
 	const struct trace_scope *scope = &host->trace->scopes[row];
-	struct rows_time time = kineto_scope_time(host->trace->scopes, row);
+	struct rows_time time = timeline_scope_time(host->trace->scopes, row);
 	bool is_mark = scope->kind == RECORD_SCOPE_MARK;
 	struct kineto_piece name = kineto_scope_name(kineto, row);
 	struct kineto_piece attributes;
@@ -230,7 +230,7 @@ static void put_scope(struct host *host, uint32_t row)
 	at = kineto_put_time(&kineto->out, at, time.begin_ns);
 	if (!is_mark) {
 		at = KINETO_PUT(at, ",\"dur\":");
-		at = kineto_put_us(at, kineto_span_ns(time));
+		at = kineto_put_us(at, timeline_span_ns(time));
 	}
 	at = put_scope_args(at, scope, row);
 	at = kineto_put_piece(at, &kineto->row, attributes);
@@ -248,7 +248,7 @@ static void put_track(struct host *host, const struct track_lists *lists)
 	uint32_t row;
 	int more;
 
-	track_begin(&track, lists, &kineto->scopes, &kineto->calls, &host->nest);
+	track_begin(&track, lists, &kineto->timeline.scopes, &kineto->timeline.calls, &host->nest);
 	while (!kineto->out.error && (more = track_next(&track, &table, &row)) != 0) {
 		kineto_fail(kineto, more);
 		if (table == TRACK_CALLS)
@@ -263,11 +263,10 @@ static void put_thread(struct host *host, uint32_t list, const struct track_list
 		       bool ranges)
 {
 	struct kineto *kineto = host->kineto;
-	const struct trace *trace = host->trace;
-	uint32_t process = list < trace->threads_count ? trace->threads[list].process
-						       : list - trace->threads_count;
+	uint32_t process = timeline_thread_process(&kineto->timeline, list);
 
-	kineto_fail(kineto, track_lists_sort(lists, &kineto->scopes, &kineto->calls));
+	kineto_fail(kineto,
+		    track_lists_sort(lists, &kineto->timeline.scopes, &kineto->timeline.calls));
 	for (unsigned track = 1; !track_lists_are_empty(lists) && !kineto->out.error; track++) {
 		uint64_t tid = kineto_name_thread(kineto, list, ranges, track);
 		size_t begin = kineto->text.used;
@@ -282,7 +281,7 @@ static void put_thread(struct host *host, uint32_t list, const struct track_list
 void kineto_put_threads(struct kineto *kineto)
 {
 	const struct trace *trace = kineto->trace;
-	uint32_t lists = trace->threads_count + trace->processes_count;
+	uint32_t lists = kineto->timeline.threads;
 	struct host host = {
 		.kineto = kineto,
 		.trace = trace,
@@ -294,8 +293,9 @@ void kineto_put_threads(struct kineto *kineto)
 	for (uint32_t i = 0; i < lists && !kineto->out.error; i++) {
 		struct rows_list none = {.words = 0};
 		const struct track_lists own = {
-			{&kineto->scopes.lists[i], &kineto->calls.lists[i]}};
-		const struct track_lists ranges = {{&kineto->scopes.lists[lists + i], &none}};
+			{&kineto->timeline.scopes.lists[i], &kineto->timeline.calls.lists[i]}};
+		const struct track_lists ranges = {
+			{&kineto->timeline.scopes.lists[lists + i], &none}};
 
 		put_thread(&host, i, &own, false);
 		put_thread(&host, i, &ranges, true);

@@ -75,7 +75,7 @@ void kineto_name_processes(struct kineto *kineto)
 		snprintf(label, sizeof(label), "GPU %" PRIu32, gpu);
 		put_text(kineto, "process_name", "name", gpu, program);
 		put_text(kineto, "process_labels", "labels", gpu,
-			 gpu == kineto->gpus.host ? "no GPU" : label);
+			 gpu == kineto->timeline.gpus.host ? "no GPU" : label);
 		put_sort_index(kineto, "process_sort_index", gpu, 0, (uint64_t)SORT_GPUS + gpu);
 	}
 }
@@ -110,12 +110,6 @@ static size_t name_slot(const struct kineto *kineto, uint32_t gpu, uint32_t slot
 				text);
 }
 
-static uint32_t process_of(const struct trace *trace, uint32_t slot)
-{
-	return slot < trace->streams_count ? trace->streams[slot].process
-					   : slot - trace->streams_count;
-}
-
 uint64_t kineto_name_stream(struct kineto *kineto, uint32_t gpu, uint32_t slot,
 			    enum kineto_track kind, unsigned track)
 {
@@ -130,8 +124,9 @@ uint64_t kineto_name_stream(struct kineto *kineto, uint32_t gpu, uint32_t slot,
 		tid = kineto->next_track++;
 	used = name_slot(kineto, gpu, slot, name, sizeof(name));
 	if (trace->processes_count > 1 && slot != TRACE_NONE)
-		used += (size_t)snprintf(name + used, sizeof(name) - used, " pid %" PRIu32,
-					 trace->processes[process_of(trace, slot)].pid);
+		used += (size_t)snprintf(
+			name + used, sizeof(name) - used, " pid %" PRIu32,
+			trace->processes[timeline_slot_process(&kineto->timeline, slot)].pid);
 	used += (size_t)snprintf(name + used, sizeof(name) - used, "%s", kind_text(kind));
 	if (track > 1)
 		snprintf(name + used, sizeof(name) - used, " (lane %u)", track);
@@ -146,14 +141,13 @@ uint64_t kineto_name_stream(struct kineto *kineto, uint32_t gpu, uint32_t slot,
 uint64_t kineto_name_thread(struct kineto *kineto, uint32_t list, bool ranges, unsigned track)
 {
 	const struct trace *trace = kineto->trace;
-	uint32_t process = list - trace->threads_count;
+	uint32_t process = timeline_thread_process(&kineto->timeline, list);
 	const char *thread_name = "";
 	uint64_t tid, number;
 	char name[160];
 	size_t used;
 
 	if (list < trace->threads_count) {
-		process = trace->threads[list].process;
 		number = trace->threads[list].tid;
 		thread_name = trace_text(trace, trace->threads[list].name);
 	} else {

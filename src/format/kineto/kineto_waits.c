@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "format/kineto/kineto_writer.h"
-#include "format/slices.h"
+#include "format/timeline/slices.h"
 #include "format/words.h"
 
 /* An upper bound for the size of a row. */
@@ -85,7 +85,8 @@ static char *put_producer(const struct kineto *kineto, char *at, const struct tr
 	at = KINETO_PUT(at, ",\"wait_on_stream\":");
 	at = kineto_put_i64(at, record ? stream_number(kineto, record->stream) : -1);
 	at = KINETO_PUT(at, ",\"wait_on_cuda_event_record_corr_id\":");
-	at = record ? kineto_put_u64(at, kineto_correlation(kineto, record->process, record->cid))
+	at = record ? kineto_put_u64(at, timeline_correlation(&kineto->timeline, record->process,
+							      record->cid))
 		    : KINETO_PUT(at, "-1");
 	at = KINETO_PUT(at, ",\"wait_on_cuda_event_id\":");
 	at = wait->event != TRACE_NONE
@@ -197,7 +198,8 @@ static char *put_hip_producer(const struct kineto *kineto, char *at, const struc
 	record = &trace->event_records[wait->producer];
 	at = put_stream(trace, at, "wait_on_stream", record->stream);
 	at = KINETO_PUT(at, ",\"wait_on_hip_event_record_corr_id\":");
-	at = kineto_put_u64(at, kineto_correlation(kineto, record->process, record->cid));
+	at = kineto_put_u64(at,
+			    timeline_correlation(&kineto->timeline, record->process, record->cid));
 	at = put_node(trace, at, record, producer_keys);
 	return put_known(at, wait);
 }
@@ -241,8 +243,8 @@ struct waits {
 static uint32_t gpu_of_stream(const struct kineto *kineto, uint32_t stream)
 {
 	return stream == TRACE_NONE
-		       ? kineto->gpus.host
-		       : gpus_find(&kineto->gpus, kineto->trace->streams[stream].agent);
+		       ? kineto->timeline.gpus.host
+		       : gpus_find(&kineto->timeline.gpus, kineto->trace->streams[stream].agent);
 }
 
 /* The GPU on which a wait is shown: that of its stream, else of the producer's stream, else the
@@ -251,15 +253,16 @@ static uint32_t gpu_of_stream(const struct kineto *kineto, uint32_t stream)
 static uint32_t gpu_of(const struct waits *waits, const struct trace_wait *wait)
 {
 	const struct kineto *kineto = waits->kineto;
-	uint32_t producer = kineto->gpus.host;
+	uint32_t producer = kineto->timeline.gpus.host;
 	uint32_t gpu = gpu_of_stream(kineto, wait->stream);
 
 	if (wait->producer != TRACE_NONE)
 		producer =
 			gpu_of_stream(kineto, kineto->trace->event_records[wait->producer].stream);
-	if (producer != kineto->gpus.host && (gpu == kineto->gpus.host || kineto->is_hta))
+	if (producer != kineto->timeline.gpus.host &&
+	    (gpu == kineto->timeline.gpus.host || kineto->is_hta))
 		gpu = producer;
-	return gpu == kineto->gpus.host ? waits->only_gpus[wait->process] : gpu;
+	return gpu == kineto->timeline.gpus.host ? waits->only_gpus[wait->process] : gpu;
 }
 
 /* The slot on which a wait is shown; TRACE_NONE, the whole device, for waits of the host that are
@@ -271,14 +274,14 @@ static uint32_t slot_of(const struct waits *waits, const struct trace_wait *wait
 
 	if (!is_of_stream)
 		return TRACE_NONE;
-	return kineto_slot(waits->kineto, wait->stream, wait->process);
+	return timeline_slot(&waits->kineto->timeline, wait->stream, wait->process);
 }
 
 /* A group of slices (slices.h) for each GPU and slot; the last slot of a GPU is the whole
  * device. */
 static uint32_t make_group(const struct waits *waits, uint32_t gpu, uint32_t slot)
 {
-	uint32_t slots = waits->kineto->slots;
+	uint32_t slots = waits->kineto->timeline.slots;
 
 	return gpu * (slots + 1) + (slot == TRACE_NONE ? slots : slot);
 }
@@ -293,23 +296,24 @@ static uint32_t group_of_record(const struct waits *waits, const struct trace_ev
 	const struct kineto *kineto = waits->kineto;
 	uint32_t gpu = gpu_of_stream(kineto, record->stream);
 
-	return make_group(waits, gpu == kineto->gpus.host ? waits->only_gpus[record->process] : gpu,
-			  kineto_slot(kineto, record->stream, record->process));
+	return make_group(
+		waits, gpu == kineto->timeline.gpus.host ? waits->only_gpus[record->process] : gpu,
+		timeline_slot(&kineto->timeline, record->stream, record->process));
 }
 
 static uint64_t find_tid(struct waits *waits, uint32_t group, uint32_t subtrack)
 {
 	struct kineto *kineto = waits->kineto;
-	uint32_t gpu = group / (kineto->slots + 1);
-	uint32_t slot = group % (kineto->slots + 1);
+	uint32_t gpu = group / (kineto->timeline.slots + 1);
+	uint32_t slot = group % (kineto->timeline.slots + 1);
 
 	if (group != waits->group)
 		waits->tracks = 0;
 	waits->group = group;
 	for (; waits->tracks <= subtrack; waits->tracks++)
-		waits->tids[waits->tracks] =
-			kineto_name_stream(kineto, gpu, slot == kineto->slots ? TRACE_NONE : slot,
-					   KINETO_TRACK_SYNC, waits->tracks + 1);
+		waits->tids[waits->tracks] = kineto_name_stream(
+			kineto, gpu, slot == kineto->timeline.slots ? TRACE_NONE : slot,
+			KINETO_TRACK_SYNC, waits->tracks + 1);
 	return waits->tids[subtrack];
 }
 
@@ -329,7 +333,7 @@ static char *begin_row(struct waits *waits, const struct slice *slice, uint32_t 
 	at = KINETO_PUT(at, "\",\"name\":\"");
 	at = kineto_put_z(at, name);
 	at = KINETO_PUT(at, "\",\"pid\":");
-	at = kineto_put_u64(at, slice->group / (kineto->slots + 1));
+	at = kineto_put_u64(at, slice->group / (kineto->timeline.slots + 1));
 	at = KINETO_PUT(at, ",\"tid\":");
 	at = kineto_put_u64(at, tid);
 	at = KINETO_PUT(at, ",\"ts\":");
@@ -343,14 +347,15 @@ static char *begin_row(struct waits *waits, const struct slice *slice, uint32_t 
 static char *put_place(const struct kineto *kineto, char *at, const struct slice *slice,
 		       uint64_t correlation, uint32_t context)
 {
-	uint32_t slot = slice->group % (kineto->slots + 1);
+	uint32_t slot = slice->group % (kineto->timeline.slots + 1);
 
 	at = KINETO_PUT(at, ",\"stream\":");
-	at = kineto_put_i64(at, slot == kineto->slots ? -1 : (int64_t)kineto->slot_numbers[slot]);
+	at = kineto_put_i64(
+		at, slot == kineto->timeline.slots ? -1 : (int64_t)kineto->slot_numbers[slot]);
 	at = KINETO_PUT(at, ",\"correlation\":");
 	at = kineto_put_u64(at, correlation);
 	at = KINETO_PUT(at, ",\"device\":");
-	at = kineto_put_u64(at, slice->group / (kineto->slots + 1));
+	at = kineto_put_u64(at, slice->group / (kineto->timeline.slots + 1));
 	if (!context)
 		return at;
 	at = KINETO_PUT(at, ",\"context\":");
@@ -371,7 +376,8 @@ static void put_wait(struct waits *waits, const struct slice *slice, uint32_t su
 	*at++ = '"';
 	if (is_for_event(wait->type))
 		at = put_producer(kineto, at, wait);
-	at = put_place(kineto, at, slice, kineto_correlation(kineto, wait->process, wait->cid),
+	at = put_place(kineto, at, slice,
+		       timeline_correlation(&kineto->timeline, wait->process, wait->cid),
 		       wait->context);
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
 }
@@ -389,7 +395,8 @@ static void put_record(struct waits *waits, const struct slice *slice, uint32_t 
 	at = record->event == TRACE_NONE
 		     ? KINETO_PUT(at, "-1")
 		     : kineto_put_u64(at, kineto->trace->events[record->event].handle);
-	at = put_place(kineto, at, slice, kineto_correlation(kineto, record->process, record->cid),
+	at = put_place(kineto, at, slice,
+		       timeline_correlation(&kineto->timeline, record->process, record->cid),
 		       record->context);
 	at = put_node(kineto->trace, at, record, record_keys);
 	if (!record->device_ns)
@@ -424,12 +431,12 @@ static void find_only_gpus(struct waits *waits)
 		uint32_t *only = &waits->only_gpus[trace->agents[i].process];
 
 		if (trace->agents[i].is_gpu)
-			*only = *only == TRACE_NONE ? gpus_find(&kineto->gpus, i)
-						    : kineto->gpus.host;
+			*only = *only == TRACE_NONE ? gpus_find(&kineto->timeline.gpus, i)
+						    : kineto->timeline.gpus.host;
 	}
 	for (uint32_t i = 0; i < trace->processes_count; i++)
 		if (waits->only_gpus[i] == TRACE_NONE)
-			waits->only_gpus[i] = kineto->gpus.host;
+			waits->only_gpus[i] = kineto->timeline.gpus.host;
 }
 
 /* Adds a slice without length for each event record: at the device's time, or at the begin of its

@@ -11,9 +11,8 @@
 #include <stdint.h>
 
 #include "format/format.h"
-#include "format/gpus.h"
 #include "format/kineto/kineto_text.h"
-#include "format/rows.h"
+#include "format/timeline/timeline.h"
 
 /* Beyond every pid and tid of Linux (at most 2^22). Numbers from here on stand for processes whose
  * pid equals a GPU's number, and for threads without a tid. */
@@ -46,19 +45,11 @@ struct kineto {
 	struct kineto_out out;
 	struct kineto_text text; /* the pieces; append only */
 	struct kineto_text row;	 /* the rare row that is being written; empty between rows */
-	struct gpus gpus;
+	struct timeline timeline;
 	uint32_t gpu_total; /* number of GPUs, plus one if a row has no GPU */
-
-	/* Slots: one for each stream, then one for each process for activities whose stream is not
-	 * known. */
-	uint32_t slots;
 	/* by slot: the stream number in the file, from 1; readers take 0 for none */
 	uint32_t *slot_numbers;
-
-	struct rows activities; /* lists: by gpu * slots + slot */
-	struct rows calls;	/* lists: by thread, then by process for calls without a thread */
-	struct rows scopes;	/* lists: as for calls, then the same again for ranges */
-	uint64_t *call_marks;	/* two bits for each call: enum kineto_mark */
+	uint64_t *call_marks;	       /* two bits for each call: enum kineto_mark */
 	struct kineto_string *strings; /* by trace_string */
 	struct kineto_piece *sets;     /* by attribute set: its arguments as text */
 
@@ -66,8 +57,6 @@ struct kineto {
 	 * record that it is; 0 = neither. NULL if the trace has no waits and records. */
 	uint32_t *waits_of_calls;
 
-	/* by process: added to its cids, so that no two processes share one */
-	uint64_t *correlation_bases;
 	/* greater than all correlations of calls; stand-ins begin here */
 	uint64_t correlation_end;
 	/* difference between the tids of a stream's enum kineto_track kinds */
@@ -81,28 +70,6 @@ static inline void kineto_fail(struct kineto *kineto, int err)
 {
 	if (err < 0 && !kineto->out.error)
 		kineto->out.error = err;
-}
-
-/* The slot of a stream; for TRACE_NONE the process's slot for unknown streams. */
-static inline uint32_t kineto_slot(const struct kineto *kineto, uint32_t stream, uint32_t process)
-{
-	return stream == TRACE_NONE ? kineto->trace->streams_count + process : stream;
-}
-
-/* The list, among `calls` or `scopes`, of a thread; for TRACE_NONE the process's. */
-static inline uint32_t kineto_thread_list(const struct kineto *kineto, uint32_t thread,
-					  uint32_t process)
-{
-	uint32_t threads = kineto->trace->threads_count;
-
-	return thread < threads ? thread : threads + process;
-}
-
-/* The correlation id in the file of a process's CID. */
-static inline uint64_t kineto_correlation(const struct kineto *kineto, uint32_t process,
-					  uint64_t cid)
-{
-	return kineto->correlation_bases[process] + cid;
 }
 
 /* HTA joins a call to one kernel only. For it, each activity of a graph launch gets a correlation
@@ -133,38 +100,6 @@ static inline void kineto_mark(struct kineto *kineto, uint32_t call, enum kineto
 static inline unsigned kineto_marks(const struct kineto *kineto, uint32_t call)
 {
 	return kineto->call_marks[call / 32] >> call % 32 * 2 & 3;
-}
-
-/* A time for lists and rows: what ends before it begins has no length. */
-static inline struct rows_time kineto_time(int64_t begin_ns, int64_t end_ns)
-{
-	return (struct rows_time){begin_ns, end_ns < begin_ns ? begin_ns : end_ns};
-}
-
-static inline struct rows_time kineto_activity_time(const void *table, uint32_t row)
-{
-	const struct trace_activity *activity = (const struct trace_activity *)table + row;
-
-	return kineto_time(activity->start_ns, activity->end_ns);
-}
-
-static inline struct rows_time kineto_call_time(const void *table, uint32_t row)
-{
-	const struct trace_call *call = (const struct trace_call *)table + row;
-
-	return kineto_time(call->begin_ns, call->end_ns);
-}
-
-static inline struct rows_time kineto_scope_time(const void *table, uint32_t row)
-{
-	const struct trace_scope *scope = (const struct trace_scope *)table + row;
-
-	return kineto_time(scope->begin_ns, scope->end_ns);
-}
-
-static inline uint64_t kineto_span_ns(struct rows_time time)
-{
-	return (uint64_t)time.end_ns - (uint64_t)time.begin_ns;
 }
 
 /* The "External id" of a scope: its index into trace.scopes + 1. */

@@ -4,10 +4,10 @@
 #ifndef DAGTAP_FORMAT_PERFETTO_PARTS_H
 #define DAGTAP_FORMAT_PERFETTO_PARTS_H
 
-#include "format/gpus.h"
 #include "format/perfetto/perfetto_arrows.h"
 #include "format/perfetto/perfetto_sequence.h"
-#include "format/slices.h"
+#include "format/timeline/gpus.h"
+#include "format/timeline/slices.h"
 #include "format/words.h"
 
 /* Kinds of tracks. The number is part of the track's id (its uuid in the file) and must not

@@ -1,5 +1,5 @@
 /* Distributes the rows of a trace to the lines of an XSpace, in one pass before the one that
- * writes. Also chooses the time origin and the correlation ids. */
+ * writes. Also chooses the time origin. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,50 +10,12 @@
 /* For greater distances a difference in picoseconds would not fit into 64 bits. */
 #define TIME_LIMIT_NS (INT64_MAX / 2000)
 
-static struct rows_time time_from(int64_t begin_ns, int64_t end_ns)
-{
-	return (struct rows_time){begin_ns, end_ns < begin_ns ? begin_ns : end_ns};
-}
-
-struct rows_time xspace_activity_time(const void *table, uint32_t row)
-{
-	const struct trace_activity *activity = (const struct trace_activity *)table + row;
-
-	return time_from(activity->start_ns, activity->end_ns);
-}
-
-struct rows_time xspace_call_time(const void *table, uint32_t row)
-{
-	const struct trace_call *call = (const struct trace_call *)table + row;
-
-	return time_from(call->begin_ns, call->end_ns);
-}
-
-struct rows_time xspace_scope_time(const void *table, uint32_t row)
-{
-	const struct trace_scope *scope = (const struct trace_scope *)table + row;
-
-	return time_from(scope->begin_ns, scope->end_ns);
-}
-
 static bool is_near(int64_t ns, int64_t other_ns)
 {
 	int64_t distance_ns;
 
 	return !__builtin_sub_overflow(ns, other_ns, &distance_ns) &&
 	       distance_ns >= -TIME_LIMIT_NS && distance_ns <= TIME_LIMIT_NS;
-}
-
-/* True if an XSpace can hold the time. The distance from the first process's start counts, because
- * times may count from 1970. */
-static bool is_in_range(const struct xspace_writer *writer, struct rows_time time)
-{
-	return is_near(time.begin_ns, writer->start_ns) && is_near(time.end_ns, writer->start_ns);
-}
-
-static bool is_in_window(const struct xspace_window *window, int64_t ns)
-{
-	return ns >= window->from_ns && ns < window->to_ns;
 }
 
 /* Moves the time origin back so that it is not after BEGIN_NS. */
@@ -63,14 +25,25 @@ static void see_time(struct xspace_writer *writer, int64_t begin_ns)
 		writer->origin_ns = begin_ns;
 }
 
-static void see_cid(struct xspace_ids *ids, uint64_t cid)
+/* True if an XSpace can hold the times of a row; else counts the row in OUT_OF_RANGE. The distance
+ * from the first process's start counts, because times may count from 1970. */
+static bool takes_row(struct xspace_writer *writer, int64_t begin_ns, int64_t end_ns,
+		      uint64_t *out_of_range)
 {
-	if (cid == 0)
-		return;
-	if (cid < ids->cid_min)
-		ids->cid_min = cid;
-	if (cid > ids->cid_max)
-		ids->cid_max = cid;
+	struct rows_time time = timeline_time(begin_ns, end_ns);
+
+	if (!is_near(time.begin_ns, writer->start_ns) || !is_near(time.end_ns, writer->start_ns)) {
+		++*out_of_range;
+		return false;
+	}
+	see_time(writer, begin_ns);
+	writer->left_out.backwards += end_ns < begin_ns;
+	return true;
+}
+
+static bool is_in_window(const struct xspace_window *window, int64_t ns)
+{
+	return ns >= window->from_ns && ns < window->to_ns;
 }
 
 /* True if the activity belongs to this file: it is in the same file as its call. */
@@ -88,14 +61,13 @@ static bool is_activity_in_window(const struct xspace_writer *writer,
 
 static void deal_activity(struct xspace_writer *writer, uint32_t row)
 {
+	struct timeline *timeline = &writer->timeline;
 	const struct trace_activity *activity = &writer->trace->activities[row];
-	struct rows_time time = time_from(activity->start_ns, activity->end_ns);
 	struct xspace_left_out *left_out = &writer->left_out;
-	uint32_t gpu = gpus_find(&writer->gpus, activity->agent);
+	uint32_t gpu = gpus_find(&timeline->gpus, activity->agent);
 	struct rows_list *list;
-	size_t slot;
 
-	see_cid(&writer->ids[activity->process], activity->cid);
+	timeline_see_cid(timeline, activity->process, activity->cid);
 	if (activity->call != TRACE_NONE && writer->gpu_of_call[activity->call] == TRACE_NONE)
 		writer->gpu_of_call[activity->call] = gpu;
 	if (!is_activity_in_window(writer, activity))
@@ -105,105 +77,36 @@ static void deal_activity(struct xspace_writer *writer, uint32_t row)
 									   : 0]++;
 		return;
 	}
-	if (!is_in_range(writer, time)) {
-		left_out->activities_out_of_range++;
+	if (!takes_row(writer, activity->start_ns, activity->end_ns,
+		       &left_out->activities_out_of_range))
 		return;
-	}
-	see_time(writer, time.begin_ns);
-	left_out->backwards += activity->end_ns < activity->start_ns;
-	slot = activity->stream == TRACE_NONE
-		       ? xspace_streamless(writer, activity->process)
-		       : xspace_list_of_stream(activity->stream, activity->process);
-	list = &writer->activities.lists[gpu * writer->streams_count + slot];
+	list = timeline_deal_activity(timeline, row, timeline_place_of(timeline, activity));
 	list->words |= (uint8_t)(1 << xspace_word_of(trace_work_of(writer->trace, activity)));
-	rows_list_deal(&writer->activities, list, row, time);
+}
+
+/* All rows without a thread are on one line, whatever their process: on list number 0 of those. */
+static uint32_t thread_list(const struct xspace_writer *writer, uint32_t thread)
+{
+	return timeline_thread(&writer->timeline, thread, 0);
 }
 
 static void deal_call(struct xspace_writer *writer, uint32_t row)
 {
 	const struct trace_call *call = &writer->trace->calls[row];
-	struct rows_time time = time_from(call->begin_ns, call->end_ns);
-	uint32_t thread = call->thread < writer->trace->threads_count
-				  ? call->thread
-				  : writer->trace->threads_count;
 
-	see_cid(&writer->ids[call->process], call->cid);
-	if (!is_in_window(&writer->window, call->begin_ns))
-		return;
-	if (!is_in_range(writer, time)) {
-		writer->left_out.calls_out_of_range++;
-		return;
-	}
-	see_time(writer, time.begin_ns);
-	writer->left_out.backwards += call->end_ns < call->begin_ns;
-	rows_list_deal(&writer->calls, &writer->calls.lists[thread], row, time);
+	timeline_see_cid(&writer->timeline, call->process, call->cid);
+	if (is_in_window(&writer->window, call->begin_ns) &&
+	    takes_row(writer, call->begin_ns, call->end_ns, &writer->left_out.calls_out_of_range))
+		timeline_deal_call(&writer->timeline, row, thread_list(writer, call->thread));
 }
 
 static void deal_scope(struct xspace_writer *writer, uint32_t row)
 {
 	const struct trace_scope *scope = &writer->trace->scopes[row];
-	struct rows_time time = time_from(scope->begin_ns, scope->end_ns);
-	size_t threads = writer->trace->threads_count;
-	size_t list = scope->thread < threads ? scope->thread : threads;
 
-	if (scope->untimed || !is_in_window(&writer->window, scope->begin_ns))
-		return;
-	if (!is_in_range(writer, time)) {
-		writer->left_out.calls_out_of_range++;
-		return;
-	}
-	see_time(writer, time.begin_ns);
-	writer->left_out.backwards += scope->end_ns < scope->begin_ns;
-	if (scope->kind == RECORD_SCOPE_RANGE)
-		list += threads + 1;
-	rows_list_deal(&writer->scopes, &writer->scopes.lists[list], row, time);
-}
-
-static int make_room(struct xspace_writer *writer)
-{
-	const struct trace *trace = writer->trace;
-	size_t threads = (size_t)trace->threads_count + 1;
-	size_t processes = trace->processes_count;
-	int err;
-
-	writer->ids = calloc(processes + 1, sizeof(*writer->ids));
-	writer->streams_end = calloc(processes + 1, sizeof(*writer->streams_end));
-	writer->gpu_of_call = table_alloc(trace->calls_count, sizeof(*writer->gpu_of_call));
-	if (!writer->ids || !writer->streams_end || !writer->gpu_of_call)
-		return -ENOMEM;
-	memset(writer->gpu_of_call, 0xff,
-	       (size_t)trace->calls_count * sizeof(*writer->gpu_of_call));
-	for (uint32_t i = 0; i < trace->streams_count; i++)
-		writer->streams_end[trace->streams[i].process] = i + 1;
-	for (size_t i = 0; i < processes; i++) {
-		writer->ids[i].cid_min = UINT64_MAX;
-		if (i > 0 && writer->streams_end[i] == 0)
-			writer->streams_end[i] = writer->streams_end[i - 1];
-	}
-	writer->streams_count = (size_t)trace->streams_count + processes;
-	err = rows_init(&writer->activities, trace->activities_count,
-			writer->streams_count * (writer->gpus.count + 1));
-	if (!err)
-		err = rows_init(&writer->calls, trace->calls_count, threads);
-	if (!err)
-		err = rows_init(&writer->scopes, trace->scopes_count, 2 * threads);
-	return err;
-}
-
-/* Chooses the correlation bases. Processes use the same cids; ids stay unchanged if no two
- * processes share one. */
-static void number_calls(struct xspace_writer *writer)
-{
-	uint64_t last = 0;
-
-	for (uint32_t i = 0; i < writer->trace->processes_count; i++) {
-		struct xspace_ids *ids = &writer->ids[i];
-
-		if (ids->cid_min > ids->cid_max)
-			continue;
-		ids->correlation_base = ids->cid_min > last ? 0 : last;
-		last = ids->cid_max + ids->correlation_base;
-	}
+	if (!scope->untimed && is_in_window(&writer->window, scope->begin_ns) &&
+	    takes_row(writer, scope->begin_ns, scope->end_ns, &writer->left_out.calls_out_of_range))
+		timeline_deal_scope(&writer->timeline, row, thread_list(writer, scope->thread));
 }
 
 static void deal(struct xspace_writer *writer)
@@ -223,51 +126,33 @@ static void deal(struct xspace_writer *writer)
 		deal_call(writer, i);
 	for (uint32_t i = 0; i < trace->scopes_count; i++)
 		deal_scope(writer, i);
-	number_calls(writer);
+	timeline_number_correlations(&writer->timeline, true);
 }
 
 int xspace_deal(struct xspace_writer *writer, const struct trace *trace)
 {
-	int err;
+	int err = timeline_init(&writer->timeline, trace);
 
 	writer->trace = trace;
-	writer->activities = (struct rows){
-		.table = trace->activities,
-		.row_bytes = sizeof(*trace->activities),
-		.time_of = xspace_activity_time,
-	};
-	writer->calls = (struct rows){
-		.table = trace->calls,
-		.row_bytes = sizeof(*trace->calls),
-		.time_of = xspace_call_time,
-	};
-	writer->scopes = (struct rows){
-		.table = trace->scopes,
-		.row_bytes = sizeof(*trace->scopes),
-		.time_of = xspace_scope_time,
-	};
-	err = gpus_init(&writer->gpus, trace);
-	if (!err)
-		err = make_room(writer);
 	if (!err)
 		err = xspace_chains_init(&writer->chains, trace);
+	writer->gpu_of_call = table_alloc(trace->calls_count, sizeof(*writer->gpu_of_call));
+	if (!err && !writer->gpu_of_call)
+		err = -ENOMEM;
 	if (err) {
 		xspace_deal_release(writer);
 		return err;
 	}
+	memset(writer->gpu_of_call, 0xff,
+	       (size_t)trace->calls_count * sizeof(*writer->gpu_of_call));
 	deal(writer);
 	return 0;
 }
 
 void xspace_deal_release(struct xspace_writer *writer)
 {
-	gpus_release(&writer->gpus);
+	timeline_release(&writer->timeline);
 	xspace_chains_release(&writer->chains);
-	rows_release(&writer->activities);
-	rows_release(&writer->calls);
-	rows_release(&writer->scopes);
-	free(writer->ids);
-	free(writer->streams_end);
 	free(writer->gpu_of_call);
 }
 

@@ -100,14 +100,14 @@ void xspace_copy_details(const struct xspace_writer *writer, const struct trace_
 			 char *text, size_t size)
 {
 	struct text out = {text, size};
-	uint32_t src = gpus_find(&writer->gpus, work->src_agent);
-	uint32_t dst = gpus_find(&writer->gpus, work->dst_agent);
+	uint32_t src = gpus_find(&writer->timeline.gpus, work->src_agent);
+	uint32_t dst = gpus_find(&writer->timeline.gpus, work->dst_agent);
 
 	add(&out, "kind_src:%s kind_dst:%s size:%" PRIu64, side(work->direction, true),
 	    side(work->direction, false), work->bytes);
-	if (src < writer->gpus.count)
+	if (src < writer->timeline.gpus.count)
 		add(&out, " src:%" PRIu32, src);
-	if (dst < writer->gpus.count)
+	if (dst < writer->timeline.gpus.count)
 		add(&out, " dest:%" PRIu32, dst);
 }
 

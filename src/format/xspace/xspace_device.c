@@ -209,7 +209,8 @@ static void put_activity(struct device *device, const struct trace_activity *act
 	bytes = xspace_event_bytes(&event) + work->stats.bytes + node->stats.bytes + chain->bytes +
 		device->extra.bytes;
 	if (activity->cid) {
-		correlation_id = xspace_correlation_id(writer, activity->process, activity->cid);
+		correlation_id =
+			timeline_correlation(&writer->timeline, activity->process, activity->cid);
 		bytes += xspace_number_bytes(correlation_id);
 	}
 	if (activity->scope != TRACE_NONE) {
@@ -239,8 +240,8 @@ static void put_foreign(struct device *device, const struct trace_activity *acti
 					   xspace_offset_ps(device->writer, activity->start_ns)};
 
 	if (activity->cid)
-		row.correlation_id =
-			xspace_correlation_id(device->writer, activity->process, activity->cid);
+		row.correlation_id = timeline_correlation(&device->writer->timeline,
+							  activity->process, activity->cid);
 	if (sets)
 		row.set = sets[activity - trace->activities];
 	if (activity->end_ns > activity->start_ns)
@@ -294,7 +295,7 @@ static uint64_t next_line_id(struct device *device, uint32_t activity, unsigned 
  * that runs during another one is not part of it. */
 static void put_track(struct device *device, struct rows_list *list, unsigned track)
 {
-	const struct rows *rows = &device->writer->activities;
+	const struct rows *rows = &device->writer->timeline.activities;
 	struct rows_list rest = {.words = list->words};
 	struct rows_walk walk = rows_walk_begin(rows, list);
 	int64_t end_ns = INT64_MIN;
@@ -309,7 +310,7 @@ static void put_track(struct device *device, struct rows_list *list, unsigned tr
 		const struct trace_activity *activity = &device->trace->activities[row];
 
 		if (activity->start_ns >= end_ns) {
-			end_ns = xspace_activity_time(rows->table, row).end_ns;
+			end_ns = timeline_activity_time(rows->table, row).end_ns;
 			if (xspace_is_foreign(device->trace))
 				put_foreign(device, activity);
 			else
@@ -322,9 +323,12 @@ static void put_track(struct device *device, struct rows_list *list, unsigned tr
 	*list = rest;
 }
 
-static void put_stream(struct device *device, struct rows_list *list)
+static void put_stream(struct device *device, uint32_t slot)
 {
-	int err = rows_list_sort(&device->writer->activities, list);
+	struct timeline *timeline = &device->writer->timeline;
+	struct rows_list *list =
+		&timeline->activities.lists[timeline_place(timeline, device->number, slot)];
+	int err = rows_list_sort(&timeline->activities, list);
 
 	for (unsigned track = 1; rows_list_count(list) > 0 && !err && !device->error; track++)
 		put_track(device, list, track);
@@ -332,11 +336,11 @@ static void put_stream(struct device *device, struct rows_list *list)
 		device->error = err;
 }
 
+/* Each process has its streams, then its activities without one. */
 static void put_streams(struct device *device)
 {
-	struct xspace_writer *writer = device->writer;
-	struct rows_list *lists = writer->activities.lists + device->number * writer->streams_count;
 	const struct trace *trace = device->trace;
+	uint32_t stream = 0;
 
 	xspace_plane_use(&device->plane, XSPACE_STAT_CORRELATION_ID);
 	xspace_plane_use(&device->plane, XSPACE_STAT_SCOPE_RANGE_ID);
@@ -346,8 +350,12 @@ static void put_streams(struct device *device)
 				device->next_line_id = (uint64_t)trace->streams[i].ordinal + 1;
 		}
 	}
-	for (size_t i = 0; i < writer->streams_count && !device->error; i++)
-		put_stream(device, &lists[i]);
+	for (uint32_t i = 0; i < trace->processes_count; i++) {
+		for (; stream < trace->streams_count && trace->streams[stream].process == i;
+		     stream++)
+			put_stream(device, stream);
+		put_stream(device, trace->streams_count + i);
+	}
 }
 
 /* Parses the version in an architecture's name. "gfx90a" is 9.0.10: the last two digits are the
@@ -378,7 +386,7 @@ static void put_capabilities(struct device *device)
 {
 	const struct trace *trace = device->trace;
 	const struct trace_agent *agent =
-		&trace->agents[device->writer->gpus.agents[device->number]];
+		&trace->agents[device->writer->timeline.gpus.agents[device->number]];
 	struct xspace_stats *stats = &device->stats;
 	const char *name = trace_text(trace, agent->name);
 	int64_t major, minor;
@@ -431,7 +439,7 @@ int xspace_put_device(struct xspace_writer *writer, uint32_t gpu)
 	char name[64] = XSPACE_PLANE_NO_GPU;
 	int err;
 
-	if (gpu < writer->gpus.count)
+	if (gpu < writer->timeline.gpus.count)
 		snprintf(name, sizeof(name), XSPACE_PLANE_GPU "%" PRIu32, gpu);
 	err = xspace_plane_begin(&device.plane, &writer->out, gpu, name);
 	if (err)
@@ -440,7 +448,7 @@ int xspace_put_device(struct xspace_writer *writer, uint32_t gpu)
 	device.error = make_tables(&device);
 	if (!device.error)
 		put_streams(&device);
-	if (gpu < writer->gpus.count)
+	if (gpu < writer->timeline.gpus.count)
 		put_capabilities(&device);
 	err = xspace_plane_end(&device.plane);
 	free(device.works);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/track.h"
+#include "format/timeline/track.h"
 #include "format/words.h"
 #include "format/xspace/xspace_blobs.h"
 #include "format/xspace/xspace_event.h"
@@ -139,8 +139,8 @@ static void put_call(struct host *host, uint32_t row)
 	const struct trace_call *call = &host->trace->calls[row];
 	const struct api_entry *api = find_api(host, call->api);
 	struct xspace_event event =
-		event_of(host, api->event, xspace_call_time(host->trace->calls, row));
-	uint64_t correlation_id = xspace_correlation_id(writer, call->process, call->cid);
+		event_of(host, api->event, timeline_call_time(host->trace->calls, row));
+	uint64_t correlation_id = timeline_correlation(&writer->timeline, call->process, call->cid);
 	uint64_t scope_id = 0;
 	uint32_t gpu = writer->gpu_of_call[row];
 	size_t bytes = xspace_event_bytes(&event) + xspace_number_bytes(correlation_id);
@@ -151,7 +151,7 @@ static void put_call(struct host *host, uint32_t row)
 		scope_id = xspace_scope_id(writer, call->scope);
 		bytes += xspace_number_bytes(scope_id);
 	}
-	if (gpu < writer->gpus.count)
+	if (gpu < writer->timeline.gpus.count)
 		bytes += xspace_number_bytes(gpu);
 	if (has_rarities(call, api))
 		put_rarities(host, call);
@@ -163,7 +163,7 @@ static void put_call(struct host *host, uint32_t row)
 	at = xspace_number_put(at, XSPACE_STAT_CORRELATION_ID, XSTAT_UINT64, correlation_id);
 	if (call->scope != TRACE_NONE)
 		at = xspace_number_put(at, XSPACE_STAT_SCOPE_RANGE_ID, XSTAT_INT64, scope_id);
-	if (gpu < writer->gpus.count)
+	if (gpu < writer->timeline.gpus.count)
 		at = xspace_number_put(at, XSPACE_STAT_DEVICE_ID, XSTAT_UINT64, gpu);
 	if (host->stats.bytes.used)
 		memcpy(at, host->stats.bytes.bytes, host->stats.bytes.used);
@@ -184,14 +184,15 @@ static void put_foreign_call(struct host *host, uint32_t row)
 	const struct trace *trace = host->trace;
 	const struct trace_call *call = &trace->calls[row];
 	const struct xspace_foreign_row foreign = {
-		.correlation_id = xspace_correlation_id(host->writer, call->process, call->cid),
+		.correlation_id =
+			timeline_correlation(&host->writer->timeline, call->process, call->cid),
 		.scope = call->scope,
 		.set = trace->call_attributes ? trace->call_attributes[row] : 0,
 	};
 
 	xspace_put_foreign(host->writer, &foreign, &host->stats);
 	xspace_event_put(&host->plane, trace_text(trace, trace->apis[call->api].name),
-			 span_of(host, xspace_call_time(trace->calls, row)), &host->stats);
+			 span_of(host, timeline_call_time(trace->calls, row)), &host->stats);
 }
 
 /* True for kinds that neither a length of 0 nor a stat of the event itself shows. */
@@ -219,7 +220,7 @@ static void put_foreign_scope(struct host *host, uint32_t row)
 		xspace_put_attribute(stats, trace,
 				     &trace->scope_attributes[scope->attribute_first + i]);
 	xspace_event_put(&host->plane, trace_text(trace, scope->text),
-			 span_of(host, xspace_scope_time(trace->scopes, row)), stats);
+			 span_of(host, timeline_scope_time(trace->scopes, row)), stats);
 }
 
 /* Encodes a scope's name and attributes into host->stats and returns the id of its name. */
@@ -261,7 +262,7 @@ static void put_scope(struct host *host, uint32_t row)
 	const struct trace *trace = host->trace;
 	struct xspace_writer *writer = host->writer;
 	const struct trace_scope *scope = &trace->scopes[row];
-	struct rows_time time = xspace_scope_time(trace->scopes, row);
+	struct rows_time time = timeline_scope_time(trace->scopes, row);
 	uint64_t id = xspace_scope_id(writer, row);
 	const struct named_blob *shared = NULL;
 	struct xspace_event event;
@@ -357,7 +358,7 @@ static void put_track(struct host *host, const struct track_lists *lists,
 	uint32_t row;
 	int more;
 
-	track_begin(&track, lists, &writer->scopes, &writer->calls, &host->nest);
+	track_begin(&track, lists, &writer->timeline.scopes, &writer->timeline.calls, &host->nest);
 	xspace_line_begin(&host->plane, &own);
 	while (!host->error && (more = track_next(&track, &table, &row)) != 0) {
 		fail(host, more);
@@ -372,7 +373,8 @@ static void put_thread(struct host *host, uint32_t thread, const struct track_li
 {
 	char name[256];
 
-	fail(host, track_lists_sort(lists, &host->writer->scopes, &host->writer->calls));
+	fail(host, track_lists_sort(lists, &host->writer->timeline.scopes,
+				    &host->writer->timeline.calls));
 	for (unsigned track = 1; !track_lists_are_empty(lists) && !host->error; track++) {
 		struct xspace_line line = {.name = name, .id = host->line_ids[thread]};
 
@@ -385,17 +387,17 @@ static void put_thread(struct host *host, uint32_t thread, const struct track_li
 
 static void put_threads(struct host *host)
 {
-	struct xspace_writer *writer = host->writer;
-	uint32_t threads = host->trace->threads_count + 1;
+	struct timeline *timeline = &host->writer->timeline;
 
 	xspace_plane_use(&host->plane, XSPACE_STAT_CORRELATION_ID);
 	xspace_plane_use(&host->plane, XSPACE_STAT_SCOPE_RANGE_ID);
 	xspace_plane_use(&host->plane, XSPACE_STAT_DEVICE_ID);
-	for (uint32_t i = 0; i < threads; i++) {
+	for (uint32_t i = 0; i < timeline->threads && i <= host->trace->threads_count; i++) {
 		struct rows_list none = {.words = 0};
 		const struct track_lists own = {
-			{&writer->scopes.lists[i], &writer->calls.lists[i]}};
-		const struct track_lists ranges = {{&writer->scopes.lists[threads + i], &none}};
+			{&timeline->scopes.lists[i], &timeline->calls.lists[i]}};
+		const struct track_lists ranges = {
+			{&timeline->scopes.lists[timeline->threads + i], &none}};
 
 		put_thread(host, i, &own, "");
 		put_thread(host, i, &ranges, " ranges");

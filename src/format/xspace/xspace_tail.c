@@ -108,6 +108,7 @@ static void put_process(struct xspace_writer *writer, struct xspace_plane *plane
 	struct xspace_line line = {.id = (uint64_t)number + 1, .name = "process"};
 	const struct trace *trace = writer->trace;
 	const struct trace_process *process = &trace->processes[number];
+	const struct timeline_ids *ids = &writer->timeline.ids[number];
 	const char *exe = trace_text(trace, process->exe);
 	struct xspace_span span = {.offset_ps = xspace_offset_ps(writer, process->start_ns)};
 
@@ -119,12 +120,10 @@ static void put_process(struct xspace_writer *writer, struct xspace_plane *plane
 	xspace_put_ref(stats, XSPACE_STAT_COMMAND, trace_text(trace, process->command));
 	xspace_put_ref(stats, XSPACE_STAT_STATE,
 		       process->state == TRACE_TRUNCATED ? "truncated" : "complete");
-	if (writer->ids[number].correlation_base)
-		xspace_put_u64(stats, XSPACE_STAT_CORRELATION_BASE,
-			       writer->ids[number].correlation_base);
-	if (writer->ids[number].cid_min <= writer->ids[number].cid_max)
-		xspace_put_u64(stats, XSPACE_STAT_CORRELATION_LAST,
-			       writer->ids[number].cid_max + writer->ids[number].correlation_base);
+	if (ids->base)
+		xspace_put_u64(stats, XSPACE_STAT_CORRELATION_BASE, ids->base);
+	if (ids->cid_min <= ids->cid_max)
+		xspace_put_u64(stats, XSPACE_STAT_CORRELATION_LAST, ids->cid_max + ids->base);
 	xspace_line_begin(plane, &line);
 	xspace_event_put(plane, exe[0] ? exe : "(no name)", span, stats);
 	xspace_line_end(plane, &line);

@@ -15,10 +15,10 @@
 
 static bool has_rows(const struct xspace_writer *writer, uint32_t gpu)
 {
-	const struct rows_list *lists = writer->activities.lists + gpu * writer->streams_count;
+	const struct timeline *timeline = &writer->timeline;
 
-	for (size_t i = 0; i < writer->streams_count; i++) {
-		if (rows_list_count(&lists[i]) > 0)
+	for (uint32_t i = 0; i < timeline->slots; i++) {
+		if (rows_list_count(&timeline->activities.lists[timeline_place(timeline, gpu, i)]))
 			return true;
 	}
 	return false;
@@ -28,10 +28,10 @@ static int put_planes(struct xspace_writer *writer)
 {
 	int err = 0;
 
-	for (uint32_t gpu = 0; gpu < writer->gpus.count && !err; gpu++)
+	for (uint32_t gpu = 0; gpu < writer->timeline.gpus.count && !err; gpu++)
 		err = xspace_put_device(writer, gpu);
-	if (!err && has_rows(writer, writer->gpus.host))
-		err = xspace_put_device(writer, writer->gpus.host);
+	if (!err && has_rows(writer, writer->timeline.gpus.host))
+		err = xspace_put_device(writer, writer->timeline.gpus.host);
 	if (!err)
 		err = xspace_put_host(writer);
 	if (!err)

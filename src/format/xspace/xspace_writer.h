@@ -6,8 +6,7 @@
 #define DAGTAP_FORMAT_XSPACE_WRITER_H
 
 #include "format/format.h"
-#include "format/gpus.h"
-#include "format/rows.h"
+#include "format/timeline/timeline.h"
 #include "format/xspace/xspace_chains.h"
 #include "format/xspace/xspace_out.h"
 #include "format/xspace/xspace_plane.h"
@@ -53,28 +52,18 @@ struct xspace_left_out {
 	uint64_t backwards;		  /* end before begin; written without length */
 };
 
-/* The correlation ids of one process. */
-struct xspace_ids {
-	uint64_t cid_min, cid_max; /* smallest and greatest cid; min > max: it has none */
-	uint64_t correlation_base; /* added to its cids, so that no two processes share one */
-};
-
 struct xspace_writer {
 	const struct trace *trace;
 	struct xspace_window window;
-	struct gpus gpus;
+	/* The words of a stream's list are bits by enum xspace_word. Of the lists of threads, that
+	 * of the first process without a thread holds the rows of all processes. */
+	struct timeline timeline;
 	struct xspace_chains chains;
-	int64_t start_ns;	/* start of the first process */
-	int64_t origin_ns;	/* host time that is offset 0 in the file */
-	struct xspace_ids *ids; /* by process; owned, as all arrays here */
-
+	int64_t start_ns;  /* start of the first process */
+	int64_t origin_ns; /* host time that is offset 0 in the file */
 	struct xspace_left_out left_out;
-	struct rows activities; /* lists: by GPU, then xspace_list_of_stream */
-	size_t streams_count;	/* number of lists of one GPU */
-	uint32_t *streams_end;	/* by process: index after its last stream */
-	uint32_t *gpu_of_call;	/* by call: GPU of its first activity; TRACE_NONE = no activity */
-	struct rows calls;	/* lists: by thread; the last one for calls without a thread */
-	struct rows scopes;	/* lists: as for calls, then the same again for ranges */
+	/* by call: GPU of its first activity; TRACE_NONE = no activity; owned */
+	uint32_t *gpu_of_call;
 	struct xspace_out out;
 };
 
@@ -85,31 +74,6 @@ int xspace_deal(struct xspace_writer *writer, const struct trace *trace);
 
 /* Frees what xspace_deal has allocated. Call it once, after it has succeeded. */
 void xspace_deal_release(struct xspace_writer *writer);
-
-/* The list, among those of a GPU, for activities of PROCESS without a stream. The lists of a GPU
- * are in the order of processes: each process has its streams, then this list. */
-static inline size_t xspace_streamless(const struct xspace_writer *writer, uint32_t process)
-{
-	return (size_t)writer->streams_end[process] + process;
-}
-
-/* The list, among those of a GPU, for STREAM of PROCESS. */
-static inline size_t xspace_list_of_stream(uint32_t stream, uint32_t process)
-{
-	return (size_t)stream + process;
-}
-
-/* Times of rows for struct rows: what ends before it begins has no length. */
-rows_time_of xspace_activity_time;
-rows_time_of xspace_call_time;
-rows_time_of xspace_scope_time;
-
-/* The correlation id in the file of a process's CID. */
-static inline uint64_t xspace_correlation_id(const struct xspace_writer *writer, uint32_t process,
-					     uint64_t cid)
-{
-	return cid + writer->ids[process].correlation_base;
-}
 
 /* The id of a scope in the file: its own, or its index + 1 if the ids of processes overlap. */
 static inline uint64_t xspace_scope_id(const struct xspace_writer *writer, uint32_t scope)

@@ -1,5 +1,5 @@
 /* Lists of rows by track, and the stack that tells whether an event nests. */
-#include "format/rows.h"
+#include "format/timeline/rows.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
  *
  * The writers of XSpace and Kineto share it: sort the lists once, then begin, next and end for
  * each track until the lists are empty. Threading: one thread at a time. */
-#ifndef DAGTAP_FORMAT_TRACK_H
-#define DAGTAP_FORMAT_TRACK_H
+#ifndef DAGTAP_FORMAT_TIMELINE_TRACK_H
+#define DAGTAP_FORMAT_TIMELINE_TRACK_H
 
-#include "format/rows.h"
+#include "format/timeline/rows.h"
 
 enum track_table { TRACK_SCOPES, TRACK_CALLS, TRACK_TABLES };
 

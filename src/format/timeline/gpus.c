@@ -1,5 +1,5 @@
 /* Decides which agents of different processes are the same GPU. */
-#include "format/gpus.h"
+#include "format/timeline/gpus.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * uuid are one GPU, unless their bus locations or partitions differ: the partitions of a card may
  * share its uuid. If nothing tells the GPUs apart, the n-th GPU of one process is the n-th of
  * another. */
-#ifndef DAGTAP_FORMAT_GPUS_H
-#define DAGTAP_FORMAT_GPUS_H
+#ifndef DAGTAP_FORMAT_TIMELINE_GPUS_H
+#define DAGTAP_FORMAT_TIMELINE_GPUS_H
 
 #include "trace/trace_model.h"
 
@@ -18,7 +18,7 @@ struct gpus {
  * -ENOMEM; on failure nothing is left to release. Cost: agents times GPUs. */
 int gpus_init(struct gpus *gpus, const struct trace *trace);
 
-/* Frees the memory. Call it once, after gpus_init has succeeded; it does not reset the struct. */
+/* Frees the memory. Accepts a zeroed or released struct. */
 void gpus_release(struct gpus *gpus);
 
 /* The GPU number of AGENT (an index into trace.agents, or TRACE_NONE), or `host`. */

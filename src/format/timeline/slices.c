@@ -1,5 +1,5 @@
 /* Lays out slices on tracks on which they nest. */
-#include "format/slices.h"
+#include "format/timeline/slices.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * overlaps otherwise goes to a further track of the same group, so that no time is changed and no
  * slice is dropped. `subtrack` is the number of the track in its group, from 0. The Kineto writer
  * uses the same layout for waits. Threading: one thread at a time. */
-#ifndef DAGTAP_FORMAT_SLICES_H
-#define DAGTAP_FORMAT_SLICES_H
+#ifndef DAGTAP_FORMAT_TIMELINE_SLICES_H
+#define DAGTAP_FORMAT_TIMELINE_SLICES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Merges the scopes and calls of a thread into tracks of nested events. */
-#include "format/track.h"
+#include "format/timeline/track.h"
 
 int track_lists_sort(const struct track_lists *lists, const struct rows *scopes,
 		     const struct rows *calls)
