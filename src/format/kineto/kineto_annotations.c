@@ -118,7 +118,9 @@ static void gather(struct annotations *annotations)
 
 		if (activity->scope == TRACE_NONE || !kineto_is_timed(activity))
 			continue;
-		list = (uint32_t)timeline_place_of(&kineto->timeline, activity);
+		list = (uint32_t)timeline_place_of(
+			&kineto->timeline, activity,
+			gpus_find(&kineto->timeline.gpus, activity->agent));
 		row = find(annotations, activity->scope, list);
 		if (row)
 			widen(&annotations->table[row - 1], time.begin_ns, time.end_ns);
@@ -179,38 +181,21 @@ static void put_annotation(struct annotations *annotations, uint32_t row, uint64
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
 }
 
-/* Writes one track; rows that do not nest stay in LIST. */
-static void put_track(struct annotations *annotations, struct rows_list *list, uint64_t tid)
-{
-	struct rows_walk walk = rows_walk_begin(&annotations->rows, list);
-	struct rows_list rest = {.words = 0};
-
-	annotations->nest.depth = 0;
-	while (walk.row != ROWS_NONE && !annotations->kineto->out.error) {
-		uint32_t row = rows_walk_take(&walk);
-		int fits = rows_nest_take(&annotations->nest,
-					  annotation_time(annotations->table, row));
-
-		kineto_fail(annotations->kineto, fits);
-		if (fits)
-			put_annotation(annotations, row, tid);
-		else
-			rows_run_add(&annotations->rows, &rest.main, row);
-	}
-	*list = rest;
-}
-
-static void put_tracks(struct annotations *annotations, uint32_t number)
+static void put_list(struct annotations *annotations, uint32_t number)
 {
 	struct kineto *kineto = annotations->kineto;
-	struct rows_list *list = &annotations->rows.lists[number];
+	uint32_t slots = kineto->timeline.slots;
+	struct tracks tracks = tracks_open(&annotations->rows, &annotations->rows.lists[number],
+					   NULL, NULL, &annotations->nest);
 
-	kineto_fail(kineto, rows_list_sort(&annotations->rows, list));
-	for (unsigned track = 1; rows_list_count(list) > 0 && !kineto->out.error; track++)
-		put_track(annotations, list,
-			  kineto_name_stream(kineto, number / kineto->timeline.slots,
-					     number % kineto->timeline.slots, KINETO_TRACK_SCOPES,
-					     track));
+	while (!kineto->out.error && tracks_begin(&tracks)) {
+		uint64_t tid = kineto_name_stream(kineto, number / slots, number % slots,
+						  KINETO_TRACK_SCOPES, tracks.number);
+
+		while (!kineto->out.error && tracks_next(&tracks))
+			put_annotation(annotations, tracks.row, tid);
+	}
+	kineto_fail(kineto, tracks.error);
 }
 
 static void put_all(struct annotations *annotations)
@@ -229,7 +214,7 @@ static void put_all(struct annotations *annotations)
 			       &annotations->rows.lists[annotations->table[i].list], i,
 			       annotation_time(annotations->table, i));
 	for (uint32_t i = 0; i < lists && !annotations->kineto->out.error; i++)
-		put_tracks(annotations, i);
+		put_list(annotations, i);
 	rows_release(&annotations->rows);
 }
 

@@ -71,13 +71,14 @@ static void deal_activities(struct kineto *kineto)
 
 	for (uint32_t row = 0; row < kineto->trace->activities_count; row++) {
 		const struct trace_activity *activity = &kineto->trace->activities[row];
+		uint32_t gpu = gpus_find(&timeline->gpus, activity->agent);
 
 		timeline_see_cid(timeline, activity->process, activity->cid);
-		if (gpus_find(&timeline->gpus, activity->agent) == timeline->gpus.host)
+		if (gpu == timeline->gpus.host)
 			kineto->gpu_total = timeline->gpus.count + 1;
 		if (!kineto_is_timed(activity))
 			continue;
-		timeline_deal_activity(timeline, row, timeline_place_of(timeline, activity));
+		timeline_deal_activity(timeline, row, timeline_place_of(timeline, activity, gpu));
 		if (activity->call != TRACE_NONE)
 			kineto_mark(kineto, activity->call, KINETO_MARK_WORK);
 	}

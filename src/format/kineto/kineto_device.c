@@ -311,42 +311,20 @@ static void begin_track(struct device *device, uint32_t slot, unsigned track)
 	device->place_args = kineto_text_piece(text, begin);
 }
 
-/* Writes one track. A row that overlaps the last one at all stays for the next track: a kernel
- * that runs during another one is not part of it. */
-static void put_track(struct device *device, uint32_t slot, struct rows_list *list, unsigned track)
-{
-	const struct rows *rows = &device->kineto->timeline.activities;
-	struct rows_list rest = {.words = 0};
-	struct rows_walk walk = rows_walk_begin(rows, list);
-	int64_t end_ns = INT64_MIN;
-
-	begin_track(device, slot, track);
-	while (walk.row != ROWS_NONE) {
-		uint32_t row = rows_walk_take(&walk);
-		struct rows_time time = timeline_activity_time(rows->table, row);
-
-		if (time.begin_ns >= end_ns) {
-			end_ns = time.end_ns;
-			put_activity(device, row);
-		} else {
-			rows_run_add(rows, &rest.main, row);
-		}
-	}
-	*list = rest;
-}
-
 static void put_device(struct device *device)
 {
 	struct kineto *kineto = device->kineto;
 
-	for (uint32_t slot = 0; slot < kineto->timeline.slots && !kineto->out.error; slot++) {
-		struct rows_list *list =
-			&kineto->timeline.activities
-				 .lists[timeline_place(&kineto->timeline, device->gpu, slot)];
+	for (uint32_t slot = 0; slot < kineto->timeline.slots; slot++) {
+		struct timeline_stream stream =
+			timeline_stream_open(&kineto->timeline, device->gpu, slot);
 
-		kineto_fail(kineto, rows_list_sort(&kineto->timeline.activities, list));
-		for (unsigned track = 1; rows_list_count(list) > 0 && !kineto->out.error; track++)
-			put_track(device, slot, list, track);
+		while (!kineto->out.error && timeline_stream_begin(&stream)) {
+			begin_track(device, slot, stream.number);
+			while (timeline_stream_next(&stream))
+				put_activity(device, stream.row);
+		}
+		kineto_fail(kineto, stream.error);
 	}
 }
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "format/kineto/kineto_writer.h"
-#include "format/timeline/track.h"
 #include "format/words.h"
 
 /* An upper bound for the parts of a row that are no pieces. */
@@ -240,48 +239,32 @@ static void put_scope(struct host *host, uint32_t row)
 
 /* ---- threads ---- */
 
-static void put_track(struct host *host, const struct track_lists *lists)
+static void put_thread(struct host *host, uint32_t thread, bool ranges)
 {
 	struct kineto *kineto = host->kineto;
-	enum track_table table;
-	struct track track;
-	uint32_t row;
-	int more;
+	uint32_t process = timeline_thread_process(&kineto->timeline, thread);
+	struct tracks tracks = timeline_thread_open(&kineto->timeline, thread, ranges, &host->nest);
 
-	track_begin(&track, lists, &kineto->timeline.scopes, &kineto->timeline.calls, &host->nest);
-	while (!kineto->out.error && (more = track_next(&track, &table, &row)) != 0) {
-		kineto_fail(kineto, more);
-		if (table == TRACK_CALLS)
-			put_call(host, row);
-		else
-			put_scope(host, row);
-	}
-	track_end(&track);
-}
-
-static void put_thread(struct host *host, uint32_t list, const struct track_lists *lists,
-		       bool ranges)
-{
-	struct kineto *kineto = host->kineto;
-	uint32_t process = timeline_thread_process(&kineto->timeline, list);
-
-	kineto_fail(kineto,
-		    track_lists_sort(lists, &kineto->timeline.scopes, &kineto->timeline.calls));
-	for (unsigned track = 1; !track_lists_are_empty(lists) && !kineto->out.error; track++) {
-		uint64_t tid = kineto_name_thread(kineto, list, ranges, track);
+	while (!kineto->out.error && tracks_begin(&tracks)) {
+		uint64_t tid = kineto_name_thread(kineto, thread, ranges, tracks.number);
 		size_t begin = kineto->text.used;
 
 		kineto_text_put(&kineto->text, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"ts\":",
 				kineto_pid(kineto, process), tid);
 		host->place = kineto_text_piece(&kineto->text, begin);
-		put_track(host, lists);
+		while (!kineto->out.error && tracks_next(&tracks)) {
+			if (tracks.table == TRACK_CALLS)
+				put_call(host, tracks.row);
+			else
+				put_scope(host, tracks.row);
+		}
 	}
+	kineto_fail(kineto, tracks.error);
 }
 
 void kineto_put_threads(struct kineto *kineto)
 {
 	const struct trace *trace = kineto->trace;
-	uint32_t lists = kineto->timeline.threads;
 	struct host host = {
 		.kineto = kineto,
 		.trace = trace,
@@ -290,15 +273,9 @@ void kineto_put_threads(struct kineto *kineto)
 
 	if (!host.apis)
 		kineto_fail(kineto, -ENOMEM);
-	for (uint32_t i = 0; i < lists && !kineto->out.error; i++) {
-		struct rows_list none = {.words = 0};
-		const struct track_lists own = {
-			{&kineto->timeline.scopes.lists[i], &kineto->timeline.calls.lists[i]}};
-		const struct track_lists ranges = {
-			{&kineto->timeline.scopes.lists[lists + i], &none}};
-
-		put_thread(&host, i, &own, false);
-		put_thread(&host, i, &ranges, true);
+	for (uint32_t i = 0; i < kineto->timeline.threads && !kineto->out.error; i++) {
+		put_thread(&host, i, false);
+		put_thread(&host, i, true);
 	}
 	free(host.apis);
 	rows_nest_release(&host.nest);

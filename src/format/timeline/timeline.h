@@ -6,14 +6,15 @@
  * timeline_deal_call and timeline_deal_scope for the rows that it shows, and timeline_see_cid for
  * all of them. Then it calls timeline_number_correlations and takes the lists track by track:
  *
- *	timeline_stream_open(&stream, timeline, gpu, slot);
+ *	struct timeline_stream stream = timeline_stream_open(timeline, gpu, slot);
+ *
  *	while (timeline_stream_begin(&stream)) {
- *		(the name of track number stream.number)
+ *		(the name of track stream.number)
  *		while (timeline_stream_next(&stream))
  *			(the activity stream.row)
  *	}
  *
- * The lists of threads are taken in the same way with timeline_thread_open and track.h.
+ * The lists of threads are taken in the same way: timeline_thread_open, tracks_begin, tracks_next.
  *
  * Threading: a struct timeline belongs to one thread. */
 #ifndef DAGTAP_FORMAT_TIMELINE_TIMELINE_H
@@ -24,6 +25,7 @@
 
 #include "format/timeline/gpus.h"
 #include "format/timeline/rows.h"
+#include "format/timeline/track.h"
 #include "trace/trace_model.h"
 
 /* The correlation ids of one process. */
@@ -78,11 +80,11 @@ static inline size_t timeline_place(const struct timeline *timeline, uint32_t gp
 	return (size_t)gpu * timeline->slots + slot;
 }
 
-/* The same of an activity. */
+/* The same of an activity, whose GPU is number GPU. */
 static inline size_t timeline_place_of(const struct timeline *timeline,
-				       const struct trace_activity *activity)
+				       const struct trace_activity *activity, uint32_t gpu)
 {
-	return timeline_place(timeline, gpus_find(&timeline->gpus, activity->agent),
+	return timeline_place(timeline, gpu,
 			      timeline_slot(timeline, activity->stream, activity->process));
 }
 
@@ -164,6 +166,76 @@ static inline void timeline_deal_scope(struct timeline *timeline, uint32_t row, 
 
 	rows_list_deal(&timeline->scopes, &timeline->scopes.lists[list], row,
 		       timeline_scope_time(timeline->trace->scopes, row));
+}
+
+/* ---- taking rows, track by track; once, because the tracks use the links of the lists ---- */
+
+/* The tracks of a slot of a GPU, one after the other. An activity that overlaps the last one of its
+ * track at all goes to a further track: a kernel that runs during another one is not part of it. */
+struct timeline_stream {
+	unsigned number;       /* of the current track, from 1 */
+	uint32_t row;	       /* the activity that timeline_stream_next has taken */
+	int error;	       /* -ENOMEM: there are no tracks; else 0 */
+	struct rows_list list; /* activities that are on no track yet */
+	struct rows_walk walk; /* private, as is end_ns */
+	int64_t end_ns;
+};
+
+/* Sorts the activities and starts before the first track. An error is kept in `error`. */
+static inline struct timeline_stream timeline_stream_open(const struct timeline *timeline,
+							  uint32_t gpu, uint32_t slot)
+{
+	const struct rows *rows = &timeline->activities;
+	struct rows_list *list = &rows->lists[timeline_place(timeline, gpu, slot)];
+	int err = rows_list_sort(rows, list);
+
+	return (struct timeline_stream){.error = err, .list = *list, .walk.rows = rows};
+}
+
+/* Begins the next track, after all activities of the one before have been taken. False if all
+ * activities are on a track. */
+static inline bool timeline_stream_begin(struct timeline_stream *stream)
+{
+	if (rows_list_count(&stream->list) == 0 || stream->error)
+		return false;
+	stream->walk = rows_walk_begin(stream->walk.rows, &stream->list);
+	stream->list = (struct rows_list){.words = stream->list.words};
+	stream->end_ns = INT64_MIN;
+	stream->number++;
+	return true;
+}
+
+/* Takes the next activity of the track: sets `row`. False if the track is complete. */
+static inline bool timeline_stream_next(struct timeline_stream *stream)
+{
+	const struct rows *rows = stream->walk.rows;
+
+	while (stream->walk.row != ROWS_NONE) {
+		uint32_t row = rows_walk_take(&stream->walk);
+		struct rows_time time = timeline_activity_time(rows->table, row);
+
+		if (time.begin_ns >= stream->end_ns) {
+			stream->end_ns = time.end_ns;
+			stream->row = row;
+			return true;
+		}
+		rows_run_add(rows, &stream->list.main, row);
+	}
+	return false;
+}
+
+/* The tracks of a list of threads (track.h): its calls and scopes, or its ranges. NEST is the
+ * caller's memory for all threads. */
+static inline struct tracks timeline_thread_open(const struct timeline *timeline, uint32_t thread,
+						 bool ranges, struct rows_nest *nest)
+{
+	const struct rows *scopes = &timeline->scopes;
+	const struct rows *calls = &timeline->calls;
+
+	if (ranges)
+		return tracks_open(scopes, &scopes->lists[timeline->threads + thread], NULL, NULL,
+				   nest);
+	return tracks_open(scopes, &scopes->lists[thread], calls, &calls->lists[thread], nest);
 }
 
 /* ---- correlation ids ---- */

@@ -1,73 +1,77 @@
 /* Merges the scopes and calls of a thread into tracks of nested events. */
 #include "format/timeline/track.h"
 
-int track_lists_sort(const struct track_lists *lists, const struct rows *scopes,
-		     const struct rows *calls)
+struct tracks tracks_open(const struct rows *scopes, struct rows_list *scope_list,
+			  const struct rows *calls, struct rows_list *call_list,
+			  struct rows_nest *nest)
 {
-	int err = rows_list_sort(scopes, lists->of[TRACK_SCOPES]);
+	struct tracks tracks = {
+		.rows = {[TRACK_SCOPES] = scopes, [TRACK_CALLS] = calls},
+		.nest = nest,
+		.error = rows_list_sort(scopes, scope_list),
+	};
 
-	return err ? err : rows_list_sort(calls, lists->of[TRACK_CALLS]);
+	if (calls && !tracks.error)
+		tracks.error = rows_list_sort(calls, call_list);
+	tracks.lists[TRACK_SCOPES] = *scope_list;
+	if (calls)
+		tracks.lists[TRACK_CALLS] = *call_list;
+	return tracks;
 }
 
 /* Reads the time of the table's next row into `heads`. */
-static void look_at_head(struct track *track, enum track_table table)
+static void look_at_head(struct tracks *tracks, enum track_table table)
 {
-	const struct rows_walk *walk = &track->walks[table];
+	const struct rows_walk *walk = &tracks->walks[table];
 
 	if (walk->row != ROWS_NONE)
-		track->heads[table] = walk->rows->time_of(walk->rows->table, walk->row);
+		tracks->heads[table] = walk->rows->time_of(walk->rows->table, walk->row);
 }
 
-void track_begin(struct track *track, const struct track_lists *lists, const struct rows *scopes,
-		 const struct rows *calls, struct rows_nest *nest)
+bool tracks_begin(struct tracks *tracks)
 {
-	*track = (struct track){
-		.lists = lists,
-		.nest = nest,
-		.walks = {[TRACK_SCOPES] = rows_walk_begin(scopes, lists->of[TRACK_SCOPES]),
-			  [TRACK_CALLS] = rows_walk_begin(calls, lists->of[TRACK_CALLS])},
-	};
-	nest->depth = 0;
-	look_at_head(track, TRACK_SCOPES);
-	look_at_head(track, TRACK_CALLS);
+	uint32_t count = 0;
+
+	for (int table = 0; table < TRACK_TABLES; table++) {
+		count += rows_list_count(&tracks->lists[table]);
+		tracks->walks[table] = rows_walk_begin(tracks->rows[table], &tracks->lists[table]);
+		tracks->lists[table] = (struct rows_list){.words = 0};
+		look_at_head(tracks, table);
+	}
+	tracks->nest->depth = 0;
+	tracks->number++;
+	return count > 0 && !tracks->error;
 }
 
-static enum track_table next_table(const struct track *track)
+static enum track_table next_table(const struct tracks *tracks)
 {
-	if (track->walks[TRACK_SCOPES].row == ROWS_NONE)
+	if (tracks->walks[TRACK_SCOPES].row == ROWS_NONE)
 		return TRACK_CALLS;
-	if (track->walks[TRACK_CALLS].row == ROWS_NONE)
+	if (tracks->walks[TRACK_CALLS].row == ROWS_NONE)
 		return TRACK_SCOPES;
-	return rows_time_before(track->heads[TRACK_CALLS], track->heads[TRACK_SCOPES])
+	return rows_time_before(tracks->heads[TRACK_CALLS], tracks->heads[TRACK_SCOPES])
 		       ? TRACK_CALLS
 		       : TRACK_SCOPES;
 }
 
-int track_next(struct track *track, enum track_table *ret_table, uint32_t *ret_row)
+bool tracks_next(struct tracks *tracks)
 {
 	for (;;) {
-		enum track_table table = next_table(track);
-		struct rows_walk *walk = &track->walks[table];
-		struct rows_time time = track->heads[table];
-		uint32_t row;
+		enum track_table table = next_table(tracks);
+		struct rows_walk *walk = &tracks->walks[table];
+		struct rows_time time = tracks->heads[table];
 		int fits;
 
 		if (walk->row == ROWS_NONE)
-			return 0;
-		row = rows_walk_take(walk);
-		look_at_head(track, table);
-		fits = rows_nest_take(track->nest, time);
-		if (fits) {
-			*ret_table = table;
-			*ret_row = row;
-			return fits;
-		}
-		rows_run_add(walk->rows, &track->rest[table].main, row);
+			return false;
+		tracks->table = table;
+		tracks->row = rows_walk_take(walk);
+		look_at_head(tracks, table);
+		fits = rows_nest_take(tracks->nest, time);
+		if (fits < 0)
+			tracks->error = fits;
+		if (fits)
+			return fits > 0;
+		rows_run_add(walk->rows, &tracks->lists[table].main, tracks->row);
 	}
-}
-
-void track_end(struct track *track)
-{
-	for (int table = 0; table < TRACK_TABLES; table++)
-		*track->lists->of[table] = track->rest[table];
 }

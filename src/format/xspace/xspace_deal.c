@@ -27,8 +27,8 @@ static void see_time(struct xspace_writer *writer, int64_t begin_ns)
 
 /* True if an XSpace can hold the times of a row; else counts the row in OUT_OF_RANGE. The distance
  * from the first process's start counts, because times may count from 1970. */
-static bool takes_row(struct xspace_writer *writer, int64_t begin_ns, int64_t end_ns,
-		      uint64_t *out_of_range)
+static inline bool takes_row(struct xspace_writer *writer, int64_t begin_ns, int64_t end_ns,
+			     uint64_t *out_of_range)
 {
 	struct rows_time time = timeline_time(begin_ns, end_ns);
 
@@ -80,7 +80,7 @@ static void deal_activity(struct xspace_writer *writer, uint32_t row)
 	if (!takes_row(writer, activity->start_ns, activity->end_ns,
 		       &left_out->activities_out_of_range))
 		return;
-	list = timeline_deal_activity(timeline, row, timeline_place_of(timeline, activity));
+	list = timeline_deal_activity(timeline, row, timeline_place_of(timeline, activity, gpu));
 	list->words |= (uint8_t)(1 << xspace_word_of(trace_work_of(writer->trace, activity)));
 }
 

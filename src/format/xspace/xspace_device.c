@@ -253,18 +253,18 @@ static void put_foreign(struct device *device, const struct trace_activity *acti
 
 /* Writes a line's name, such as "Stream #1(Compute,MemcpyH2D)". XProf sorts lines with "Compute"
  * first. */
-static void name_line(const struct device *device, uint32_t activity, uint8_t words, unsigned track,
+static void name_line(const struct device *device, uint32_t slot, uint8_t words, unsigned track,
 		      char *name, size_t size)
 {
 	const struct trace *trace = device->trace;
-	const struct trace_activity *row = &trace->activities[activity];
+	uint32_t process = timeline_slot_process(&device->writer->timeline, slot);
 	size_t used;
 
-	if (row->stream == TRACE_NONE)
+	if (slot >= trace->streams_count)
 		used = (size_t)snprintf(name, size, "No stream");
 	else
 		used = (size_t)snprintf(name, size, "Stream #%" PRIu32,
-					trace->streams[row->stream].ordinal);
+					trace->streams[slot].ordinal);
 	for (unsigned word = 0, first = 1; word < XSPACE_WORD_COUNT; word++) {
 		if (!(words & 1u << word))
 			continue;
@@ -275,65 +275,44 @@ static void name_line(const struct device *device, uint32_t activity, uint8_t wo
 	used += (size_t)snprintf(name + used, size - used, ")");
 	if (trace->processes_count > 1)
 		used += (size_t)snprintf(name + used, size - used, " pid %" PRIu32,
-					 trace->processes[row->process].pid);
+					 trace->processes[process].pid);
 	if (track > 1)
 		snprintf(name + used, size - used, " lane %u", track);
 }
 
 /* The id of a line: the stream's number for the first line of a stream in a file of one process,
  * else a number that no stream has. */
-static uint64_t next_line_id(struct device *device, uint32_t activity, unsigned track)
+static uint64_t next_line_id(struct device *device, uint32_t slot, unsigned track)
 {
-	uint32_t stream = device->trace->activities[activity].stream;
+	const struct trace *trace = device->trace;
 
-	if (device->trace->processes_count == 1 && stream != TRACE_NONE && track == 1)
-		return device->trace->streams[stream].ordinal;
+	if (trace->processes_count == 1 && slot < trace->streams_count && track == 1)
+		return trace->streams[slot].ordinal;
 	return device->next_line_id++;
-}
-
-/* Writes one line. A row that overlaps the last event at all stays for the next line: a kernel
- * that runs during another one is not part of it. */
-static void put_track(struct device *device, struct rows_list *list, unsigned track)
-{
-	const struct rows *rows = &device->writer->timeline.activities;
-	struct rows_list rest = {.words = list->words};
-	struct rows_walk walk = rows_walk_begin(rows, list);
-	int64_t end_ns = INT64_MIN;
-	struct xspace_line line;
-	char name[256];
-
-	name_line(device, walk.row, list->words, track, name, sizeof(name));
-	line = (struct xspace_line){.id = next_line_id(device, walk.row, track), .name = name};
-	xspace_line_begin(&device->plane, &line);
-	while (walk.row != ROWS_NONE) {
-		uint32_t row = rows_walk_take(&walk);
-		const struct trace_activity *activity = &device->trace->activities[row];
-
-		if (activity->start_ns >= end_ns) {
-			end_ns = timeline_activity_time(rows->table, row).end_ns;
-			if (xspace_is_foreign(device->trace))
-				put_foreign(device, activity);
-			else
-				put_activity(device, activity);
-		} else {
-			rows_run_add(rows, &rest.main, row);
-		}
-	}
-	xspace_line_end(&device->plane, &line);
-	*list = rest;
 }
 
 static void put_stream(struct device *device, uint32_t slot)
 {
-	struct timeline *timeline = &device->writer->timeline;
-	struct rows_list *list =
-		&timeline->activities.lists[timeline_place(timeline, device->number, slot)];
-	int err = rows_list_sort(&timeline->activities, list);
+	struct timeline_stream stream =
+		timeline_stream_open(&device->writer->timeline, device->number, slot);
+	char name[256];
 
-	for (unsigned track = 1; rows_list_count(list) > 0 && !err && !device->error; track++)
-		put_track(device, list, track);
-	if (err && !device->error)
-		device->error = err;
+	while (!device->error && timeline_stream_begin(&stream)) {
+		struct xspace_line line = {.id = next_line_id(device, slot, stream.number),
+					   .name = name};
+
+		name_line(device, slot, stream.list.words, stream.number, name, sizeof(name));
+		xspace_line_begin(&device->plane, &line);
+		while (timeline_stream_next(&stream)) {
+			if (xspace_is_foreign(device->trace))
+				put_foreign(device, &device->trace->activities[stream.row]);
+			else
+				put_activity(device, &device->trace->activities[stream.row]);
+		}
+		xspace_line_end(&device->plane, &line);
+	}
+	if (stream.error && !device->error)
+		device->error = stream.error;
 }
 
 /* Each process has its streams, then its activities without one. */

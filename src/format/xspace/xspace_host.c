@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/timeline/track.h"
 #include "format/words.h"
 #include "format/xspace/xspace_blobs.h"
 #include "format/xspace/xspace_event.h"
@@ -348,59 +347,36 @@ static void put_row(struct host *host, enum track_table table, uint32_t row)
 		put_scope(host, row);
 }
 
-static void put_track(struct host *host, const struct track_lists *lists,
-		      const struct xspace_line *line)
+static void put_thread(struct host *host, uint32_t thread, bool ranges)
 {
-	struct xspace_writer *writer = host->writer;
-	struct xspace_line own = *line;
-	enum track_table table;
-	struct track track;
-	uint32_t row;
-	int more;
-
-	track_begin(&track, lists, &writer->timeline.scopes, &writer->timeline.calls, &host->nest);
-	xspace_line_begin(&host->plane, &own);
-	while (!host->error && (more = track_next(&track, &table, &row)) != 0) {
-		fail(host, more);
-		put_row(host, table, row);
-	}
-	xspace_line_end(&host->plane, &own);
-	track_end(&track);
-}
-
-static void put_thread(struct host *host, uint32_t thread, const struct track_lists *lists,
-		       const char *kind)
-{
+	struct tracks tracks =
+		timeline_thread_open(&host->writer->timeline, thread, ranges, &host->nest);
 	char name[256];
 
-	fail(host, track_lists_sort(lists, &host->writer->timeline.scopes,
-				    &host->writer->timeline.calls));
-	for (unsigned track = 1; !track_lists_are_empty(lists) && !host->error; track++) {
+	while (!host->error && tracks_begin(&tracks)) {
 		struct xspace_line line = {.name = name, .id = host->line_ids[thread]};
 
-		name_line(host, thread, kind, track, name, sizeof(name));
-		if (track > 1 || kind[0] != '\0')
+		name_line(host, thread, ranges ? " ranges" : "", tracks.number, name, sizeof(name));
+		if (tracks.number > 1 || ranges)
 			line.id = host->next_line_id++;
-		put_track(host, lists, &line);
+		xspace_line_begin(&host->plane, &line);
+		while (!host->error && tracks_next(&tracks))
+			put_row(host, tracks.table, tracks.row);
+		xspace_line_end(&host->plane, &line);
 	}
+	fail(host, tracks.error);
 }
 
 static void put_threads(struct host *host)
 {
-	struct timeline *timeline = &host->writer->timeline;
+	const struct timeline *timeline = &host->writer->timeline;
 
 	xspace_plane_use(&host->plane, XSPACE_STAT_CORRELATION_ID);
 	xspace_plane_use(&host->plane, XSPACE_STAT_SCOPE_RANGE_ID);
 	xspace_plane_use(&host->plane, XSPACE_STAT_DEVICE_ID);
 	for (uint32_t i = 0; i < timeline->threads && i <= host->trace->threads_count; i++) {
-		struct rows_list none = {.words = 0};
-		const struct track_lists own = {
-			{&timeline->scopes.lists[i], &timeline->calls.lists[i]}};
-		const struct track_lists ranges = {
-			{&timeline->scopes.lists[timeline->threads + i], &none}};
-
-		put_thread(host, i, &own, "");
-		put_thread(host, i, &ranges, " ranges");
+		put_thread(host, i, false);
+		put_thread(host, i, true);
 	}
 }
 
