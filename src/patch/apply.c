@@ -508,17 +508,25 @@ static int check_applies(struct dagpatch_recording *recording)
 	return err;
 }
 
+int apply_refuse(struct dagpatch_recording *recording, int err)
+{
+	if (recording->wanted)
+		settle(recording);
+	return recapture_refuse(recording, err);
+}
+
 /* Checks the recording and removes slots that have not changed. A failure is told to the ranks
  * that would wait for this one. */
 static int begin(struct dagpatch_recording *recording, bool needs_all)
 {
 	int err = check_applies(recording);
 
-	if (recording->wanted)
-		settle(recording);
 	if (err == 0 && needs_all)
 		err = check_bound(recording);
-	return err < 0 ? recapture_refuse(recording, err) : 0;
+	if (err < 0)
+		return apply_refuse(recording, err);
+	settle(recording);
+	return 0;
 }
 
 int wanted_begin(struct dagpatch_recording *recording)

@@ -10,6 +10,10 @@
  * apply. */
 int apply_if_needed(struct dagpatch_recording *recording);
 
+/* The launch or apply has failed with ERR before it has begun: says so to the ranks that would
+ * otherwise wait for this rank's vote. Returns ERR. */
+int apply_refuse(struct dagpatch_recording *recording, int err);
+
 /* Between these two calls the images and NEXT of recaptured work have the wanted values, but
  * nothing is applied. wanted_end gets RC, the result of the work in between, tells it to the other
  * ranks, and returns what recapture_agree returns. If wanted_begin fails, wanted_end must not be

@@ -35,7 +35,7 @@ static int copy_shadows(struct dagpatch_recording *recording, struct driver_stre
 	return 0;
 }
 
-static int check_stream(struct dagpatch_recording *recording, struct driver_stream *stream)
+static int check_device(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
 	const struct patch_device *device = recording->device;
 	int ordinal;
@@ -169,16 +169,25 @@ static int launch_and_run(struct dagpatch_recording *recording, struct driver_st
 				       : launch_graph(recording, stream);
 }
 
-static int launch(struct dagpatch_recording *recording, struct driver_stream *stream)
+/* Returns 1 if STREAM is captured, 0 if it is not, or a failure. */
+static int check_stream(struct dagpatch_recording *recording, struct driver_stream *stream)
 {
-	int err = check_stream(recording, stream);
+	int err = check_device(recording, stream);
 
 	if (err < 0)
 		return err;
 	err = recording->device->driver->stream_is_captured(recording->device, stream);
-	if (err < 0)
-		return recording_fail(recording, err, "launching");
-	return err > 0 ? launch_into_capture(recording, stream) : launch_and_run(recording, stream);
+	return err < 0 ? recording_fail(recording, err, "launching") : err;
+}
+
+static int launch(struct dagpatch_recording *recording, struct driver_stream *stream)
+{
+	int is_captured = check_stream(recording, stream);
+
+	if (is_captured < 0)
+		return apply_refuse(recording, is_captured);
+	return is_captured ? launch_into_capture(recording, stream)
+			   : launch_and_run(recording, stream);
 }
 
 int dagpatch_launch(struct dagpatch_recording *recording, void *stream)

@@ -555,6 +555,35 @@ static void a_rank_that_cannot_begin_says_so(void **state)
 	assert_true(run_ranks(one_has_no_address));
 }
 
+/* The driver fails on rank 0 before the launch has begun: it cannot tell whether the stream is
+ * captured. */
+static void one_has_no_stream(uint32_t number)
+{
+	struct rank rank;
+	uint32_t asked;
+	int rc;
+
+	rank_begin(&rank, number, &(struct choice){.change_together = 1});
+	launch_set(&rank, 0);
+	bind_set(&rank, 1);
+	asked = rank.asked;
+	let_fail(number == 0);
+	rc = dagpatch_launch(rank.recording, rank.stream);
+	let_fail(0);
+	if (number == 0)
+		scene_failed(rank.recording, rc, -EIO, "launching");
+	else
+		scene_failed(rank.recording, rc, -ECANCELED, "another rank failed before");
+	assert_int_equal(rank.asked, asked + 1);
+	expect_launch(&rank, 1);
+	rank_end(&rank);
+}
+
+static void a_rank_whose_stream_fails_says_so(void **state)
+{
+	assert_true(run_ranks(one_has_no_stream));
+}
+
 #ifndef BETWEEN_LIBRARY
 /* On one rank restoring the old addresses fails, too. That rank is lost, the other one is
  * complete, and both can recover. */
@@ -783,6 +812,7 @@ int main(void)
 		cmocka_unit_test(work_that_fails_on_one_rank),
 		cmocka_unit_test(ranks_that_capture_what_they_launch),
 		cmocka_unit_test(a_rank_that_cannot_begin_says_so),
+		cmocka_unit_test(a_rank_whose_stream_fails_says_so),
 #ifndef BETWEEN_LIBRARY
 		cmocka_unit_test(a_rank_that_is_lost_comes_back),
 #endif
