@@ -380,11 +380,18 @@ static int change(struct dagpatch_recording *recording, struct step *step)
 	return err;
 }
 
+/* The next apply makes a new graph even if nothing has changed. */
+static bool is_due(const struct dagpatch_recording *recording)
+{
+	return recording->table_choice.is_overdue || strategy_is_worn(recording);
+}
+
 static int apply_changes(struct dagpatch_recording *recording)
 {
 	uint64_t failures = recording->stats.failures;
 	struct step step = {0};
-	int err = recording->recapture_count > 0 ? recapture_prepare(recording) : 0;
+	int err = recording->recapture_count > 0 ? recapture_prepare(recording, is_due(recording))
+						 : 0;
 
 	err = err < 0 ? recapture_agree(recording, err) : change(recording, &step);
 	/* A call counts as one failure, however many strategies failed in it. */
@@ -431,7 +438,7 @@ static int build_first(struct dagpatch_recording *recording)
 	int err;
 
 	drop_current(recording);
-	err = recapture_prepare(recording);
+	err = recapture_prepare(recording, false);
 	err = err < 0 ? recapture_agree(recording, err) : make_first(recording, &step.replaced);
 	if (err < 0)
 		return err;
@@ -483,14 +490,13 @@ static void settle(struct dagpatch_recording *recording)
 	recording->changed_count = kept;
 }
 
-/* Where ranks vote, a change between table and nodes, and a new graph in place of a worn one, wait
- * for a change that the ranks vote on. */
+/* Where ranks vote, a new graph that is due waits for the next vote. A spent one cannot wait: its
+ * memsets would write wrong values. */
 static bool needs_apply(const struct dagpatch_recording *recording)
 {
 	return recording->changed_count > 0 || recording->revisions.pending_count > 0 ||
-	       recording->votes_always ||
-	       (!recording->voter &&
-		(recording->table_choice.is_overdue || strategy_is_worn(recording)));
+	       recording->votes_always || recording->is_spent ||
+	       (!recording->voter && is_due(recording));
 }
 
 static bool is_unchanged(const struct dagpatch_recording *recording)
@@ -535,7 +541,7 @@ int wanted_begin(struct dagpatch_recording *recording)
 
 	if (err < 0)
 		return err;
-	err = recapture_prepare(recording);
+	err = recapture_prepare(recording, false);
 	if (err < 0)
 		return recapture_agree(recording, err);
 	revisions_put(recording);

@@ -172,10 +172,10 @@ static bool is_asked(const struct dagpatch_recording *recording)
 
 /* What this rank would launch: the word for the vote, and a tag that is computed from the captures
  * that it would use. */
-static enum vote_word look_at(const struct dagpatch_recording *recording, uint64_t *ret_tag)
+static enum vote_word choose_word(const struct dagpatch_recording *recording, bool is_due,
+				  uint64_t *ret_tag)
 {
-	bool is_idle = !has_changes(recording) && !recording->table_choice.is_overdue;
-	enum vote_word word = is_idle ? VOTE_IDLE : VOTE_HAS;
+	enum vote_word word = is_due || has_changes(recording) ? VOTE_HAS : VOTE_IDLE;
 	uint64_t tag = 0;
 
 	for (uint32_t i = 0; i < recording->recapture_count; i++) {
@@ -194,13 +194,13 @@ static enum vote_word look_at(const struct dagpatch_recording *recording, uint64
 	return word;
 }
 
-/* The first vote. RC: the result so far; a failure is told to the other ranks. *RET_ALL: all ranks
+/* The first vote. ERR: the result so far; a failure is told to the other ranks. *RET_ALL: all ranks
  * must capture everything. */
-static int vote_before(struct dagpatch_recording *recording, int err, bool *ret_all)
+static int vote_before(struct dagpatch_recording *recording, int err, bool is_due, bool *ret_all)
 {
 	struct vote_answer answer;
 	uint64_t tag = 0;
-	enum vote_word word = err < 0 ? VOTE_FAILED : look_at(recording, &tag);
+	enum vote_word word = err < 0 ? VOTE_FAILED : choose_word(recording, is_due, &tag);
 	int voted = cache_vote(recording->voter, DAGPATCH_VOTE_BEFORE, word, tag, &answer);
 
 	if (err < 0)
@@ -249,7 +249,7 @@ int recapture_refuse(struct dagpatch_recording *recording, int err)
 {
 	bool all;
 
-	return is_asked(recording) ? vote_before(recording, err, &all) : err;
+	return is_asked(recording) ? vote_before(recording, err, false, &all) : err;
 }
 
 /* ---- finding and capturing ---- */
@@ -288,13 +288,13 @@ static int capture_missing(struct dagpatch_recording *recording, bool all)
 	return err;
 }
 
-int recapture_prepare(struct dagpatch_recording *recording)
+int recapture_prepare(struct dagpatch_recording *recording, bool is_due)
 {
 	bool all = false;
 	int err = find_all(recording);
 
 	if (is_asked(recording))
-		err = vote_before(recording, err, &all);
+		err = vote_before(recording, err, is_due, &all);
 	if (err == 0)
 		err = capture_missing(recording, all);
 	if (err < 0)

@@ -2,12 +2,15 @@
 #ifndef DAGPATCH_PATCH_RECAPTURE_H
 #define DAGPATCH_PATCH_RECAPTURE_H
 
+#include <stdbool.h>
+
 #include "patch/captured_graph.h"
 
 /* For each child that must be recaptured: takes a graph for the wanted addresses from the cache,
- * or captures one, as NEXT. Where a cache votes, asks all ranks first. Nothing is applied. On
+ * or captures one, as NEXT. Where a cache votes, asks all ranks first. IS_DUE: the caller will make
+ * a new graph even if nothing has changed, which the ranks vote on, too. Nothing is applied. On
  * failure there is no NEXT. In either case recapture_agree must follow. */
-int recapture_prepare(struct dagpatch_recording *recording);
+int recapture_prepare(struct dagpatch_recording *recording, bool is_due);
 
 /* The second vote: if recapture_prepare has promised it, tells the other ranks that this rank's
  * step ended with RC. Returns RC or, if RC is 0, -ECANCELED (another rank failed) or the vote's

@@ -31,8 +31,8 @@ static uint64_t update_limit(const struct dagpatch_recording *recording)
 /* Tests whether MORE updates are too many for the executable graph. */
 static bool wears_out(const struct dagpatch_recording *recording, uint32_t more)
 {
-	return !recording->foreign_exec &&
-	       (recording->is_spent || recording->updates + more > update_limit(recording));
+	return recording->is_spent ||
+	       (!recording->foreign_exec && recording->updates + more > update_limit(recording));
 }
 
 bool strategy_is_worn(const struct dagpatch_recording *recording)
@@ -285,14 +285,15 @@ static int set_all_memsets(struct dagpatch_recording *recording)
 	return err;
 }
 
-/* If the driver cannot set a memset, each launch gets a new executable graph. */
+/* If the driver cannot set a memset, each launch gets a new executable graph, unless the executable
+ * graph is the caller's. */
 int strategy_set_memsets(struct dagpatch_recording *recording)
 {
 	int err = set_all_memsets(recording);
 
 	if (err != -ENOTSUP)
 		return err;
-	recording->is_spent = true;
+	recording->is_spent = !recording->foreign_exec;
 	patch_fault_take();
 	return 0;
 }

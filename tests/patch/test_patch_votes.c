@@ -142,6 +142,7 @@ static int vote_patiently(void *user, const struct dagpatch_vote *asked, int64_t
 struct choice {
 	enum dagpatch_strategy strategy;
 	int change_together, verify;
+	uint32_t updates; /* dagpatch_options.updates_before_instantiate */
 };
 
 static void record(struct rank *rank)
@@ -173,7 +174,8 @@ static void rank_begin(struct rank *rank, uint32_t number, const struct choice *
 {
 	struct dagpatch_options options =
 		DAGPATCH_SIZED(options, .driver = suite_bed->driver, .library = VOTES_LIBRARY,
-			       .strategy = choice->strategy, .verify = choice->verify);
+			       .strategy = choice->strategy, .verify = choice->verify,
+			       .updates_before_instantiate = choice->updates);
 
 	*rank = (struct rank){.number = number,
 			      .vote = {shared->box, number, shared->ranks[number].round}};
@@ -221,6 +223,14 @@ static uint32_t launch_set(struct rank *rank, uint32_t set)
 {
 	bind_set(rank, set);
 	return expect_launch(rank, set);
+}
+
+static struct dagpatch_stats stats_of(const struct dagpatch_recording *recording)
+{
+	struct dagpatch_stats stats = {.size = sizeof(stats)};
+
+	OK(recording, dagpatch_recording_stats(recording, &stats));
+	return stats;
 }
 
 static void rank_end(struct rank *rank)
@@ -623,6 +633,46 @@ static void a_rank_that_is_lost_comes_back(void **state)
 }
 #endif
 
+/* After a failed change, the executable graph of rank 0 is worn: setting the nodes and putting them
+ * back were too many updates. The new graph is made although no address has changed, so the ranks
+ * vote on it: APPLY fails on both ranks or on none. */
+static void one_is_worn(uint32_t number)
+{
+	struct rank rank;
+	uint64_t instantiated, call = 0;
+	int rc;
+
+	rank_begin(&rank, number,
+		   &(struct choice){.strategy = DAGPATCH_SET_PARAMS,
+				    .verify = 1,
+				    .updates = number == 0 ? 1 : UINT32_MAX});
+	launch_set(&rank, 0);
+	rank.is_other = true;
+	change(&rank, 0, &rc);
+	rank.is_other = false;
+	scene_failed(rank.recording, rc, -EILSEQ, "");
+	OK(rank.recording, dagpatch_revert(rank.recording));
+	instantiated = stats_of(rank.recording).uses[DAGPATCH_INSTANTIATE];
+	do {
+		let_fail(number == 0 ? ++call : 0);
+		rc = dagpatch_apply(rank.recording);
+		let_fail(0);
+		if (rc < 0)
+			assert_int_equal(rc, number == 0 ? -EIO : -ECANCELED);
+	} while (rc < 0);
+	assert_true(number == 1 || call > 3);
+	assert_int_equal(stats_of(rank.recording).uses[DAGPATCH_INSTANTIATE] - instantiated,
+			 number == 0);
+	expect_launch(&rank, 0);
+	launch_set(&rank, 1);
+	rank_end(&rank);
+}
+
+static void a_worn_graph_is_replaced_by_a_vote(void **state)
+{
+	assert_true(run_ranks(one_is_worn));
+}
+
 /* ---- votes that fail ---- */
 
 /* Checks the state after a failed vote: the old state is kept, nothing ran, and the rank votes
@@ -813,6 +863,7 @@ int main(void)
 		cmocka_unit_test(ranks_that_capture_what_they_launch),
 		cmocka_unit_test(a_rank_that_cannot_begin_says_so),
 		cmocka_unit_test(a_rank_whose_stream_fails_says_so),
+		cmocka_unit_test(a_worn_graph_is_replaced_by_a_vote),
 #ifndef BETWEEN_LIBRARY
 		cmocka_unit_test(a_rank_that_is_lost_comes_back),
 #endif
