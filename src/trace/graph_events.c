@@ -27,11 +27,6 @@ struct finding {
 	bool is_partial; /* the exec may have other nodes that record events */
 };
 
-static uint64_t update_exec(const struct raw *row)
-{
-	return ((const struct record_graph_node *)row->record)->graph_id;
-}
-
 /* Marks the graph and the graphs that contain it. */
 static void mark(struct finding *finding, uint32_t graph)
 {
@@ -124,17 +119,16 @@ static int enter_exec(struct finding *finding, uint32_t exec)
 	return graph == TRACE_NONE ? 0 : add_recorders(finding, graph, 0);
 }
 
-static void apply_update(struct finding *finding, uint32_t exec,
-			 const struct record_graph_node *record)
+static void apply_update(struct finding *finding, uint32_t exec, const struct input_update *update)
 {
 	uint32_t node;
 
-	if (record->type != RECORD_NODE_EVENT_RECORD)
+	if (update->type != RECORD_NODE_EVENT_RECORD)
 		return;
-	node = updates_find_node(finding->load, exec, record);
+	node = updates_find_node(finding->load, exec, update);
 	for (uint32_t i = 0; i < finding->recorder_count; i++)
 		if (finding->recorders[i].node == node)
-			finding->recorders[i].event = record->event;
+			finding->recorders[i].event = update->event;
 	finding->is_partial |= node == TRACE_NONE;
 }
 
@@ -173,23 +167,20 @@ static int take_launch(struct finding *finding, const struct trace_launch *launc
 static int take_exec(struct finding *finding, uint32_t first, uint32_t stop)
 {
 	struct process_load *load = finding->load;
-	const struct raw_list *updates = &load->lists[RECORD_GRAPH_EXEC_UPDATE];
+	const struct graph_input *input = &load->graph_input;
 	const struct trace_launch *launches = load->trace->launches;
 	uint32_t exec = launches[first].exec;
 	uint64_t id = load->trace->execs[exec].id;
-	uint32_t next = id ? (uint32_t)(raw_find(updates, id - 1, update_exec) + 1) : 0;
+	uint32_t next = graph_input_find_updates(input, id);
 	int result = enter_exec(finding, exec);
 
 	for (uint32_t i = first; i < stop && result == 0; i++) {
-		uint64_t cid = load->launch_cids[i - load->first.launches];
+		uint64_t cid = input->launches[i - load->first.launches].cid;
+		const struct input_update *update;
 
-		for (; finding->recorder_count && next < updates->count; next++) {
-			const struct record_graph_node *record = updates->rows[next].record;
-
-			if (record->graph_id != id || record->cid >= cid)
-				break;
-			apply_update(finding, exec, record);
-		}
+		while (finding->recorder_count &&
+		       (update = graph_input_next_update(input, id, cid, &next)))
+			apply_update(finding, exec, update);
 		result = take_launch(finding, &launches[i]);
 	}
 	return result;

@@ -1,18 +1,13 @@
-/* The stage of graphs: graphs as they were instantiated, their nodes and edges, the executable
- * graphs made of them, and their launches. */
+/* The stage of graphs: makes rows of the input of graphs (graph_input.h): graphs as they were
+ * instantiated, their nodes and edges, the executable graphs made of them, and their launches. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/expect.h"
 #include "trace/process_load.h"
 #include "trace/row_table.h"
-
-/* by_id() reads the id at the same place in all of these: behind the header. */
-_Static_assert(offsetof(struct record_graph, graph_id) == 8, "graph id");
-_Static_assert(offsetof(struct record_graph_node, graph_id) == 8, "graph id");
-_Static_assert(offsetof(struct record_graph_edge, graph_id) == 8, "graph id");
-_Static_assert(offsetof(struct record_graph_exec, exec_id) == 8, "exec id");
-_Static_assert(offsetof(struct record_graph_launch, exec_id) == 8, "exec id");
+#include "trace/sort.h"
 
 static const char *const type_texts[] = {
 	[RECORD_NODE_KERNEL] = "kernel",
@@ -30,147 +25,132 @@ static const char *const type_texts[] = {
 	[RECORD_NODE_CONDITIONAL] = "conditional",
 };
 
-static uint64_t by_id(const struct raw *row)
+static uint64_t graph_key(const void *row)
 {
-	return ((const struct record_graph *)row->record)->graph_id;
+	return ((const struct input_graph *)row)->id;
 }
 
-static uint64_t by_tag(const struct raw *row)
+static uint64_t node_key(const void *row)
 {
-	return ((const struct record_header *)row->record)->tag;
+	return ((const struct input_node *)row)->graph_id;
 }
 
-static uint64_t by_replay(const struct raw *row)
+static uint64_t node_index_key(const void *row)
 {
-	return ((const struct record_graph_launch *)row->record)->replay;
+	return ((const struct input_node *)row)->index;
 }
 
-static uint64_t by_node_handle(const struct raw *row)
+static uint64_t edge_key(const void *row)
 {
-	return ((const struct record_node_recorded *)row->record)->node;
+	return ((const struct input_edge *)row)->graph_id;
 }
 
-static uint64_t by_node_ns(const struct raw *row)
+static uint64_t exec_key(const void *row)
 {
-	return ((const struct record_node_recorded *)row->record)->ns;
+	return ((const struct input_exec *)row)->id;
 }
 
-static int sort_all(struct process_load *load)
+static uint64_t launch_key(const void *row)
 {
-	struct raw_list *lists = load->lists;
+	return ((const struct input_launch *)row)->exec_id;
+}
 
-	if (raw_sort(&lists[RECORD_GRAPH], by_id) < 0 ||
-	    raw_sort(&lists[RECORD_GRAPH_NODE], by_tag) < 0 ||
-	    raw_sort(&lists[RECORD_GRAPH_NODE], by_id) < 0 ||
-	    raw_sort(&lists[RECORD_GRAPH_EDGE], by_id) < 0 ||
-	    raw_sort(&lists[RECORD_GRAPH_EXEC], by_id) < 0 ||
-	    raw_sort(&lists[RECORD_GRAPH_LAUNCH], by_replay) < 0 ||
-	    raw_sort(&lists[RECORD_GRAPH_LAUNCH], by_id) < 0 ||
-	    raw_sort(&lists[RECORD_NODE_RECORDED], by_node_ns) < 0 ||
-	    raw_sort(&lists[RECORD_NODE_RECORDED], by_node_handle) < 0)
+static uint64_t launch_replay_key(const void *row)
+{
+	return ((const struct input_launch *)row)->replay;
+}
+
+static uint64_t launch_cid_key(const void *row)
+{
+	return ((const struct input_launch *)row)->cid;
+}
+
+#define SORT(input, array, key)                                                                    \
+	sort_by_key((input)->array, (input)->array##_count, sizeof(*(input)->array), key)
+
+/* CUPTI gives launches no replay number. Numbers the launches of each exec that have none in the
+ * order of their cids. */
+static int number_launches(struct process_load *load)
+{
+	struct graph_input *input = &load->graph_input;
+	uint64_t exec = 0, replay = 0;
+
+	if (!cuda_is_there(&load->cuda))
+		return 0;
+	if (SORT(input, launches, launch_cid_key) < 0 || SORT(input, launches, launch_key) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < input->launches_count; i++) {
+		struct input_launch *launch = &input->launches[i];
+
+		if (launch->exec_id != exec)
+			replay = 0;
+		exec = launch->exec_id;
+		if (launch->replay == RECORD_REPLAY_UNCOUNTED)
+			launch->replay = replay++;
+	}
+	return 0;
+}
+
+static int sort_all(struct graph_input *input)
+{
+	if (SORT(input, graphs, graph_key) < 0 || SORT(input, nodes, node_index_key) < 0 ||
+	    SORT(input, nodes, node_key) < 0 || SORT(input, edges, edge_key) < 0 ||
+	    SORT(input, execs, exec_key) < 0 || SORT(input, launches, launch_replay_key) < 0 ||
+	    SORT(input, launches, launch_key) < 0)
 		return -ENOMEM;
 	return 0;
 }
 
-/* The scope that was open when the node with HANDLE was added. Handles are reused, so the last
- * record before the graph was instantiated, at NS, counts. */
-static uint32_t node_scope(const struct process_load *load, uint64_t handle, uint64_t ns)
-{
-	const struct raw_list *list = &load->lists[RECORD_NODE_RECORDED];
-
-	for (int64_t at = raw_find(list, handle, by_node_handle); at >= 0; at--) {
-		const struct record_node_recorded *record = list->rows[at].record;
-
-		if (record->node != handle)
-			break;
-		if (record->ns <= ns)
-			return load_find_scope(load, record->scope);
-	}
-	return TRACE_NONE;
-}
-
-static enum trace_copy_direction node_direction(const struct record_graph_node *record)
-{
-	static const enum trace_copy_direction by_kind[] = {TRACE_H2H, TRACE_H2D, TRACE_D2H,
-							    TRACE_D2D};
-
-	if (record->type != RECORD_NODE_MEMCPY || record->copy_kind >= 4)
-		return TRACE_COPY_UNKNOWN;
-	return by_kind[record->copy_kind];
-}
-
-static enum record_node_type node_type(const struct record_graph_node *record)
-{
-	return record->type < RECORD_NODE_OTHER || record->type == RECORD_NODE_CONDITIONAL
-		       ? record->type
-		       : RECORD_NODE_OTHER;
-}
-
-static trace_string node_name(struct process_load *load, const struct record_graph_node *record)
-{
-	trace_string name = 0;
-
-	if (record->type == RECORD_NODE_KERNEL)
-		name = load_function_name(load, record->function, record->ns);
-	if (name)
-		return name;
-	return strtab_intern_z(load->strings, type_texts[node_type(record)]);
-}
-
 static struct trace_node node_row(struct process_load *load, uint32_t graph,
-				  const struct record_graph_node *record)
+				  const struct input_node *node)
 {
 	struct trace_node row = {
 		.graph = graph,
-		.index = record->header.tag,
-		.type = node_type(record),
-		.name = node_name(load, record),
-		.handle = record->handle,
-		.bytes = record->bytes,
-		.direction = node_direction(record),
-		.scope = node_scope(load, record->handle, record->ns),
-		.child = load_find_graph(load, record->child_graph_id),
-		.pieces = 1,
+		.index = node->index,
+		.type = node->type,
+		.name = node->signature.name,
+		.handle = node->handle,
+		.bytes = node->signature.bytes,
+		.direction = node->direction,
+		.scope = node->scope,
+		.child = load_find_graph(load, node->child_id),
+		.event = node->event,
+		.pieces = node->signature.pieces,
 	};
 
-	if (record->type == RECORD_NODE_EVENT_RECORD || record->type == RECORD_NODE_EVENT_WAIT)
-		row.event = record->event;
-	if (record->type == RECORD_NODE_MEMSET)
-		row.pieces = expect_fill_pieces(record->dst, record->bytes, record->height);
-
-	for (int i = 0; i < 3; i++) {
-		row.grid[i] = (uint64_t)record->grid[i] * record->block[i];
-		row.workgroup[i] = record->block[i];
-	}
+	if (!row.name)
+		row.name = strtab_intern_z(load->strings, type_texts[node->type]);
+	memcpy(row.grid, node->signature.grid, sizeof(row.grid));
+	memcpy(row.workgroup, node->signature.workgroup, sizeof(row.workgroup));
 	return row;
 }
 
 /* Nodes whose graph is not in the recording are left out. */
 static int load_nodes(struct process_load *load)
 {
-	const struct raw_list *list = &load->lists[RECORD_GRAPH_NODE];
-	struct trace_node *rows = trace_extend(load->trace, nodes, list->count);
+	const struct graph_input *input = &load->graph_input;
+	struct trace_node *rows = trace_extend(load->trace, nodes, input->nodes_count);
 	uint32_t used = 0;
 
 	if (!rows)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct record_graph_node *record = list->rows[i].record;
-		uint32_t graph = load_find_graph(load, record->graph_id);
+	for (uint32_t i = 0; i < input->nodes_count; i++) {
+		const struct input_node *node = &input->nodes[i];
+		uint32_t graph = load_find_graph(load, node->graph_id);
 		struct trace_graph *row;
 
 		if (graph == TRACE_NONE)
 			continue;
 		row = &load->trace->graphs[graph];
-		if (record->header.tag != row->node_count) {
+		if (node->index != row->node_count) {
 			load->expects[graph - load->first.graphs].unknown = true;
 			continue;
 		}
 		if (row->node_count++ == 0)
 			row->node_first = load->first.nodes + used;
-		rows[used++] = node_row(load, graph, record);
+		rows[used++] = node_row(load, graph, node);
 	}
-	load->trace->nodes_count -= list->count - used;
+	load->trace->nodes_count -= input->nodes_count - used;
 	return 0;
 }
 
@@ -185,8 +165,8 @@ static int compare_edges(const void *left, const void *right)
 
 /* Loads the edges of one graph: in the order in which they were added for the expectation, sorted
  * in the model. */
-static int load_graph_edges(struct process_load *load, uint32_t graph, const struct raw *rows,
-			    uint32_t count)
+static int load_graph_edges(struct process_load *load, uint32_t graph,
+			    const struct input_edge *rows, uint32_t count)
 {
 	struct trace_graph *row = &load->trace->graphs[graph];
 	struct expect_graph *expect = &load->expects[graph - load->first.graphs];
@@ -197,17 +177,15 @@ static int load_graph_edges(struct process_load *load, uint32_t graph, const str
 	if (!edges || !expect->edges)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct record_graph_edge *record = rows[i].record;
+		const struct input_edge *edge = &rows[i];
 
-		if (record->from >= row->node_count || record->to >= row->node_count) {
+		if (edge->from >= row->node_count || edge->to >= row->node_count) {
 			expect->unknown = true;
 			continue;
 		}
-		expect->edges[used] = (struct expect_edge){record->from, record->to};
-		edges[used++] = (struct trace_edge){
-			row->node_first + record->from, row->node_first + record->to,
-			record->header.tag == RECORD_EDGE_PROGRAMMATIC ? RECORD_EDGE_PROGRAMMATIC
-								       : RECORD_EDGE_PLAIN};
+		expect->edges[used] = (struct expect_edge){edge->from, edge->to};
+		edges[used++] = (struct trace_edge){row->node_first + edge->from,
+						    row->node_first + edge->to, edge->type};
 	}
 	expect->edge_count = used;
 	load->trace->edges_count -= count - used;
@@ -219,48 +197,47 @@ static int load_graph_edges(struct process_load *load, uint32_t graph, const str
 
 static int load_edges(struct process_load *load)
 {
-	const struct raw_list *list = &load->lists[RECORD_GRAPH_EDGE];
-	uint32_t start = 0;
+	const struct graph_input *input = &load->graph_input;
+	const struct input_edge *edges = input->edges;
+	uint32_t stop;
 
-	while (start < list->count) {
-		uint64_t id = by_id(&list->rows[start]);
-		uint32_t stop = start + 1;
-		uint32_t graph = load_find_graph(load, id);
+	for (uint32_t start = 0; start < input->edges_count; start = stop) {
+		uint32_t graph = load_find_graph(load, edges[start].graph_id);
 
-		while (stop < list->count && by_id(&list->rows[stop]) == id)
-			stop++;
+		for (stop = start + 1; stop < input->edges_count; stop++)
+			if (edges[stop].graph_id != edges[start].graph_id)
+				break;
 		if (graph != TRACE_NONE &&
-		    load_graph_edges(load, graph, &list->rows[start], stop - start) < 0)
+		    load_graph_edges(load, graph, &edges[start], stop - start) < 0)
 			return -ENOMEM;
-		start = stop;
 	}
 	return 0;
 }
 
 static int load_graphs(struct process_load *load)
 {
-	const struct raw_list *list = &load->lists[RECORD_GRAPH];
-	struct trace_graph *rows = trace_extend(load->trace, graphs, list->count);
+	const struct graph_input *input = &load->graph_input;
+	struct trace_graph *rows = trace_extend(load->trace, graphs, input->graphs_count);
 	uint32_t used = 0;
 
-	load->expects = calloc((size_t)list->count + 1, sizeof(*load->expects));
+	load->expects = calloc((size_t)input->graphs_count + 1, sizeof(*load->expects));
 	if (!rows || !load->expects)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct record_graph *record = list->rows[i].record;
+	for (uint32_t i = 0; i < input->graphs_count; i++) {
+		const struct input_graph *graph = &input->graphs[i];
 
-		if (record->graph_id == 0 || (used && rows[used - 1].id == record->graph_id))
+		if (graph->id == 0 || (used && rows[used - 1].id == graph->id))
 			continue;
 		rows[used++] = (struct trace_graph){
 			.process = load->process,
-			.id = record->graph_id,
+			.id = graph->id,
 			.node_first = load->trace->nodes_count,
 			.edge_first = load->trace->edges_count,
 			.parent = TRACE_NONE,
-			.parent_node = record->parent_node,
+			.parent_node = graph->parent_node,
 		};
 	}
-	load->trace->graphs_count -= list->count - used;
+	load->trace->graphs_count -= input->graphs_count - used;
 	return 0;
 }
 
@@ -286,21 +263,22 @@ static void link_held(struct trace *trace, uint32_t graph)
  * nodes and edges that it announced. */
 static void complete_graphs(struct process_load *load)
 {
-	const struct raw_list *list = &load->lists[RECORD_GRAPH];
+	const struct graph_input *input = &load->graph_input;
 
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct record_graph *record = list->rows[i].record;
-		uint32_t graph = load_find_graph(load, record->graph_id);
+	for (uint32_t i = 0; i < input->graphs_count; i++) {
+		const struct input_graph *graph = &input->graphs[i];
+		uint32_t at = load_find_graph(load, graph->id);
+		struct expect_graph *expect;
 		struct trace_graph *row;
 
-		if (graph == TRACE_NONE)
+		if (at == TRACE_NONE)
 			continue;
-		row = &load->trace->graphs[graph];
-		row->parent = load_find_graph(load, record->parent_graph_id);
-		load->expects[graph - load->first.graphs].lacks_nodes =
-			row->node_count < record->node_count;
-		if (row->node_count != record->node_count || row->edge_count != record->edge_count)
-			load->expects[graph - load->first.graphs].unknown = true;
+		row = &load->trace->graphs[at];
+		row->parent = load_find_graph(load, graph->parent_id);
+		expect = &load->expects[at - load->first.graphs];
+		expect->lacks_nodes = row->node_count < graph->node_count;
+		expect->unknown |= graph->is_partial || row->node_count != graph->node_count ||
+				   row->edge_count != graph->edge_count;
 	}
 	for (uint32_t i = load->first.graphs; i < load->trace->graphs_count; i++)
 		link_held(load->trace, i);
@@ -310,28 +288,29 @@ static void complete_graphs(struct process_load *load)
  * record was dropped. */
 static int load_execs(struct process_load *load)
 {
-	const struct raw_list *execs = &load->lists[RECORD_GRAPH_EXEC];
-	const struct raw_list *launches = &load->lists[RECORD_GRAPH_LAUNCH];
-	uint64_t room = (uint64_t)execs->count + launches->count;
+	const struct graph_input *input = &load->graph_input;
+	uint64_t room = (uint64_t)input->execs_count + input->launches_count;
 	struct trace_exec *rows = trace_extend(load->trace, execs, room);
 	uint32_t used = 0, exec = 0, launch = 0;
 
 	if (!rows)
 		return -ENOMEM;
-	while (exec < execs->count || launch < launches->count) {
-		bool is_announced = launch == launches->count ||
-				    (exec < execs->count &&
-				     by_id(&execs->rows[exec]) <= by_id(&launches->rows[launch]));
-		const struct raw *raw =
-			is_announced ? &execs->rows[exec++] : &launches->rows[launch++];
-		const struct record_graph_exec *record = is_announced ? raw->record : NULL;
+	while (exec < input->execs_count || launch < input->launches_count) {
+		bool is_announced = launch == input->launches_count ||
+				    (exec < input->execs_count &&
+				     input->execs[exec].id <= input->launches[launch].exec_id);
+		uint64_t id =
+			is_announced ? input->execs[exec].id : input->launches[launch].exec_id;
+		uint64_t graph_id = is_announced ? input->execs[exec].graph_id : 0;
 
-		if (used && rows[used - 1].id == by_id(raw))
+		exec += is_announced;
+		launch += !is_announced;
+		if (used && rows[used - 1].id == id)
 			continue;
 		rows[used++] = (struct trace_exec){
 			.process = load->process,
-			.id = by_id(raw),
-			.graph = record ? load_find_graph(load, record->graph_id) : TRACE_NONE,
+			.id = id,
+			.graph = load_find_graph(load, graph_id),
 		};
 	}
 	load->trace->execs_count -= (uint32_t)room - used;
@@ -340,27 +319,25 @@ static int load_execs(struct process_load *load)
 
 static int load_launches(struct process_load *load)
 {
-	const struct raw_list *list = &load->lists[RECORD_GRAPH_LAUNCH];
+	const struct graph_input *input = &load->graph_input;
 	struct trace *trace = load->trace;
-	struct trace_launch *rows = trace_extend(trace, launches, list->count);
+	struct trace_launch *rows = trace_extend(trace, launches, input->launches_count);
 
-	load->launch_cids = calloc((size_t)list->count + 1, sizeof(*load->launch_cids));
-	if (!rows || !load->launch_cids)
+	if (!rows)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct record_graph_launch *record = list->rows[i].record;
-		uint32_t call = load_find_call(load, record->cid);
+	for (uint32_t i = 0; i < input->launches_count; i++) {
+		const struct input_launch *launch = &input->launches[i];
+		uint32_t call = load_find_call(load, launch->cid);
 
 		rows[i] = (struct trace_launch){
 			.process = load->process,
 			/* load_execs made one for every launch */
-			.exec = load_find_exec(load, record->exec_id),
-			.replay = record->replay,
+			.exec = load_find_exec(load, launch->exec_id),
+			.replay = launch->replay,
 			.call = call,
 			.stream = call == TRACE_NONE ? TRACE_NONE : trace->calls[call].stream,
 			.activities_expected = TRACE_NONE,
 		};
-		load->launch_cids[i] = record->cid;
 		trace->execs[rows[i].exec].launch_count++;
 		if (call != TRACE_NONE)
 			trace->calls[call].launch = load->first.launches + i;
@@ -370,8 +347,10 @@ static int load_launches(struct process_load *load)
 
 int graphs_load(struct process_load *load)
 {
-	int err = sort_all(load);
+	int err = number_launches(load);
 
+	if (err == 0)
+		err = sort_all(&load->graph_input);
 	if (err == 0)
 		err = load_graphs(load);
 	if (err == 0)
@@ -382,5 +361,8 @@ int graphs_load(struct process_load *load)
 		complete_graphs(load);
 	if (err == 0)
 		err = load_execs(load);
-	return err == 0 ? load_launches(load) : err;
+	if (err == 0)
+		err = load_launches(load);
+	graph_input_release_graphs(&load->graph_input);
+	return err;
 }

@@ -207,6 +207,8 @@ static const struct ingest_stage stages[] = {
 	{"notes", "records", "messages", tell_notes},
 	{"catalog", "records", "threads, agents, queues, apis, kernels", catalog_load},
 	{"scopes", "records, ids, threads", "scopes", scopes_load},
+	/* Before there are calls and activities: each list of records is freed once it is read. */
+	{"graph records", "records, ids, scopes, kernels", "graph input", graph_records_load},
 	{"clocks", "records, agents", "clocks", clocks_load},
 	{"cuda clock", "records, ids, agents", "cuda clock, outer calls", cuda_load},
 	{"streams", "records, ids, apis", "streams, stream apis", streams_load},
@@ -224,31 +226,30 @@ static const struct ingest_stage stages[] = {
 	{"cuda captures", "apis, calls, capture notes", "captured calls", cuda_captures_load},
 	{"cuda impossible", "agents, streams, calls, activities", "messages", cuda_impossible_load},
 	{"cuda graphs",
-	 "records, ids, apis, outer calls, calls, activities, capture notes, update notes",
-	 "graph records, cuda nodes", cuda_graphs_load},
-	{"graphs", "records, graph records, scopes, kernels, calls",
-	 "graphs, nodes, edges, execs, launches", graphs_load},
+	 "records, ids, apis, outer calls, scopes, calls, activities, capture notes, graph input",
+	 "graph input, cuda nodes", cuda_graphs_load},
+	{"graphs", "graph input, calls", "graphs, nodes, edges, execs, launches", graphs_load},
 	{"cuda bodies",
 	 "records, cuda clock, cuda nodes, calls, activities, graphs, nodes, edges, execs, "
 	 "launches",
 	 "calls of bodies", cuda_bodies_load},
 	{"naming",
-	 "records, update notes, cuda nodes, calls, activities, works, graphs, nodes, execs, "
+	 "update notes, graph input, cuda nodes, calls, activities, works, graphs, nodes, execs, "
 	 "launches",
 	 "nodes of activities, switches", naming_load},
 	{"hip events",
-	 "records, event notes, update notes, apis, calls, streams of calls, activities, graphs, "
-	 "nodes, execs, launches",
+	 "event notes, graph input, apis, calls, streams of calls, activities, graphs, nodes, "
+	 "execs, launches",
 	 "events, event records, waits", hip_events_load},
 	{"cuda events",
 	 "records, cuda clock, outer calls, captured calls, threads, agents, streams, calls, "
-	 "update notes, graphs, nodes, execs, launches",
+	 "graph input, graphs, nodes, execs, launches",
 	 "events, event records, waits, memory operations, overheads", cuda_events_load},
 	{"cuda expect", "records, apis, outer calls, calls, graphs, nodes, execs, launches",
 	 "expected activities", cuda_expect_load},
 	{"ledger",
-	 "records, calls, streams of calls, activities, barriers, works, graphs, nodes, "
-	 "nodes of activities, launches, switches, expected activities",
+	 "records, calls, streams of calls, activities, barriers, works, graph input, graphs, "
+	 "nodes, nodes of activities, launches, switches, expected activities",
 	 "sources, drops", ledger_load},
 };
 

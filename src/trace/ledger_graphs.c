@@ -341,7 +341,7 @@ static void tally_launch(const struct ledger *ledger, uint32_t index, struct tra
 	const struct process_load *load = ledger->load;
 	const struct trace_launch *launch = &load->trace->launches[index];
 	const struct expect_graph *expect = expect_of(load, launch->exec);
-	uint64_t cid = load->launch_cids[index - load->first.launches];
+	uint64_t cid = load->graph_input.launches[index - load->first.launches].cid;
 	uint64_t before = activities_of(source), off, least;
 
 	if (launch->call == TRACE_NONE || !expect || expect->unknown) {

@@ -14,27 +14,15 @@
 #include "trace/process_load.h"
 #include "trace/sort.h"
 
-/* What is known of the activities of a node. Hashed as bytes, so without padding. */
-struct signature {
-	uint64_t bytes;	   /* of copies and fills; 0 = unknown */
-	trace_string name; /* of kernels; 0 = unknown */
-	uint32_t reserved;
-	uint64_t grid[3];
-	uint32_t workgroup[3];
-	uint32_t pieces; /* number of activities that HIP makes of it */
-};
-
-_Static_assert(sizeof(struct signature) == 56, "signature without padding");
-
 /* The exec whose launches are being named, as it was at the current launch. */
 struct exec_state {
 	uint32_t exec; /* index into trace.execs, TRACE_NONE = none yet */
 	const struct expect_graph *expect;
-	struct signature *signatures; /* by item; updates change them */
+	struct node_signature *signatures; /* by item; updates change them */
 	/* items by node; NULL = not made, because no update came yet */
 	struct sort_row *by_node;
 	struct sort_row *by_hash; /* items by the hash of their signature; NULL = not made */
-	uint32_t next_update;	  /* index into the list of GRAPH_EXEC_UPDATE records */
+	uint32_t next_update;	  /* index into the updates of load->graph_input */
 };
 
 struct naming {
@@ -49,19 +37,19 @@ struct naming {
 	bool is_cuda;	 /* the launches are CUDA's, whose activities name their nodes */
 };
 
-static uint64_t update_exec(const struct raw *row)
+static uint64_t update_exec(const void *row)
 {
-	return ((const struct record_graph_node *)row->record)->graph_id;
+	return ((const struct input_update *)row)->exec_id;
 }
 
-static uint64_t update_cid(const struct raw *row)
+static uint64_t update_cid(const void *row)
 {
-	return ((const struct record_graph_node *)row->record)->cid;
+	return ((const struct input_update *)row)->cid;
 }
 
-static struct signature node_signature(const struct trace_node *node)
+static struct node_signature node_signature(const struct trace_node *node)
 {
-	struct signature signature = {.bytes = node->bytes, .pieces = node->pieces};
+	struct node_signature signature = {.bytes = node->bytes, .pieces = node->pieces};
 
 	if (node->type != RECORD_NODE_KERNEL)
 		return signature;
@@ -84,21 +72,19 @@ static int enter_exec(struct naming *naming, uint32_t exec)
 	struct exec_state *state = &naming->state;
 	const struct trace *trace = load->trace;
 	uint32_t graph = trace->execs[exec].graph;
-	int64_t before;
 
 	exec_state_release(state);
 	*state = (struct exec_state){.exec = exec};
 	if (graph == TRACE_NONE)
 		return 0;
 	state->expect = &load->expects[graph - load->first.graphs];
-	state->signatures = calloc((size_t)state->expect->item_count + 1, sizeof(struct signature));
+	state->signatures =
+		calloc((size_t)state->expect->item_count + 1, sizeof(struct node_signature));
 	if (!state->signatures)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < state->expect->item_count; i++)
 		state->signatures[i] = node_signature(&trace->nodes[state->expect->items[i].node]);
-	before = raw_find(&load->lists[RECORD_GRAPH_EXEC_UPDATE], trace->execs[exec].id - 1,
-			  update_exec);
-	state->next_update = (uint32_t)(before + 1);
+	state->next_update = graph_input_find_updates(&load->graph_input, trace->execs[exec].id);
 	return 0;
 }
 
@@ -148,49 +134,32 @@ static uint64_t node_of_item(const struct exec_state *state, uint32_t item)
 	return state->expect->items[item].node;
 }
 
-/* The item that RECORD updates. TRACE_NONE for a node that causes no activity, and for a graph that
+/* The item that UPDATE changes. TRACE_NONE for a node that causes no activity, and for a graph that
  * is not in this exec. */
 static uint32_t updated_item(const struct process_load *load, const struct exec_state *state,
-			     const struct record_graph_node *record)
+			     const struct input_update *update)
 {
 	uint32_t graph = load->trace->execs[state->exec].graph;
 
-	if (record->child_graph_id)
-		graph = load_find_graph(load, record->child_graph_id);
-	if (graph == TRACE_NONE || record->header.tag >= load->trace->graphs[graph].node_count)
+	if (update->graph_id)
+		graph = load_find_graph(load, update->graph_id);
+	if (graph == TRACE_NONE || update->index >= load->trace->graphs[graph].node_count)
 		return TRACE_NONE;
 	return only_item(state, state->by_node,
-			 load->trace->graphs[graph].node_first + record->header.tag);
+			 load->trace->graphs[graph].node_first + update->index);
 }
 
-static struct signature updated_signature(struct process_load *load,
-					  const struct record_graph_node *record)
-{
-	struct signature signature = {.bytes = record->bytes, .pieces = 1};
-
-	if (record->type == RECORD_NODE_MEMSET)
-		signature.pieces = expect_fill_pieces(record->dst, record->bytes, record->height);
-	if (record->type != RECORD_NODE_KERNEL)
-		return signature;
-	signature.name = load_function_name(load, record->function, record->ns);
-	for (int axis = 0; axis < 3; axis++) {
-		signature.grid[axis] = (uint64_t)record->grid[axis] * record->block[axis];
-		signature.workgroup[axis] = record->block[axis];
-	}
-	return signature;
-}
-
-static int apply_update(struct naming *naming, const struct record_graph_node *record)
+static int apply_update(struct naming *naming, const struct input_update *update)
 {
 	struct exec_state *state = &naming->state;
 	uint32_t item;
 
 	if (!state->by_node && index_items(state, node_of_item, &state->by_node) < 0)
 		return -ENOMEM;
-	item = updated_item(naming->load, state, record);
+	item = updated_item(naming->load, state, update);
 	if (item == TRACE_NONE)
 		return 0;
-	state->signatures[item] = updated_signature(naming->load, record);
+	state->signatures[item] = update->signature;
 	free(state->by_hash);
 	state->by_hash = NULL;
 	return 0;
@@ -199,25 +168,21 @@ static int apply_update(struct naming *naming, const struct record_graph_node *r
 /* Applies the updates of this exec by calls before CID. */
 static int apply_updates(struct naming *naming, uint64_t cid)
 {
-	const struct raw_list *list = &naming->load->lists[RECORD_GRAPH_EXEC_UPDATE];
+	const struct graph_input *input = &naming->load->graph_input;
 	struct exec_state *state = &naming->state;
 	uint64_t exec_id = naming->load->trace->execs[state->exec].id;
+	const struct input_update *update;
 
-	for (; state->next_update < list->count; state->next_update++) {
-		const struct record_graph_node *record = list->rows[state->next_update].record;
-
-		if (record->graph_id != exec_id || record->cid >= cid)
-			break;
-		if (state->expect && apply_update(naming, record) < 0)
+	while ((update = graph_input_next_update(input, exec_id, cid, &state->next_update)))
+		if (state->expect && apply_update(naming, update) < 0)
 			return -ENOMEM;
-	}
 	return 0;
 }
 
 enum agreement { DIFFERS, SILENT, AGREES };
 
 /* SILENT: nothing contradicts, but a name is not known. */
-static enum agreement compare(const struct signature *signature, const struct trace_work *work)
+static enum agreement compare(const struct node_signature *signature, const struct trace_work *work)
 {
 	if (work->kind != TRACE_KERNEL)
 		return AGREES;
@@ -389,9 +354,9 @@ static int name_by_place(struct naming *naming, const struct layout *layout, boo
 	return 0;
 }
 
-static uint64_t hash_of(const struct signature *signature)
+static uint64_t hash_of(const struct node_signature *signature)
 {
-	struct signature kernel = *signature;
+	struct node_signature kernel = *signature;
 
 	kernel.bytes = 0;
 	kernel.pieces = 1;
@@ -412,7 +377,7 @@ static int name_by_signature(struct naming *naming, const struct layout *layout)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < layout->row_count; i++) {
 		const struct trace_work *work = row_work(layout, i);
-		struct signature seen = {.name = work->name};
+		struct node_signature seen = {.name = work->name};
 		uint32_t item = TRACE_NONE;
 
 		memcpy(seen.grid, work->grid, sizeof(seen.grid));
@@ -520,7 +485,7 @@ static int name_launch(struct naming *naming, uint32_t index)
 {
 	struct process_load *load = naming->load;
 	struct trace_launch *launch = &load->trace->launches[index];
-	uint64_t cid = load->launch_cids[index - load->first.launches];
+	uint64_t cid = load->graph_input.launches[index - load->first.launches].cid;
 	struct layout layout = {0};
 
 	if (cid == 0)
@@ -569,7 +534,7 @@ static uint32_t first_orphan(const struct process_load *load)
 
 int naming_load(struct process_load *load)
 {
-	struct raw_list *updates = &load->lists[RECORD_GRAPH_EXEC_UPDATE];
+	struct graph_input *input = &load->graph_input;
 	struct naming naming = {.load = load, .state = {.exec = TRACE_NONE}};
 	int err;
 
@@ -579,9 +544,11 @@ int naming_load(struct process_load *load)
 	naming.has_losses |= load->damage != 0;
 	naming.orphan_first = first_orphan(load);
 	naming.is_cuda = cuda_is_there(&load->cuda);
-	err = raw_sort(updates, update_cid);
+	err = sort_by_key(input->updates, input->updates_count, sizeof(*input->updates),
+			  update_cid);
 	if (err == 0)
-		err = raw_sort(updates, update_exec);
+		err = sort_by_key(input->updates, input->updates_count, sizeof(*input->updates),
+				  update_exec);
 	if (err == 0)
 		err = make_expectations(load);
 	if (err == 0)

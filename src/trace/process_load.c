@@ -33,7 +33,7 @@ void process_load_release(struct process_load *load)
 	free(load->programmatic);
 	free(load->stream_apis);
 	work_table_release(&load->works);
-	free(load->launch_cids);
+	graph_input_release(&load->graph_input);
 	free(load->hip_events.rows);
 	free(load->updates.rows);
 	switches_release(&load->switches);

@@ -14,6 +14,7 @@
 
 #include "record/record.h"
 #include "trace/cuda/cuda_load.h"
+#include "trace/graph_input.h"
 #include "trace/hip_events.h"
 #include "trace/idset.h"
 #include "trace/origin.h"
@@ -87,9 +88,9 @@ struct process_load {
 	/* A bit per call: its launch is programmatic. NULL: no call has it. Until join_load. */
 	uint64_t *programmatic;
 	struct stream_api *stream_apis; /* by API, from first.apis; until join_load */
-	uint64_t *launch_cids;		/* by launch, from first.launches: its correlation id */
 	/* submissions whose completion must have been recorded */
 	uint64_t awaited;
+	struct graph_input graph_input;	   /* from graph_records_load on */
 	struct expect_graph *expects;	   /* by graph, from first.graphs; filled by graphs_load */
 	uint64_t duplicates;		   /* records with the key of another record */
 	uint64_t unmatched_done;	   /* completions without a submission, or a second one */
@@ -110,9 +111,10 @@ int submissions_load(struct process_load *load); /* activities, barriers */
 int completions_load(struct process_load *load); /* times and ticks of activities */
 int faults_load(struct process_load *load);	 /* work on the device at the end; faults */
 int join_load(struct process_load *load);	 /* the other streams; joins calls and activities */
-int graphs_load(struct process_load *load);	 /* graphs, nodes, edges, execs, launches */
-int naming_load(struct process_load *load);	 /* the graph node of each activity */
-int ledger_load(struct process_load *load);	 /* sources, drops */
+int graph_records_load(struct process_load *load); /* the input of graphs, from records */
+int graphs_load(struct process_load *load);	   /* graphs, nodes, edges, execs, launches */
+int naming_load(struct process_load *load);	   /* the graph node of each activity */
+int ledger_load(struct process_load *load);	   /* sources, drops */
 
 /* Frees everything that LOAD owns. LOAD may be incomplete, after a stage that failed. */
 void process_load_release(struct process_load *load);

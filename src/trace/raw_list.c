@@ -75,15 +75,6 @@ int raw_add(struct raw_list *list, const struct record_header *record,
 	return 0;
 }
 
-int raw_put(struct raw_list *lists, enum record_type type, uint32_t tag, void *record, size_t bytes)
-{
-	struct record_header header = {(uint16_t)type, (uint16_t)(bytes / 8), tag};
-	struct origin_walk nobody = {0};
-
-	memcpy(record, &header, sizeof(header));
-	return raw_add(&lists[type], record, &nobody);
-}
-
 void raw_release(struct raw_list *list)
 {
 	while (list->blocks) {
@@ -118,29 +109,17 @@ static bool is_sorted(const struct raw_list *list, uint64_t (*key)(const struct 
 int raw_sort(struct raw_list *list, uint64_t (*key)(const struct raw *row))
 {
 	struct sort_row *order;
-	struct raw *sorted;
 	int err;
 
 	if (is_sorted(list, key))
 		return 0;
 	order = table_alloc(list->count, sizeof(*order));
-	sorted = table_alloc(list->count, sizeof(*sorted));
-	err = order && sorted ? 0 : -ENOMEM;
-
-	if (err == 0) {
-		for (uint32_t i = 0; i < list->count; i++)
-			order[i] = (struct sort_row){.key = key(&list->rows[i]), .index = i};
-		err = sort_rows(order, list->count);
-	}
-	if (err == 0) {
-		for (uint32_t i = 0; i < list->count; i++)
-			sorted[i] = list->rows[order[i].index];
-		free(list->rows);
-		list->rows = sorted;
-		sorted = NULL;
-	}
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++)
+		order[i] = (struct sort_row){.key = key(&list->rows[i]), .index = i};
+	err = sort_apply(list->rows, list->count, sizeof(*list->rows), order);
 	free(order);
-	free(sorted);
 	return err;
 }
 

@@ -30,11 +30,6 @@ struct raw_list {
 int raw_add(struct raw_list *list, const struct record_header *record,
 	    const struct origin_walk *walk);
 
-/* Fills the header of RECORD (BYTES bytes, a multiple of 8) and appends a copy to LISTS[TYPE], as
- * if a writer had recorded it. LISTS has a list for each type. Returns 0 or -ENOMEM. */
-int raw_put(struct raw_list *lists, enum record_type type, uint32_t tag, void *record,
-	    size_t bytes);
-
 /* Frees the list's records and makes it empty. */
 void raw_release(struct raw_list *list);
 

@@ -92,3 +92,38 @@ int sort_rows(struct sort_row *rows, uint32_t count)
 	free(spare);
 	return 0;
 }
+
+int sort_apply(void *rows, uint32_t count, size_t row_bytes, struct sort_row *order)
+{
+	char *sorted = table_alloc(count, row_bytes);
+	int err = sorted ? sort_rows(order, count) : -ENOMEM;
+
+	for (uint32_t i = 0; i < count && err == 0; i++)
+		memcpy(sorted + i * row_bytes, (char *)rows + order[i].index * row_bytes,
+		       row_bytes);
+	if (err == 0 && count)
+		memcpy(rows, sorted, count * row_bytes);
+	free(sorted);
+	return err;
+}
+
+int sort_by_key(void *rows, uint32_t count, size_t row_bytes, uint64_t (*key)(const void *row))
+{
+	const char *row = rows;
+	struct sort_row *order;
+	uint32_t at = 1;
+	int err;
+
+	while (at < count && key(row + (at - 1) * row_bytes) <= key(row + at * row_bytes))
+		at++;
+	if (at >= count)
+		return 0;
+	order = table_alloc(count, sizeof(*order));
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = (struct sort_row){key(row + i * row_bytes), i};
+	err = sort_apply(rows, count, row_bytes, order);
+	free(order);
+	return err;
+}

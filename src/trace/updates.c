@@ -78,21 +78,21 @@ int update_note(struct update_notes *notes, const struct update_api *api, uint32
 	return 0;
 }
 
-/* ---- updates that have a record ---- */
+/* ---- updates that were recorded ---- */
 
 uint32_t updates_find_node(struct process_load *load, uint32_t exec,
-			   const struct record_graph_node *record)
+			   const struct input_update *update)
 {
 	const struct trace *trace = load->trace;
 	uint32_t graph = trace->execs[exec].graph;
 
-	if (cuda_is_there(&load->cuda) && record->header.tag == UINT32_MAX)
-		return cuda_find_node(load, exec, record->handle);
-	if (record->child_graph_id)
-		graph = load_find_graph(load, record->child_graph_id);
-	if (graph == TRACE_NONE || record->header.tag >= trace->graphs[graph].node_count)
+	if (cuda_is_there(&load->cuda) && update->index == INPUT_BY_HANDLE)
+		return cuda_find_node(load, exec, update->handle);
+	if (update->graph_id)
+		graph = load_find_graph(load, update->graph_id);
+	if (graph == TRACE_NONE || update->index >= trace->graphs[graph].node_count)
 		return TRACE_NONE;
-	return trace->graphs[graph].node_first + record->header.tag;
+	return trace->graphs[graph].node_first + update->index;
 }
 
 static void count_call(struct trace *trace, struct trace_exec *exec, uint32_t call)
@@ -117,12 +117,12 @@ bool updates_is_whole(const struct process_load *load, uint64_t cid)
 	return is_whole_call(load->trace, cuda_find_call(load, cid));
 }
 
-/* Counts one record. When a graph is updated as a whole, CUPTI reports each of its nodes, whether
+/* Counts one update. When a graph is updated as a whole, CUPTI reports each of its nodes, whether
  * or not it changed; IS_TOUCHED_ONLY means such a report. */
-static void count_row(struct process_load *load, uint32_t exec,
-		      const struct record_graph_node *record, bool is_touched_only)
+static void count_row(struct process_load *load, uint32_t exec, const struct input_update *update,
+		      bool is_touched_only)
 {
-	uint32_t node = is_touched_only ? TRACE_NONE : updates_find_node(load, exec, record);
+	uint32_t node = is_touched_only ? TRACE_NONE : updates_find_node(load, exec, update);
 
 	load->trace->execs[exec].update_count++;
 	if (node != TRACE_NONE)
@@ -133,27 +133,27 @@ static void count_row(struct process_load *load, uint32_t exec,
 
 static void count_rows(struct process_load *load)
 {
-	const struct raw_list *list = &load->lists[RECORD_GRAPH_EXEC_UPDATE];
+	const struct graph_input *input = &load->graph_input;
 	struct trace *trace = load->trace;
 	uint32_t exec = load->first.execs, last_exec = TRACE_NONE, last_call = TRACE_NONE;
 
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct record_graph_node *record = list->rows[i].record;
-		uint32_t call = cuda_find_call(load, record->cid);
+	for (uint32_t i = 0; i < input->updates_count; i++) {
+		const struct input_update *update = &input->updates[i];
+		uint32_t call = cuda_find_call(load, update->cid);
 		bool is_whole = is_whole_call(trace, call);
 
-		while (exec < trace->execs_count && trace->execs[exec].id < record->graph_id)
+		while (exec < trace->execs_count && trace->execs[exec].id < update->exec_id)
 			exec++;
-		if (exec == trace->execs_count || trace->execs[exec].id != record->graph_id)
+		if (exec == trace->execs_count || trace->execs[exec].id != update->exec_id)
 			continue;
-		count_row(load, exec, record, is_whole && record->header.tag == UINT32_MAX);
+		count_row(load, exec, update, is_whole && update->index == INPUT_BY_HANDLE);
 		if (exec == last_exec && call == last_call)
 			continue;
 		last_exec = exec;
 		last_call = call;
 		/* HIP's updates of whole graphs are noted from their calls, because they may have
 		 * no record at all. */
-		if (is_whole && record->header.tag != UINT32_MAX)
+		if (is_whole && update->index != INPUT_BY_HANDLE)
 			continue;
 		trace->execs[exec].whole_update_count += is_whole;
 		count_call(trace, &trace->execs[exec], call);
@@ -208,21 +208,21 @@ static uint32_t root_of(const struct trace *trace, uint32_t graph)
 
 static int make_index(const struct process_load *load, struct update_index *index)
 {
-	const struct raw_list *execs = &load->lists[RECORD_GRAPH_EXEC];
+	const struct graph_input *input = &load->graph_input;
 	const struct trace *trace = load->trace;
 	uint32_t node_count = trace->nodes_count - load->first.nodes;
 
-	index->execs = calloc((size_t)execs->count + 1, sizeof(*index->execs));
+	index->execs = calloc((size_t)input->execs_count + 1, sizeof(*index->execs));
 	index->nodes = calloc((size_t)node_count + 1, sizeof(*index->nodes));
 	if (!index->execs || !index->nodes)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < execs->count; i++) {
-		const struct record_graph_exec *record = execs->rows[i].record;
-		uint32_t exec = load_find_exec(load, record->exec_id);
+	for (uint32_t i = 0; i < input->execs_count; i++) {
+		const struct input_exec *made = &input->execs[i];
+		uint32_t exec = load_find_exec(load, made->id);
 
 		if (exec != TRACE_NONE)
 			index->execs[index->exec_count++] =
-				(struct exec_life){record->handle, record->cid, exec};
+				(struct exec_life){made->handle, made->cid, exec};
 	}
 	for (uint32_t i = load->first.nodes; i < trace->nodes_count; i++)
 		index->nodes[index->node_count++] = (struct node_handle){
@@ -263,20 +263,20 @@ static uint32_t node_at(const struct update_index *index, const struct trace *tr
 	return found ? found->node : TRACE_NONE;
 }
 
-/* True if the capture side wrote a record of the update by this call. The records are sorted by
+/* True if the capture side wrote a record of the update by this call. The updates are sorted by
  * (exec, call). */
 static bool has_row(const struct process_load *load, uint64_t exec_id, uint64_t cid)
 {
-	const struct raw_list *list = &load->lists[RECORD_GRAPH_EXEC_UPDATE];
-	uint32_t low = 0, high = list->count;
+	const struct input_update *updates = load->graph_input.updates;
+	uint32_t low = 0, high = load->graph_input.updates_count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		const struct record_graph_node *row = list->rows[middle].record;
+		const struct input_update *row = &updates[middle];
 
-		if (row->graph_id == exec_id && row->cid == cid)
+		if (row->exec_id == exec_id && row->cid == cid)
 			return true;
-		if (row->graph_id < exec_id || (row->graph_id == exec_id && row->cid < cid))
+		if (row->exec_id < exec_id || (row->exec_id == exec_id && row->cid < cid))
 			low = middle + 1;
 		else
 			high = middle;

@@ -14,6 +14,7 @@
 #include "record/record.h"
 #include "trace/trace_model.h"
 
+struct input_update;
 struct process_load;
 
 /* What an API does with updates. Computed once per API. */
@@ -46,10 +47,10 @@ struct update_api update_api_of(const struct trace *trace, const struct trace_ap
 int update_note(struct update_notes *notes, const struct update_api *api, uint32_t rank,
 		const struct record_api *record);
 
-/* The node that RECORD, an update of EXEC (index into trace.execs), is about: index into
+/* The node that UPDATE, an update of EXEC (index into trace.execs), is about: index into
  * trace.nodes, or TRACE_NONE. Call after graphs_load. */
 uint32_t updates_find_node(struct process_load *load, uint32_t exec,
-			   const struct record_graph_node *record);
+			   const struct input_update *update);
 
 /* True if the call with correlation id CID replaced the parameters of all nodes of an executable
  * graph. Call after calls_load. */

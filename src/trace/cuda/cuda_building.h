@@ -1,6 +1,6 @@
-/* Inside trace/cuda/: the state of a process's graphs while cuda_graph_records.c applies the
- * recorded steps of their lives. cuda_snapshots.c writes a graph's records when an exec is made of
- * it. */
+/* Inside trace/cuda/: the state of a process's graphs while cuda_graph_steps.c applies the recorded
+ * steps of their lives. cuda_snapshots.c adds a graph to the input of graphs (trace/graph_input.h)
+ * when an exec is made of it, and cuda_unseen_graphs.c adds the graphs that no step made. */
 #ifndef DAGTAP_TRACE_CUDA_BUILDING_H
 #define DAGTAP_TRACE_CUDA_BUILDING_H
 
@@ -63,10 +63,25 @@ static inline bool cuda_has_graph(const struct cuda_building *building, uint32_t
 	return building->nodes[node].graph != TRACE_NONE;
 }
 
-/* Adds the records of the graph with rank GRAPH, and of the graphs that its nodes hold, with their
- * state at host time NS. Returns the snapshot's id. If the graph has not changed since its last
- * snapshot and holds no graphs, returns that one's id and adds nothing. 0 or -ENOMEM. */
-int cuda_take_snapshot(struct cuda_building *building, uint32_t graph, uint64_t ns,
-		       uint64_t *ret_id);
+/* The type of a node whose activities have this kind. */
+static inline enum record_node_type cuda_node_type_of(enum trace_activity_kind kind)
+{
+	static const enum record_node_type types[] = {[TRACE_KERNEL] = RECORD_NODE_KERNEL,
+						      [TRACE_COPY] = RECORD_NODE_MEMCPY,
+						      [TRACE_MEMSET] = RECORD_NODE_MEMSET};
+
+	return types[kind];
+}
+
+/* Adds the graph with rank GRAPH, and the graphs that its nodes hold, to the input of graphs, with
+ * their state after the last step. Sets *RET_ID to the graph's id there. If the graph has not
+ * changed since its last snapshot and holds no graphs, that is the id of that one, and nothing is
+ * added. 0 or -ENOMEM. */
+int cuda_take_snapshot(struct cuda_building *building, uint32_t graph, uint64_t *ret_id);
+
+/* Call after all steps. For each exec that only activities name, adds a graph whose nodes are those
+ * that the activities name, and the exec. Numbers the graphs after *last_graph_id and updates it. 0
+ * or -ENOMEM. */
+int cuda_add_unseen_graphs(struct process_load *load, uint64_t *last_graph_id);
 
 #endif

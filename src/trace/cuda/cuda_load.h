@@ -107,8 +107,8 @@ void cuda_tell_streams(struct process_load *load);
  * or -ENOMEM. */
 int cuda_events_load(struct process_load *load);
 
-/* A stage, before graphs_load: from the steps of graphs' lives, adds the records of graphs as they
- * were when execs were made of them. They have the types of HIP's snapshots. 0 or -ENOMEM. */
+/* A stage, after graph_records_load and before graphs_load: from the steps of graphs' lives, adds
+ * graphs as they were when execs were made of them to the input of graphs. 0 or -ENOMEM. */
 int cuda_graphs_load(struct process_load *load);
 
 /* A stage, after join_load: removes the times of activities that contradict the order of their

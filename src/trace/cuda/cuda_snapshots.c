@@ -1,10 +1,10 @@
-/* Writes the state of a CUDA graph, at the moment when an exec is made of it, as records of the
- * types of HIP's graph snapshots (cuda_building.h). */
+/* Adds the state of a CUDA graph, at the moment when an exec is made of it, to the input of graphs
+ * (cuda_building.h). */
 #include <errno.h>
 
 #include "trace/cuda/cuda_building.h"
-#include "trace/cuda/cuda_graph_records.h"
 #include "trace/process_load.h"
+#include "trace/row_table.h"
 
 #define CHILD_DEPTH_MOST 32
 
@@ -50,16 +50,15 @@ static uint32_t held_by(const struct cuda_building *building, const struct cuda_
 
 struct snapshot {
 	uint32_t graph;	       /* rank */
-	uint64_t id;	       /* graph id of the records */
+	uint64_t id;	       /* in the input of graphs */
 	uint64_t parent_id;    /* snapshot of the graph whose node holds it, 0 = none */
 	uint32_t parent_index; /* number of that node */
-	uint64_t ns;	       /* host time */
 	int depth;	       /* of nested graphs, from 0 */
 };
 
 static int put_snapshot(struct cuda_building *building, const struct snapshot *snapshot);
 
-/* Writes GRAPH, which NODE holds. A graph is written at most once per exec, because only one node
+/* Adds GRAPH, which NODE holds. A graph is added at most once per exec, because only one node
  * of an exec holds it. Sets *first_id if it is 0. */
 static int put_held(struct cuda_building *building, const struct snapshot *parent,
 		    const struct cuda_node *node, uint32_t graph, uint64_t *first_id)
@@ -68,7 +67,6 @@ static int put_held(struct cuda_building *building, const struct snapshot *paren
 		.graph = graph,
 		.parent_id = parent->id,
 		.parent_index = node->index,
-		.ns = parent->ns,
 		.depth = parent->depth + 1,
 	};
 
@@ -81,7 +79,7 @@ static int put_held(struct cuda_building *building, const struct snapshot *paren
 	return put_snapshot(building, &held);
 }
 
-/* Writes all graphs that NODE holds. The node's record names only the first; graphs.c finds the
+/* Adds all graphs that NODE holds. The node names only the first; graphs.c finds the
  * further bodies of a conditional node by their parent. */
 static int put_all_held(struct cuda_building *building, const struct snapshot *parent,
 			const struct cuda_node *node, uint64_t *ret_first_id)
@@ -98,30 +96,27 @@ static int put_node(struct cuda_building *building, const struct snapshot *snaps
 		    const struct cuda_node *node)
 {
 	const struct cuda_node *made = made_node(building, node);
-	struct record_graph_node record = {
+	struct process_load *load = building->load;
+	struct input_node input = {
 		.graph_id = snapshot->id,
 		.handle = node->id,
-		.type = node->type == RECORD_NODE_UNTOLD ? RECORD_NODE_OTHER : node->type,
-		.copy_kind = RECORD_COPY_KIND_UNKNOWN,
-		.ns = snapshot->ns,
+		.signature.pieces = 1,
+		.index = node->index,
+		.scope = load_find_scope(load, made->scope),
+		.type = input_node_type(node->type),
+		.direction = TRACE_COPY_UNKNOWN,
 	};
-	struct record_node_recorded recorded = {
-		.node = node->id,
-		.cid = made->cid,
-		.scope = made->scope,
-		.ns = made->ns,
-	};
+	struct input_node *row;
 
 	if (node->type == RECORD_NODE_EVENT_RECORD)
-		record.event = cuda_event_of_call(building->load,
-						  cuda_find_call(building->load, made->cid));
-	if (holds_graphs(node) &&
-	    put_all_held(building, snapshot, node, &record.child_graph_id) < 0)
+		input.event = cuda_event_of_call(load, cuda_find_call(load, made->cid));
+	if (holds_graphs(node) && put_all_held(building, snapshot, node, &input.child_id) < 0)
 		return -ENOMEM;
-	if (raw_put(building->load->lists, RECORD_GRAPH_NODE, node->index, &record,
-		    sizeof(record)) < 0)
+	row = trace_add(&load->graph_input, nodes);
+	if (!row)
 		return -ENOMEM;
-	return raw_put(building->load->lists, RECORD_NODE_RECORDED, 0, &recorded, sizeof(recorded));
+	*row = input;
+	return 0;
 }
 
 /* The edge between two nodes of a graph, or NULL. Searches first from the edge that was found last,
@@ -173,24 +168,26 @@ static enum record_edge_type edge_type(struct cuda_building *building, const str
 		       : RECORD_EDGE_PLAIN;
 }
 
-/* Writes an edge if both nodes exist in the graph. IS_INHERITED: the edge is of the original, and
- * the nodes' clones are used. */
+/* Adds an edge if both nodes exist in the graph. IS_INHERITED: the edge is of the original, and the
+ * nodes' clones are used. */
 static int put_edge(struct cuda_building *building, const struct snapshot *snapshot,
 		    const struct cuda_edge *edge, bool is_inherited, uint32_t *count)
 {
 	const struct cuda_node *nodes = building->nodes;
 	uint32_t from = is_inherited ? building->clones[edge->from] : edge->from;
 	uint32_t to = is_inherited ? building->clones[edge->to] : edge->to;
-	struct record_graph_edge record = {.graph_id = snapshot->id};
+	struct input_edge *row;
 
 	if (from == TRACE_NONE || to == TRACE_NONE || nodes[from].is_gone || nodes[to].is_gone ||
 	    nodes[from].graph != snapshot->graph || nodes[to].graph != snapshot->graph)
 		return 0;
-	record.from = nodes[from].index;
-	record.to = nodes[to].index;
+	row = trace_add(&building->load->graph_input, edges);
+	if (!row)
+		return -ENOMEM;
 	++*count;
-	return raw_put(building->load->lists, RECORD_GRAPH_EDGE, edge_type(building, edge), &record,
-		       sizeof(record));
+	*row = (struct input_edge){snapshot->id, nodes[from].index, nodes[to].index,
+				   edge_type(building, edge)};
+	return 0;
 }
 
 /* The graph whose edges LIFE has. A clone without reported edges has those of its original. */
@@ -247,29 +244,32 @@ static uint32_t number_nodes(struct cuda_building *building, uint32_t graph, boo
 
 static int put_snapshot(struct cuda_building *building, const struct snapshot *snapshot)
 {
-	struct record_graph record = {
-		.graph_id = snapshot->id,
-		.ns = snapshot->ns,
-		.parent_graph_id = snapshot->parent_id,
+	struct input_graph graph = {
+		.id = snapshot->id,
+		.parent_id = snapshot->parent_id,
 		.parent_node = snapshot->parent_index,
 	};
 	struct cuda_life *life = &building->graphs[snapshot->graph];
+	struct input_graph *row;
 	bool is_plain;
 	int err = 0;
 
 	life->exec = building->exec_count;
-	record.node_count = number_nodes(building, snapshot->graph, &is_plain);
+	graph.node_count = number_nodes(building, snapshot->graph, &is_plain);
 	for (uint32_t at = life->first_node; at != TRACE_NONE && err == 0;
 	     at = building->nodes[at].next) {
 		if (!building->nodes[at].is_gone)
 			err = put_node(building, snapshot, &building->nodes[at]);
 	}
 	if (err == 0)
-		err = put_edges(building, snapshot, &record.edge_count);
-	if (!is_plain || life->is_partial || lacks_nodes(building, edges_of(building, life)))
-		record.edge_count = CUDA_EDGES_UNKNOWN;
-	return err < 0 ? err
-		       : raw_put(building->load->lists, RECORD_GRAPH, 0, &record, sizeof(record));
+		err = put_edges(building, snapshot, &graph.edge_count);
+	graph.is_partial =
+		!is_plain || life->is_partial || lacks_nodes(building, edges_of(building, life));
+	row = err == 0 ? trace_add(&building->load->graph_input, graphs) : NULL;
+	if (!row)
+		return -ENOMEM;
+	*row = graph;
+	return 0;
 }
 
 /* Whether nodes of GRAPH hold graphs. Their changes do not reset the snapshot of GRAPH, so such a
@@ -284,11 +284,10 @@ static bool has_held(const struct cuda_building *building, uint32_t graph)
 	return false;
 }
 
-int cuda_take_snapshot(struct cuda_building *building, uint32_t graph, uint64_t ns,
-		       uint64_t *ret_id)
+int cuda_take_snapshot(struct cuda_building *building, uint32_t graph, uint64_t *ret_id)
 {
 	struct cuda_life *life = &building->graphs[graph];
-	struct snapshot snapshot = {.graph = graph, .id = life->snapshot, .ns = ns};
+	struct snapshot snapshot = {.graph = graph, .id = life->snapshot};
 	int err = 0;
 
 	if (!snapshot.id) {

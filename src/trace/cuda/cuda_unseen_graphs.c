@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/cuda/cuda_graph_records.h"
-#include "trace/cuda/cuda_load.h"
+#include "trace/cuda/cuda_building.h"
 #include "trace/process_load.h"
+#include "trace/row_table.h"
 
 struct unseen_node {
 	uint32_t exec; /* CUPTI's id */
@@ -24,12 +24,11 @@ static int compare_unseen(const void *left, const void *right)
 
 static int learn_execs(const struct process_load *load, struct idset *execs)
 {
-	const struct raw_list *list = &load->lists[RECORD_GRAPH_EXEC];
+	const struct graph_input *input = &load->graph_input;
 	int err = 0;
 
-	for (uint32_t i = 0; i < list->count && err == 0; i++)
-		err = idset_add(execs,
-				((const struct record_graph_exec *)list->rows[i].record)->exec_id);
+	for (uint32_t i = 0; i < input->execs_count && err == 0; i++)
+		err = idset_add(execs, input->execs[i].id);
 	return err < 0 ? err : idset_finish(execs);
 }
 
@@ -63,32 +62,37 @@ static uint32_t collect_unseen(struct process_load *load, const struct idset *ex
 static int put_unseen_node(struct process_load *load, uint64_t graph_id,
 			   const struct unseen_node *unseen_node, uint32_t index)
 {
-	struct record_graph_node record = {
+	struct input_node *row = trace_add(&load->graph_input, nodes);
+
+	if (!row)
+		return -ENOMEM;
+	*row = (struct input_node){
 		.graph_id = graph_id,
 		.handle = load->cuda.nodes[unseen_node->node].id,
+		.signature.pieces = 1,
+		.index = index,
+		.scope = TRACE_NONE,
 		.type = cuda_node_type_of(unseen_node->kind),
-		.copy_kind = RECORD_COPY_KIND_UNKNOWN,
+		.direction = TRACE_COPY_UNKNOWN,
 	};
-
-	return raw_put(load->lists, RECORD_GRAPH_NODE, index, &record, sizeof(record));
+	return 0;
 }
 
 static int put_unseen_graph(struct process_load *load, uint64_t graph_id,
 			    const struct unseen_node *nodes, uint32_t count)
 {
-	struct record_graph graph = {
-		.graph_id = graph_id,
-		.node_count = count,
-		.edge_count = CUDA_EDGES_UNKNOWN,
-	};
-	struct record_graph_exec exec = {.exec_id = nodes->exec, .graph_id = graph_id};
-	int err = 0;
+	struct input_graph *graph = trace_add(&load->graph_input, graphs);
+	struct input_exec *exec = trace_add(&load->graph_input, execs);
+	int err = graph && exec ? 0 : -ENOMEM;
 
+	if (err == 0) {
+		*graph = (struct input_graph){
+			.id = graph_id, .node_count = count, .is_partial = true};
+		*exec = (struct input_exec){.id = nodes->exec, .graph_id = graph_id};
+	}
 	for (uint32_t i = 0; i < count && err == 0; i++)
 		err = put_unseen_node(load, graph_id, &nodes[i], i);
-	if (err == 0)
-		err = raw_put(load->lists, RECORD_GRAPH, 0, &graph, sizeof(graph));
-	return err < 0 ? err : raw_put(load->lists, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
+	return err;
 }
 
 static int put_unseen_graphs(struct process_load *load, uint64_t *last_graph_id,

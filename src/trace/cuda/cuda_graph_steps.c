@@ -1,14 +1,14 @@
 /* Builds CUDA's graphs from the recorded steps of their lives. When an exec is made of a graph, the
- * graph's state is written as records of the types of HIP's snapshots, and graphs.c reads both.
- * CUPTI gives ids to nodes and reports the original of each clone, so the node of an activity is
- * found by its id and needs no matching. */
+ * graph's state is added to the input of graphs (graph_input.h). CUPTI gives ids to nodes and
+ * reports the original of each clone, so the node of an activity is found by its id and needs no
+ * matching. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/cuda/cuda_building.h"
-#include "trace/cuda/cuda_graph_records.h"
 #include "trace/process_load.h"
+#include "trace/row_table.h"
 
 static const struct cuda_life no_life = {
 	.first_node = TRACE_NONE,
@@ -22,16 +22,6 @@ static const struct cuda_life no_life = {
 static uint64_t by_ns(const struct raw *row)
 {
 	return ((const struct record_cuda_graph *)row->record)->ns;
-}
-
-static uint64_t by_launch_cid(const struct raw *row)
-{
-	return ((const struct record_graph_launch *)row->record)->cid;
-}
-
-static uint64_t by_launch_exec(const struct raw *row)
-{
-	return ((const struct record_graph_launch *)row->record)->exec_id;
 }
 
 static uint32_t find_node(const struct cuda_building *building, uint64_t id)
@@ -323,23 +313,20 @@ static void lose_node(struct cuda_building *building, const struct record_cuda_g
 static int make_exec(struct cuda_building *building, const struct record_cuda_graph *step)
 {
 	uint32_t graph = find_graph(building, step->graph);
-	struct record_graph_exec record = {
-		.exec_id = step->exec,
-		.cid = step->cid,
-		.ns = step->ns,
-	};
-	int result = 0;
+	struct input_exec *exec;
+	uint64_t graph_id;
 
-	if (!step->exec)
-		return 0;
 	/* A graph that was made before the recording has no nodes here; cuda_add_unseen_graphs
 	 * makes its graph from activities. */
-	if (graph != TRACE_NONE && building->graphs[graph].first_node != TRACE_NONE)
-		result = cuda_take_snapshot(building, graph, step->ns, &record.graph_id);
-	if (result == 0 && record.graph_id)
-		result = raw_put(building->load->lists, RECORD_GRAPH_EXEC, 0, &record,
-				 sizeof(record));
-	return result;
+	if (!step->exec || graph == TRACE_NONE || building->graphs[graph].first_node == TRACE_NONE)
+		return 0;
+	if (cuda_take_snapshot(building, graph, &graph_id) < 0)
+		return -ENOMEM;
+	exec = trace_add(&building->load->graph_input, execs);
+	if (!exec)
+		return -ENOMEM;
+	*exec = (struct input_exec){.id = step->exec, .graph_id = graph_id, .cid = step->cid};
+	return 0;
 }
 
 /* If the parameters of an update are taken from another graph, CUPTI reports the node of that graph
@@ -354,32 +341,40 @@ static bool is_told_twice(const struct process_load *load, const struct record_c
 	return update->is_source ? !is_whole : is_whole && update->cid == source_cid;
 }
 
-static int add_updates(struct cuda_building *building)
+static int add_update(struct process_load *load, const struct record_cuda_update *update)
 {
-	const struct raw_list *list = &building->load->lists[RECORD_CUDA_UPDATE];
+	uint64_t event = cuda_event_of_call(load, cuda_find_call(load, update->cid));
+	struct input_update *row = trace_add(&load->graph_input, updates);
+
+	if (!row)
+		return -ENOMEM;
+	*row = (struct input_update){
+		.exec_id = update->exec,
+		.cid = update->cid,
+		.handle = update->node,
+		.event = event,
+		.signature.pieces = 1,
+		.index = INPUT_BY_HANDLE,
+		.type = event ? RECORD_NODE_EVENT_RECORD : RECORD_NODE_OTHER,
+	};
+	return 0;
+}
+
+static int add_updates(struct process_load *load)
+{
+	struct raw_list *list = &load->lists[RECORD_CUDA_UPDATE];
 	uint64_t source_cid = 0; /* cid of the last update that named a source */
 	int err = 0;
 
 	for (uint32_t i = 0; i < list->count && err == 0; i++) {
 		const struct record_cuda_update *update = list->rows[i].record;
-		struct record_graph_node record = {
-			.graph_id = update->exec,
-			.handle = update->node,
-			.type = RECORD_NODE_OTHER,
-			.cid = update->cid,
-			.ns = update->ns,
-		};
 
-		record.event = cuda_event_of_call(building->load,
-						  cuda_find_call(building->load, update->cid));
-		if (record.event)
-			record.type = RECORD_NODE_EVENT_RECORD;
 		if (update->is_source)
 			source_cid = update->cid;
-		if (update->exec && !is_told_twice(building->load, update, source_cid))
-			err = raw_put(building->load->lists, RECORD_GRAPH_EXEC_UPDATE, UINT32_MAX,
-				      &record, sizeof(record));
+		if (update->exec && !is_told_twice(load, update, source_cid))
+			err = add_update(load, update);
 	}
+	raw_release(list);
 	return err;
 }
 
@@ -421,29 +416,6 @@ static int take_step(struct cuda_building *building, const struct record_cuda_gr
 }
 
 /* ---- the stage ---- */
-
-/* CUPTI gives launches no replay number. Numbers the launches of each exec in the order of their
- * cids. */
-static int number_launches(struct process_load *load)
-{
-	struct raw_list *list = &load->lists[RECORD_GRAPH_LAUNCH];
-	uint64_t exec = 0, replay = 0;
-
-	if (raw_sort(list, by_launch_cid) < 0 || raw_sort(list, by_launch_exec) < 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < list->count; i++) {
-		/* raw_add has copied the record, so writing to it is safe. */
-		struct record_graph_launch *record =
-			(struct record_graph_launch *)(uintptr_t)list->rows[i].record;
-
-		if (record->exec_id != exec)
-			replay = 0;
-		exec = record->exec_id;
-		if (record->replay == RECORD_REPLAY_UNCOUNTED)
-			record->replay = replay++;
-	}
-	return 0;
-}
 
 /* Sets the ids of all nodes, and the types of those that activities name. */
 static void learn_ids(struct cuda_building *building)
@@ -518,13 +490,11 @@ int cuda_graphs_load(struct process_load *load)
 		return 0;
 	result = init_building(&building, load);
 	if (result == 0)
-		result = number_launches(load);
-	if (result == 0)
 		result = raw_sort(list, by_ns);
 	for (uint32_t i = 0; i < list->count && result == 0; i++)
 		result = take_step(&building, list->rows[i].record);
 	if (result == 0)
-		result = add_updates(&building);
+		result = add_updates(load);
 	if (result == 0)
 		result = cuda_add_unseen_graphs(load, &building.last_graph_id);
 	free(building.graphs);
