@@ -27,7 +27,10 @@ int strtab_init(struct strtab *tab)
 	if (!tab->slots)
 		return -ENOMEM;
 	strtab_intern(tab, "", 0);
-	return tab->failed ? -ENOMEM : 0;
+	if (!tab->failed)
+		return 0;
+	strtab_release(tab);
+	return -ENOMEM;
 }
 
 void strtab_release(struct strtab *tab)

@@ -23,7 +23,8 @@ struct strtab {
 	struct strtab_block *blocks;
 };
 
-/* Starts with "" as number 0. Returns 0 or -ENOMEM; on failure call strtab_release. */
+/* Starts with "" as number 0. Returns 0 or -ENOMEM; after a failure nothing is left to release, and
+ * strtab_release is allowed. */
 int strtab_init(struct strtab *tab);
 void strtab_release(struct strtab *tab);
 
