@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "softgpu/agent.h"
+#include "softgpu/answer.h"
 #include "softgpu/api.h"
 #include "softgpu/config.h"
 #include "softgpu/device_clock.h"
@@ -114,30 +115,6 @@ static const struct gpu_model *gpu_model(void)
 	return &models[0];
 }
 
-static hsa_status_t store_u16(void *value, uint16_t number)
-{
-	memcpy(value, &number, sizeof(number));
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t store_u32(void *value, uint32_t number)
-{
-	memcpy(value, &number, sizeof(number));
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t store_u64(void *value, uint64_t number)
-{
-	memcpy(value, &number, sizeof(number));
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t store_bool(void *value, bool truth)
-{
-	memcpy(value, &truth, sizeof(truth));
-	return HSA_STATUS_SUCCESS;
-}
-
 /* Stores a name into a field of 64 characters, padded with zeros. */
 static hsa_status_t store_name(void *value, const char *name)
 {
@@ -171,23 +148,23 @@ static hsa_status_t get_identity(const struct softgpu_agent *agent, uint32_t att
 	case HSA_AGENT_INFO_VENDOR_NAME:
 		return store_name(value, agent->is_gpu ? "AMD" : "CPU");
 	case HSA_AGENT_INFO_FEATURE:
-		return store_u32(value, agent->is_gpu ? HSA_AGENT_FEATURE_KERNEL_DISPATCH : 0);
+		return answer_u32(value, agent->is_gpu ? HSA_AGENT_FEATURE_KERNEL_DISPATCH : 0);
 	case HSA_AGENT_INFO_MACHINE_MODEL:
-		return store_u32(value, HSA_MACHINE_MODEL_LARGE);
+		return answer_u32(value, HSA_MACHINE_MODEL_LARGE);
 	case HSA_AGENT_INFO_PROFILE:
-		return store_u32(value, agent->is_gpu ? HSA_PROFILE_BASE : HSA_PROFILE_FULL);
+		return answer_u32(value, agent->is_gpu ? HSA_PROFILE_BASE : HSA_PROFILE_FULL);
 	case HSA_AGENT_INFO_DEFAULT_FLOAT_ROUNDING_MODE:
 	case HSA_AGENT_INFO_BASE_PROFILE_DEFAULT_FLOAT_ROUNDING_MODES:
-		return store_u32(value, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR);
+		return answer_u32(value, HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR);
 	case HSA_AGENT_INFO_FAST_F16_OPERATION:
-		return store_bool(value, agent->is_gpu);
+		return answer_bool(value, agent->is_gpu);
 	case HSA_AGENT_INFO_NODE:
-		return store_u32(value, agent->index);
+		return answer_u32(value, agent->index);
 	case HSA_AGENT_INFO_DEVICE:
-		return store_u32(value, agent->is_gpu ? HSA_DEVICE_TYPE_GPU : HSA_DEVICE_TYPE_CPU);
+		return answer_u32(value, agent->is_gpu ? HSA_DEVICE_TYPE_GPU : HSA_DEVICE_TYPE_CPU);
 	case HSA_AGENT_INFO_VERSION_MAJOR:
 	case HSA_AGENT_INFO_VERSION_MINOR:
-		return store_u16(value, 1);
+		return answer_u16(value, 1);
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	}
@@ -220,27 +197,27 @@ static hsa_status_t get_geometry(const struct softgpu_agent *agent, uint32_t att
 
 	switch (attribute) {
 	case HSA_AGENT_INFO_WAVEFRONT_SIZE:
-		return store_u32(value, model->wavefront);
+		return answer_u32(value, model->wavefront);
 	case HSA_AGENT_INFO_WORKGROUP_MAX_DIM:
 		memcpy(value, workgroup, sizeof(workgroup));
 		return HSA_STATUS_SUCCESS;
 	case HSA_AGENT_INFO_WORKGROUP_MAX_SIZE:
-		return store_u32(value, workgroup[0]);
+		return answer_u32(value, workgroup[0]);
 	case HSA_AGENT_INFO_GRID_MAX_DIM:
 		memcpy(value, &grid, sizeof(grid));
 		return HSA_STATUS_SUCCESS;
 	case HSA_AGENT_INFO_GRID_MAX_SIZE:
-		return store_u32(value, GRID_MAX);
+		return answer_u32(value, GRID_MAX);
 	case HSA_AGENT_INFO_FBARRIER_MAX_SIZE:
-		return store_u32(value, 32);
+		return answer_u32(value, 32);
 	case HSA_AGENT_INFO_QUEUES_MAX:
-		return store_u32(value, agent->is_gpu ? QUEUES_MAX : 0);
+		return answer_u32(value, agent->is_gpu ? QUEUES_MAX : 0);
 	case HSA_AGENT_INFO_QUEUE_MIN_SIZE:
-		return store_u32(value, agent->is_gpu ? QUEUE_MIN_PACKETS : 0);
+		return answer_u32(value, agent->is_gpu ? QUEUE_MIN_PACKETS : 0);
 	case HSA_AGENT_INFO_QUEUE_MAX_SIZE:
-		return store_u32(value, agent->is_gpu ? QUEUE_MAX_PACKETS : 0);
+		return answer_u32(value, agent->is_gpu ? QUEUE_MAX_PACKETS : 0);
 	case HSA_AGENT_INFO_QUEUE_TYPE:
-		return store_u32(value, HSA_QUEUE_TYPE_MULTI);
+		return answer_u32(value, HSA_QUEUE_TYPE_MULTI);
 	case HSA_AGENT_INFO_CACHE_SIZE:
 		return get_cache_sizes(agent, value);
 	case HSA_AGENT_INFO_ISA:
@@ -333,28 +310,28 @@ static hsa_status_t get_amd(const struct softgpu_agent *agent, uint32_t attribut
 	uint32_t number;
 
 	if (find_amd_number(agent, attribute, &number))
-		return store_u32(value, number);
+		return answer_u32(value, number);
 	switch (attribute) {
 	case HSA_AMD_AGENT_INFO_PRODUCT_NAME:
 		return store_name(value, agent->is_gpu ? gpu_model()->product : agent->name);
 	case HSA_AMD_AGENT_INFO_HDP_FLUSH:
 		return get_hdp_flush(value);
 	case HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES:
-		return store_bool(value, agent->is_gpu);
+		return answer_bool(value, agent->is_gpu);
 	case HSA_AMD_AGENT_INFO_UUID:
 		return get_uuid(agent, value);
 	case HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS:
-		return store_bool(value, false);
+		return answer_bool(value, false);
 	case HSA_AMD_AGENT_INFO_MEMORY_AVAIL:
-		return store_u64(value, pool_available_bytes(agent_at(agent->index)));
+		return answer_u64(value, pool_available_bytes(agent_at(agent->index)));
 	case HSA_AMD_AGENT_INFO_TIMESTAMP_FREQUENCY:
-		return store_u64(value, agent->is_gpu ? CLOCK_DEVICE_HZ : CLOCK_HOST_HZ);
+		return answer_u64(value, agent->is_gpu ? CLOCK_DEVICE_HZ : CLOCK_HOST_HZ);
 	case HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES:
 	case HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_MAX:
 	case HSA_AMD_AGENT_INFO_SCRATCH_LIMIT_CURRENT:
-		return store_u64(value, 0);
+		return answer_u64(value, 0);
 	case HSA_AMD_AGENT_INFO_NEAREST_CPU:
-		return store_u64(value, agent_handle(agent_at(0)).handle);
+		return answer_u64(value, agent_handle(agent_at(0)).handle);
 	case HSA_AMD_AGENT_INFO_CLOCK_COUNTERS:
 		return get_clock_counters(value);
 	default:
@@ -370,19 +347,19 @@ static hsa_status_t get_image(const struct softgpu_agent *agent, uint32_t attrib
 	uint32_t components;
 
 	if (!agent->is_gpu)
-		return store_u32(value, 0);
+		return answer_u32(value, 0);
 	switch (attribute) {
 	case HSA_EXT_AGENT_INFO_IMAGE_1DB_MAX_ELEMENTS:
-		return store_u32(value, 1u << 27);
+		return answer_u32(value, 1u << 27);
 	case HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS:
-		return store_u32(value, 8192);
+		return answer_u32(value, 8192);
 	case HSA_EXT_AGENT_INFO_MAX_IMAGE_RD_HANDLES:
 	case HSA_EXT_AGENT_INFO_MAX_IMAGE_RORW_HANDLES:
-		return store_u32(value, 128);
+		return answer_u32(value, 128);
 	case HSA_EXT_AGENT_INFO_MAX_SAMPLER_HANDLERS:
-		return store_u32(value, 16);
+		return answer_u32(value, 16);
 	case HSA_EXT_AGENT_INFO_IMAGE_LINEAR_ROW_PITCH_ALIGNMENT:
-		return store_u32(value, 256);
+		return answer_u32(value, 256);
 	case HSA_EXT_AGENT_INFO_IMAGE_3D_MAX_ELEMENTS:
 		components = 3;
 		break;
@@ -495,7 +472,7 @@ hsa_status_t softgpu_hsa_cache_get_info(hsa_cache_t cache, hsa_cache_info_t attr
 	snprintf(name, sizeof(name), "%s L%u", model->name, (uint32_t)level + 1);
 	switch (attribute) {
 	case HSA_CACHE_INFO_NAME_LENGTH:
-		return store_u32(value, (uint32_t)strlen(name));
+		return answer_u32(value, (uint32_t)strlen(name));
 	case HSA_CACHE_INFO_NAME:
 		memcpy(value, name, strlen(name) + 1);
 		return HSA_STATUS_SUCCESS;
@@ -503,7 +480,7 @@ hsa_status_t softgpu_hsa_cache_get_info(hsa_cache_t cache, hsa_cache_info_t attr
 		memcpy(value, &(uint8_t){(uint8_t)(level + 1)}, 1);
 		return HSA_STATUS_SUCCESS;
 	case HSA_CACHE_INFO_SIZE:
-		return store_u32(value, model->cache_bytes[level]);
+		return answer_u32(value, model->cache_bytes[level]);
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "softgpu/agent.h"
+#include "softgpu/answer.h"
 #include "softgpu/api.h"
 #include "softgpu/handle.h"
 #include "softgpu/system_state.h"
@@ -85,39 +86,23 @@ hsa_status_t softgpu_hsa_executable_get_symbol(hsa_executable_t handle, const ch
 	return softgpu_hsa_executable_get_symbol_by_name(handle, symbol_name, &agent, symbol);
 }
 
-static hsa_status_t store(void *value, const void *from, size_t bytes)
-{
-	memcpy(value, from, bytes);
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t store_u32(void *value, uint32_t number)
-{
-	return store(value, &number, sizeof(number));
-}
-
-static hsa_status_t store_bool(void *value, bool truth)
-{
-	return store(value, &truth, sizeof(truth));
-}
-
 static hsa_status_t get_kernel_info(const struct symbol *symbol, uint32_t attribute, void *value)
 {
 	switch (attribute) {
 	case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT:
-		return store(value, &symbol->info.address, sizeof(uint64_t));
+		return answer(value, &symbol->info.address, sizeof(uint64_t));
 	case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE:
-		return store_u32(value, symbol->info.kernarg_bytes);
+		return answer_u32(value, symbol->info.kernarg_bytes);
 	case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_ALIGNMENT:
-		return store_u32(value, KERNARG_ALIGNMENT);
+		return answer_u32(value, KERNARG_ALIGNMENT);
 	case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE:
-		return store_u32(value, symbol->info.group_bytes);
+		return answer_u32(value, symbol->info.group_bytes);
 	case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE:
-		return store_u32(value, symbol->info.private_bytes);
+		return answer_u32(value, symbol->info.private_bytes);
 	case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_DYNAMIC_CALLSTACK:
-		return store_bool(value, symbol->info.dynamic_stack);
+		return answer_bool(value, symbol->info.dynamic_stack);
 	case HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_CALL_CONVENTION:
-		return store_u32(value, 0);
+		return answer_u32(value, 0);
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	}
@@ -127,17 +112,17 @@ static hsa_status_t get_variable_info(const struct symbol *symbol, uint32_t attr
 {
 	switch (attribute) {
 	case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ADDRESS:
-		return store(value, &symbol->info.address, sizeof(uint64_t));
+		return answer(value, &symbol->info.address, sizeof(uint64_t));
 	case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SIZE:
-		return store_u32(value, (uint32_t)symbol->info.bytes);
+		return answer_u32(value, (uint32_t)symbol->info.bytes);
 	case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALIGNMENT:
-		return store_u32(value, symbol->info.alignment);
+		return answer_u32(value, symbol->info.alignment);
 	case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_ALLOCATION:
-		return store_u32(value, HSA_VARIABLE_ALLOCATION_AGENT);
+		return answer_u32(value, HSA_VARIABLE_ALLOCATION_AGENT);
 	case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_SEGMENT:
-		return store_u32(value, HSA_VARIABLE_SEGMENT_GLOBAL);
+		return answer_u32(value, HSA_VARIABLE_SEGMENT_GLOBAL);
 	case HSA_EXECUTABLE_SYMBOL_INFO_VARIABLE_IS_CONST:
-		return store_bool(value, symbol->info.is_const);
+		return answer_bool(value, symbol->info.is_const);
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	}
@@ -150,23 +135,23 @@ static hsa_status_t get_symbol_info(const struct symbol *symbol, uint32_t attrib
 
 	switch (attribute) {
 	case HSA_EXECUTABLE_SYMBOL_INFO_TYPE:
-		return store_u32(value, symbol->info.is_kernel ? HSA_SYMBOL_KIND_KERNEL
-							       : HSA_SYMBOL_KIND_VARIABLE);
+		return answer_u32(value, symbol->info.is_kernel ? HSA_SYMBOL_KIND_KERNEL
+								: HSA_SYMBOL_KIND_VARIABLE);
 	case HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH:
-		return store_u32(value, (uint32_t)name_length);
+		return answer_u32(value, (uint32_t)name_length);
 	case HSA_EXECUTABLE_SYMBOL_INFO_NAME:
 		/* Without a NUL, as in ROCr: the caller has room for NAME_LENGTH characters. */
-		return store(value, symbol->info.name, name_length);
+		return answer(value, symbol->info.name, name_length);
 	case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME_LENGTH:
-		return store_u32(value, 0);
+		return answer_u32(value, 0);
 	case HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME:
 		return HSA_STATUS_SUCCESS;
 	case HSA_EXECUTABLE_SYMBOL_INFO_AGENT:
-		return store(value, &agent, sizeof(agent));
+		return answer(value, &agent, sizeof(agent));
 	case HSA_EXECUTABLE_SYMBOL_INFO_LINKAGE:
-		return store_u32(value, HSA_SYMBOL_LINKAGE_PROGRAM);
+		return answer_u32(value, HSA_SYMBOL_LINKAGE_PROGRAM);
 	case HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION:
-		return store_bool(value, true);
+		return answer_bool(value, true);
 	default:
 		return symbol->info.is_kernel ? get_kernel_info(symbol, attribute, value)
 					      : get_variable_info(symbol, attribute, value);

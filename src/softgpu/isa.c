@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "softgpu/answer.h"
 #include "softgpu/api.h"
 #include "softgpu/config.h"
 #include "softgpu/system_state.h"
@@ -43,17 +44,6 @@ const char *isa_full_name(void)
 	return isas[isa_index()].full_name;
 }
 
-static hsa_status_t store(void *value, const void *from, size_t bytes)
-{
-	memcpy(value, from, bytes);
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t store_u32(void *value, uint32_t number)
-{
-	return store(value, &number, sizeof(number));
-}
-
 static hsa_status_t get_limit(hsa_isa_info_t attribute, void *value)
 {
 	const uint16_t workgroup[3] = {1024, 1024, 1024};
@@ -62,21 +52,21 @@ static hsa_status_t get_limit(hsa_isa_info_t attribute, void *value)
 
 	switch (attribute) {
 	case HSA_ISA_INFO_WORKGROUP_MAX_DIM:
-		return store(value, workgroup, sizeof(workgroup));
+		return answer(value, workgroup, sizeof(workgroup));
 	case HSA_ISA_INFO_WORKGROUP_MAX_SIZE:
-		return store_u32(value, workgroup[0]);
+		return answer_u32(value, workgroup[0]);
 	case HSA_ISA_INFO_GRID_MAX_DIM:
-		return store(value, &grid, sizeof(grid));
+		return answer(value, &grid, sizeof(grid));
 	case HSA_ISA_INFO_GRID_MAX_SIZE:
-		return store(value, &grid_max, sizeof(grid_max));
+		return answer(value, &grid_max, sizeof(grid_max));
 	case HSA_ISA_INFO_FBARRIER_MAX_SIZE:
-		return store_u32(value, 32);
+		return answer_u32(value, 32);
 	case HSA_ISA_INFO_CALL_CONVENTION_COUNT:
-		return store_u32(value, 1);
+		return answer_u32(value, 1);
 	case HSA_ISA_INFO_CALL_CONVENTION_INFO_WAVEFRONT_SIZE:
-		return store_u32(value, isas[isa_index()].wavefront);
+		return answer_u32(value, isas[isa_index()].wavefront);
 	case HSA_ISA_INFO_CALL_CONVENTION_INFO_WAVEFRONTS_PER_COMPUTE_UNIT:
-		return store_u32(value, 40);
+		return answer_u32(value, 40);
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	}
@@ -99,18 +89,18 @@ hsa_status_t softgpu_hsa_isa_get_info_alt(hsa_isa_t isa, hsa_isa_info_t attribut
 	switch (attribute) {
 	case HSA_ISA_INFO_NAME_LENGTH:
 		/* With the NUL, as in ROCr: HIP allocates exactly this many bytes. */
-		return store_u32(value, (uint32_t)strlen(name) + 1);
+		return answer_u32(value, (uint32_t)strlen(name) + 1);
 	case HSA_ISA_INFO_NAME:
-		return store(value, name, strlen(name) + 1);
+		return answer(value, name, strlen(name) + 1);
 	case HSA_ISA_INFO_MACHINE_MODELS:
-		return store(value, machine_models, sizeof(machine_models));
+		return answer(value, machine_models, sizeof(machine_models));
 	case HSA_ISA_INFO_PROFILES:
-		return store(value, profiles, sizeof(profiles));
+		return answer(value, profiles, sizeof(profiles));
 	case HSA_ISA_INFO_DEFAULT_FLOAT_ROUNDING_MODES:
 	case HSA_ISA_INFO_BASE_PROFILE_DEFAULT_FLOAT_ROUNDING_MODES:
-		return store(value, rounding, sizeof(rounding));
+		return answer(value, rounding, sizeof(rounding));
 	case HSA_ISA_INFO_FAST_F16_OPERATION:
-		return store(value, &(bool){true}, sizeof(bool));
+		return answer(value, &(bool){true}, sizeof(bool));
 	default:
 		return get_limit(attribute, value);
 	}
@@ -199,5 +189,5 @@ hsa_status_t softgpu_hsa_wavefront_get_info(hsa_wavefront_t wavefront,
 		return HSA_STATUS_ERROR_INVALID_WAVEFRONT;
 	if (!value || attribute != HSA_WAVEFRONT_INFO_SIZE)
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-	return store_u32(value, isas[isa_index()].wavefront);
+	return answer_u32(value, isas[isa_index()].wavefront);
 }

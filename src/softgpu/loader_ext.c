@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "softgpu/answer.h"
 #include "softgpu/code_object_reader.h"
 #include "softgpu/device_memory.h"
 #include "softgpu/executable.h"
@@ -143,49 +144,33 @@ static hsa_status_t iterate_loaded_code_objects(
 	return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t store(void *value, const void *from, size_t bytes)
-{
-	memcpy(value, from, bytes);
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t store_u32(void *value, uint32_t number)
-{
-	return store(value, &number, sizeof(number));
-}
-
-static hsa_status_t store_u64(void *value, uint64_t number)
-{
-	return store(value, &number, sizeof(number));
-}
-
 /* Gives the attributes that depend on where the code object was loaded from. */
 static hsa_status_t get_storage_info(const struct executable_loaded *loaded, uint32_t attribute,
 				     void *value)
 {
 	switch (attribute) {
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_TYPE:
-		return store_u32(value,
-				 loaded->is_file
-					 ? HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_FILE
-					 : HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_MEMORY);
+		return answer_u32(value,
+				  loaded->is_file
+					  ? HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_FILE
+					  : HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_MEMORY);
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_BASE:
 		if (loaded->is_file)
 			return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-		return store_u64(value, (uint64_t)(uintptr_t)loaded->storage);
+		return answer_u64(value, (uint64_t)(uintptr_t)loaded->storage);
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_SIZE:
 		if (loaded->is_file)
 			return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-		return store_u64(value, loaded->storage_bytes);
+		return answer_u64(value, loaded->storage_bytes);
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_FILE:
 		if (!loaded->is_file)
 			return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-		return store(value, &loaded->file, sizeof(loaded->file));
+		return answer(value, &loaded->file, sizeof(loaded->file));
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI_LENGTH:
-		return store_u32(value, (uint32_t)strlen(loaded->uri));
+		return answer_u32(value, (uint32_t)strlen(loaded->uri));
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI:
 		/* Without a NUL, as in ROCr. */
-		return store(value, loaded->uri, strlen(loaded->uri));
+		return answer(value, loaded->uri, strlen(loaded->uri));
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	}
@@ -205,17 +190,17 @@ loaded_code_object_get_info(hsa_loaded_code_object_t loaded_code_object,
 		return HSA_STATUS_ERROR_INVALID_CODE_OBJECT;
 	switch ((uint32_t)attribute) {
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_EXECUTABLE:
-		return store(value, &loaded.executable, sizeof(loaded.executable));
+		return answer(value, &loaded.executable, sizeof(loaded.executable));
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_KIND:
-		return store_u32(value, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_KIND_AGENT);
+		return answer_u32(value, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_KIND_AGENT);
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_AGENT:
-		return store(value, &loaded.agent, sizeof(loaded.agent));
+		return answer(value, &loaded.agent, sizeof(loaded.agent));
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_DELTA:
-		return store(value, &loaded.load_delta, sizeof(loaded.load_delta));
+		return answer(value, &loaded.load_delta, sizeof(loaded.load_delta));
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_BASE:
-		return store_u64(value, loaded.load_base);
+		return answer_u64(value, loaded.load_base);
 	case HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_SIZE:
-		return store_u64(value, loaded.load_bytes);
+		return answer_u64(value, loaded.load_bytes);
 	default:
 		return get_storage_info(&loaded, (uint32_t)attribute, value);
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "softgpu/answer.h"
 #include "softgpu/api.h"
 #include "softgpu/config.h"
 #include "softgpu/system_state.h"
@@ -115,12 +116,6 @@ hsa_amd_memory_pool_access_t pool_access(const struct softgpu_pool *pool,
 	return HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT;
 }
 
-static hsa_status_t store(void *value, const void *from, size_t bytes)
-{
-	memcpy(value, from, bytes);
-	return HSA_STATUS_SUCCESS;
-}
-
 static hsa_status_t get_info(const struct softgpu_pool *pool, uint32_t attribute, void *value)
 {
 	const size_t granule = POOL_GRANULE_BYTES;
@@ -129,22 +124,22 @@ static hsa_status_t get_info(const struct softgpu_pool *pool, uint32_t attribute
 
 	switch (attribute) {
 	case HSA_AMD_MEMORY_POOL_INFO_SEGMENT:
-		return store(value, &segment, sizeof(segment));
+		return answer(value, &segment, sizeof(segment));
 	case HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS:
-		return store(value, &pool->global_flags, sizeof(pool->global_flags));
+		return answer(value, &pool->global_flags, sizeof(pool->global_flags));
 	case HSA_AMD_MEMORY_POOL_INFO_SIZE:
 	case HSA_AMD_MEMORY_POOL_INFO_ALLOC_MAX_SIZE:
-		return store(value, &pool->bytes, sizeof(pool->bytes));
+		return answer(value, &pool->bytes, sizeof(pool->bytes));
 	case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED:
-		return store(value, &pool->allocatable, sizeof(pool->allocatable));
+		return answer(value, &pool->allocatable, sizeof(pool->allocatable));
 	case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE:
 	case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT:
 	case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE:
-		return store(value, &granule, sizeof(granule));
+		return answer(value, &granule, sizeof(granule));
 	case HSA_AMD_MEMORY_POOL_INFO_ACCESSIBLE_BY_ALL:
-		return store(value, &for_all, sizeof(for_all));
+		return answer(value, &for_all, sizeof(for_all));
 	case HSA_AMD_MEMORY_POOL_INFO_LOCATION:
-		return store(value, &(uint32_t){pool->agent->is_gpu}, sizeof(uint32_t));
+		return answer(value, &(uint32_t){pool->agent->is_gpu}, sizeof(uint32_t));
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	}
@@ -242,12 +237,12 @@ hsa_status_t softgpu_hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent_handle
 	hops = access == HSA_AMD_MEMORY_POOL_ACCESS_DISALLOWED_BY_DEFAULT ? 1 : 0;
 	switch (attribute) {
 	case HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS:
-		return store(value, &access, sizeof(access));
+		return answer(value, &access, sizeof(access));
 	case HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS:
-		return store(value, &hops, sizeof(hops));
+		return answer(value, &hops, sizeof(hops));
 	case HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO:
 		link = make_link(&pool, agent);
-		return store(value, &link, hops * sizeof(link));
+		return answer(value, &link, hops * sizeof(link));
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	}
@@ -296,13 +291,13 @@ static hsa_status_t get_region_extra(const struct softgpu_pool *pool, uint32_t a
 
 	switch (attribute) {
 	case HSA_REGION_INFO_ALLOC_MAX_SIZE:
-		return store(value, &pool->bytes, sizeof(pool->bytes));
+		return answer(value, &pool->bytes, sizeof(pool->bytes));
 	case HSA_REGION_INFO_ALLOC_MAX_PRIVATE_WORKGROUP_SIZE:
-		return store(value, &no_limit, sizeof(no_limit));
+		return answer(value, &no_limit, sizeof(no_limit));
 	case HSA_AMD_REGION_INFO_HOST_ACCESSIBLE:
-		return store(value, &host_accessible, sizeof(host_accessible));
+		return answer(value, &host_accessible, sizeof(host_accessible));
 	case HSA_AMD_REGION_INFO_BASE:
-		return store(value, &base, sizeof(base));
+		return answer(value, &base, sizeof(base));
 	default:
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	}

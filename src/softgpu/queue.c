@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "softgpu/answer.h"
 #include "softgpu/api.h"
 #include "softgpu/counters.h"
 #include "softgpu/intercept_queue.h"
@@ -175,18 +176,6 @@ hsa_status_t softgpu_hsa_amd_queue_cu_get_mask(const hsa_queue_t *handle,
 		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
 	for (uint32_t i = 0; i < num_cu_mask_count / 32; i++)
 		cu_mask[i] = i < CU_MASK_WORDS ? queue->cu_mask[i] : 0;
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t answer_u64(void *value, uint64_t answer)
-{
-	memcpy(value, &answer, sizeof(answer));
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t answer_u32(void *value, uint32_t answer)
-{
-	memcpy(value, &answer, sizeof(answer));
 	return HSA_STATUS_SUCCESS;
 }
 
