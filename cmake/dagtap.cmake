@@ -42,7 +42,8 @@ endif()
 # AddressSanitizer's report. use_sigaltstack=0: HIP's threads end on stacks of their own.
 # verify_asan_link_order=0: a program built with the sanitizer may have our library preloaded.
 # intercept_tls_get_addr=0: LeakSanitizer takes each dynamic TLS block 16 bytes behind a page's start for one with
-# glibc 2.19's header, and dies scanning what it reads there (address and size) when malloc placed it so. The
+# glibc 2.19's header, and dies scanning what it reads there (address and size) when malloc placed it so.
+# allocator_may_return_null=1: a request that no memory can hold gives NULL, as malloc's does. The
 # suppressions name the vendors' libraries, which are not ours to mend. No limit of a wait inside dagtap runs out, however
 # slow the machine is (src/base/timer.h): a test of what happens at one sets that one to 0.
 set(DAGTAP_TEST_ENVIRONMENT
@@ -50,10 +51,10 @@ set(DAGTAP_TEST_ENVIRONMENT
   "BUILD_DIR=${CMAKE_BINARY_DIR}"
   "SOURCE_DIR=${CMAKE_SOURCE_DIR}"
   "SANITIZER_RUNTIME=${DAGTAP_SANITIZER_RUNTIME}"
-  "ASAN_OPTIONS=handle_segv=2:use_sigaltstack=0:verify_asan_link_order=0:intercept_tls_get_addr=0"
+  "ASAN_OPTIONS=handle_segv=2:use_sigaltstack=0:verify_asan_link_order=0:intercept_tls_get_addr=0:allocator_may_return_null=1"
   "LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0"
   "UBSAN_OPTIONS=print_stacktrace=1"
-  "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp")
+  "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp:allocator_may_return_null=1")
 
 # Seconds: what ends a test that hangs, also on a machine ten times slower than ours. Long ones take more than some 20 s here.
 set(DAGTAP_TEST_TIMEOUT 600)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/dependency_walk.h"
+#include "base/table.h"
 
 /* In replay_scratch.done: the item brought no work and depends on none, so it is done when the
  * launch may begin. */
@@ -22,18 +23,9 @@ void replay_scratch_release(struct replay_scratch *scratch)
 	free(scratch->entry);
 }
 
-static int grow(uint32_t **rows, uint32_t *room, uint32_t count)
+static int grow(uint32_t **rows, size_t *room, uint32_t count)
 {
-	uint32_t *wider;
-
-	if (count <= *room)
-		return 0;
-	wider = realloc(*rows, (size_t)count * sizeof(**rows));
-	if (!wider)
-		return -ENOMEM;
-	*rows = wider;
-	*room = count;
-	return 0;
+	return table_reserve((void **)rows, room, count, sizeof(**rows));
 }
 
 /* The launch that is being taken. */
@@ -51,7 +43,7 @@ struct replay {
 static int make_room(struct replay *replay)
 {
 	struct replay_scratch *scratch = replay->scratch;
-	uint32_t next_room = scratch->room, behind_room = scratch->room;
+	size_t next_room = scratch->room, behind_room = scratch->room;
 
 	if (grow(&scratch->next, &next_room, replay->count) < 0 ||
 	    grow(&scratch->behind, &behind_room, replay->count) < 0 ||
@@ -77,15 +69,9 @@ static int take_entry(struct replay *replay, uint32_t stream_order)
 	if (stream_order == TRACE_NONE)
 		return 0;
 	orders_take(orders, stream_order, replay->rows[0].agent);
-	if (orders->sources_count > scratch->entry_room) {
-		struct dependency *wider = reallocarray(scratch->entry, orders->sources_count,
-							sizeof(*scratch->entry));
-
-		if (!wider)
-			return -ENOMEM;
-		scratch->entry = wider;
-		scratch->entry_room = orders->sources_count;
-	}
+	if (table_reserve((void **)&scratch->entry, &scratch->entry_room, orders->sources_count,
+			  sizeof(*scratch->entry)) < 0)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < orders->sources_count; i++)
 		scratch->entry[i] = orders->sources[i];
 	scratch->entry_count = orders->sources_count;

@@ -17,13 +17,14 @@ struct replay_scratch {
 	uint32_t *refs;
 	/* By place: activity before it in its hardware queue, or TRACE_NONE. */
 	uint32_t *behind;
-	uint32_t room;
+	size_t room;
 	uint32_t *done; /* by item of the plan: what its successors depend on */
 	/* By item: an event wait node is before it, with no work in between. */
 	uint32_t *gated;
-	uint32_t done_room, gated_room;
+	size_t done_room, gated_room;
 	struct dependency *entry; /* what the first nodes of the launch wait for */
-	uint32_t entry_count, entry_room;
+	uint32_t entry_count;
+	size_t entry_room;
 };
 
 /* In record_sources: a graph node made the record, and the node's place in the replay is not

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
+
 /* A timed activity of a launch, with a known node. */
 struct interval {
 	int64_t start_ns, end_ns;
@@ -24,7 +26,7 @@ struct overlapping {
 	uint32_t *agents;	    /* by node: where it ran last, TRACE_NONE = nowhere */
 	struct interval *intervals; /* of one launch, by start */
 	uint32_t *running;	    /* indices into intervals of those that have not ended */
-	uint32_t room;
+	size_t room;
 };
 
 static bool get_bit(const struct square *square, uint32_t a, uint32_t b)
@@ -85,21 +87,13 @@ static int compare_intervals(const void *left, const void *right)
 
 static int make_room(struct overlapping *overlapping, uint32_t count)
 {
-	struct interval *intervals;
-	uint32_t *running;
+	size_t running_room = overlapping->room;
 
-	if (count <= overlapping->room)
-		return 0;
-	intervals = reallocarray(overlapping->intervals, count, sizeof(*intervals));
-	if (intervals)
-		overlapping->intervals = intervals;
-	running = reallocarray(overlapping->running, count, sizeof(*running));
-	if (running)
-		overlapping->running = running;
-	if (!intervals || !running)
+	if (table_reserve((void **)&overlapping->running, &running_room, count,
+			  sizeof(*overlapping->running)) < 0)
 		return -ENOMEM;
-	overlapping->room = count;
-	return 0;
+	return table_reserve((void **)&overlapping->intervals, &overlapping->room, count,
+			     sizeof(*overlapping->intervals));
 }
 
 static void meet(struct overlapping *overlapping, uint32_t a, uint32_t b)

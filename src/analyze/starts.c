@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "trace/row_table.h"
-#include "trace/sort.h"
 
 #define BLOCK_ROWS 256u /* activities per entry of last_ends */
 

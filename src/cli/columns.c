@@ -11,11 +11,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/table.h"
 #include "cli/human.h"
 
 #define COLUMN_MAX	 16
 #define LAST_CHARS_LEAST 16 /* a shorter part of a name is of no use */
-#define FIRST_ROOM	 64
 
 void columns_init(struct columns *columns, const char *const *heads)
 {
@@ -24,26 +24,10 @@ void columns_init(struct columns *columns, const char *const *heads)
 		columns->count++;
 }
 
-static int make_room(struct columns *columns)
-{
-	uint32_t count = columns->cell_count;
-	char **cells;
-
-	/* The room doubles each time, so it is full when the count is a power of two. */
-	if (count && (count < FIRST_ROOM || (count & (count - 1)) != 0))
-		return 0;
-	cells = reallocarray(columns->cells, count ? (size_t)count * 2 : FIRST_ROOM,
-			     sizeof(*cells));
-	if (!cells)
-		return -ENOMEM;
-	columns->cells = cells;
-	return 0;
-}
-
 void columns_put(struct columns *columns, const char *format, ...)
 {
 	va_list args;
-	char *cell;
+	char *cell, **row = NULL;
 	int result;
 
 	if (columns->error)
@@ -51,14 +35,17 @@ void columns_put(struct columns *columns, const char *format, ...)
 	va_start(args, format);
 	result = vasprintf(&cell, format, args);
 	va_end(args);
-	if (result < 0 || make_room(columns) < 0) {
-		if (result >= 0)
+	if (result >= 0) {
+		row = table_add((void **)&columns->cells, &columns->cell_count, sizeof(*row));
+		if (!row)
 			free(cell);
+	}
+	if (!row) {
 		columns->error = -ENOMEM;
 		return;
 	}
 	human_make_plain(cell);
-	columns->cells[columns->cell_count++] = cell;
+	*row = cell;
 }
 
 static bool is_left(const struct columns *columns, unsigned column)

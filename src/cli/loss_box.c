@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/table.h"
 #include "cli/human.h"
 #include "record/loss_word.h"
 
@@ -44,16 +45,14 @@ static bool is_known(const struct loss_box *box, pid_t pid)
 /* Keeps a message with the right secret, the first one of each process. */
 static void keep(struct loss_box *box, const struct loss_word *word, const struct ucred *sender)
 {
-	struct loss *losses;
+	struct loss *row;
 
 	if (memcmp(word->secret, box->secret, sizeof(word->secret)) != 0 || !word->reason ||
 	    word->reason >= LOSS_REASON_COUNT || is_known(box, sender->pid))
 		return;
-	losses = reallocarray(box->losses, box->count + 1, sizeof(*losses));
-	if (!losses)
-		return;
-	box->losses = losses;
-	losses[box->count++] = (struct loss){sender->pid, sender->uid, *word};
+	row = table_add((void **)&box->losses, &box->count, sizeof(*row));
+	if (row)
+		*row = (struct loss){sender->pid, sender->uid, *word};
 }
 
 static bool find_sender(struct msghdr *message, struct ucred *ret_sender)

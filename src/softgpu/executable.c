@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "softgpu/agent.h"
 #include "softgpu/api.h"
 #include "softgpu/code_object.h"
@@ -389,22 +390,21 @@ static hsa_status_t check_unfrozen(hsa_executable_t handle)
 static hsa_status_t append_loaded(struct executable *executable, struct loaded_object *loaded,
 				  hsa_loaded_code_object_t *ret_handle)
 {
-	struct loaded_object **list;
+	struct loaded_object **row;
 
 	if (!executable)
 		return HSA_STATUS_ERROR_INVALID_EXECUTABLE;
 	if (executable->symbol_count > HANDLE_MAX_INDEX - loaded->symbol_count)
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-	list = realloc(executable->loaded, (executable->loaded_count + 1) * sizeof(*list));
-	if (!list)
+	row = table_add((void **)&executable->loaded, &executable->loaded_count, sizeof(*row));
+	if (!row)
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-	executable->loaded = list;
+	*row = loaded;
 	loaded->first_symbol = executable->symbol_count;
 	executable->symbol_count += loaded->symbol_count;
 	if (ret_handle)
 		ret_handle->handle = handle_inner(executable->handle, HANDLE_LOADED_OBJECT,
-						  executable->loaded_count);
-	list[executable->loaded_count++] = loaded;
+						  executable->loaded_count - 1);
 	enter_kernels(loaded);
 	return HSA_STATUS_SUCCESS;
 }

@@ -2,8 +2,8 @@
 #include "softgpu/handle.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "base/table.h"
 
 /* The bits of a handle, from the highest: kind 4, generation 16, slot 20, index 24. */
 #define KIND_SHIFT	 60
@@ -20,18 +20,13 @@ static uint64_t make_handle(enum handle_kind kind, uint16_t generation, uint32_t
 
 static int grow(struct handle_table *table)
 {
-	uint32_t count = table->count ? table->count * 2 : FIRST_SLOTS;
-	struct handle_slot *slots;
+	uint32_t more = table->count ? table->count : FIRST_SLOTS;
 
-	if (count > SLOT_MASK + 1)
+	if (table->count + more > SLOT_MASK + 1)
 		return -ENOMEM;
-	slots = realloc(table->slots, count * sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	memset(slots + table->count, 0, (count - table->count) * sizeof(*slots));
-	table->slots = slots;
-	table->count = count;
-	return 0;
+	return table_extend((void **)&table->slots, &table->count, more, sizeof(*table->slots))
+		       ? 0
+		       : -ENOMEM;
 }
 
 int handle_add(struct handle_table *table, enum handle_kind kind, void *item, uint64_t *ret_handle)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/table.h"
 #include "softgpu/api.h"
 #include "softgpu/config.h"
 #include "softgpu/counters.h"
@@ -34,7 +35,7 @@ struct intercept {
 	_Atomic uint32_t handler_count; /* only grows; written under register_lock */
 	_Atomic int state;		/* enum drain_state */
 	uint8_t *staging; /* owned; the packets of one call in contiguous memory; the drainer's */
-	uint64_t staging_packets; /* size of that memory, in packets */
+	size_t staging_packets; /* size of that memory, in packets */
 };
 
 /* The packets that the calling thread passes through interceptors. write_packets has no argument
@@ -114,21 +115,6 @@ static void write_packets(const void *packets, uint64_t count)
 	here->handlers_left++;
 }
 
-/* Makes room for COUNT packets. */
-static bool reserve_staging(struct intercept *intercept, uint64_t count)
-{
-	uint8_t *grown;
-
-	if (count <= intercept->staging_packets)
-		return true;
-	grown = realloc(intercept->staging, count * AQL_PACKET_BYTES);
-	if (!grown)
-		return false;
-	intercept->staging = grown;
-	intercept->staging_packets = count;
-	return true;
-}
-
 static bool slot_is_written(const struct softgpu_queue *proxy, uint64_t index)
 {
 	uint16_t header =
@@ -173,7 +159,8 @@ static void drain(struct intercept *intercept)
 	while ((count = count_written(proxy, index)) != 0) {
 		struct cursor here = {intercept, atomic_load(&intercept->handler_count), index};
 
-		if (!reserve_staging(intercept, count))
+		if (table_reserve((void **)&intercept->staging, &intercept->staging_packets, count,
+				  AQL_PACKET_BYTES) < 0)
 			break;
 		take_slots(proxy, index, count, intercept->staging);
 		cursor = &here;

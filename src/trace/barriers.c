@@ -60,7 +60,7 @@ int barriers_init(struct barriers *barriers, struct process_load *load)
 		.load = load,
 		.is_filled = calloc((size_t)count / 64 + 1, sizeof(uint64_t)),
 	};
-	return barriers->is_filled && trace_reserve(load->trace, barriers, count) ? 0 : -ENOMEM;
+	return barriers->is_filled && trace_append(load->trace, barriers, count) ? 0 : -ENOMEM;
 }
 
 void barriers_release(struct barriers *barriers)

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/replace.h"
+#include "base/table.h"
 #include "trace/bundle.h"
 #include "trace/bundle_layout.h"
 
@@ -90,19 +91,16 @@ static int write_at(int fd, const void *bytes, uint64_t size, uint64_t offset)
 int bundle_begin_section(struct bundle_writer *writer, enum bundle_type type, uint32_t pid,
 			 struct dagtap_error *error)
 {
-	struct bundle_entry *entries;
+	struct bundle_entry *entry;
 
 	if (writer->entry_count == BUNDLE_SECTION_MAX)
 		return fail(writer, -E2BIG, error);
-	entries = reallocarray(writer->entries, writer->entry_count + 1, sizeof(*entries));
-	if (!entries)
+	entry = table_add((void **)&writer->entries, &writer->entry_count, sizeof(*entry));
+	if (!entry)
 		return fail(writer, -ENOMEM, error);
-	writer->entries = entries;
-	writer->entries[writer->entry_count++] = (struct bundle_entry){
-		.type = type,
-		.pid = pid,
-		.offset = writer->offset,
-	};
+	entry->type = type;
+	entry->pid = pid;
+	entry->offset = writer->offset;
 	XXH3_64bits_reset(writer->sum);
 	return 0;
 }

@@ -32,7 +32,7 @@ struct call_fill {
 	struct process_load *load;
 	uint64_t *is_filled;	  /* a bit per row */
 	uint64_t count;		  /* number of API records */
-	uint64_t word_room;	  /* room of trace.words */
+	size_t word_room;	  /* room of trace.words */
 	uint32_t unknown_apis[2]; /* for HIP and for CUDA; TRACE_NONE until it is needed */
 	struct fill_thread thread;
 	struct idset_last cid, scope;
@@ -169,15 +169,9 @@ static int keep_args(struct call_fill *fill, const struct record_api *record,
 		return 0;
 	if (total >= TRACE_NONE)
 		return -E2BIG;
-	if (total > fill->word_room) {
-		uint64_t room = total * 2 < 4096 ? 4096 : total * 2;
-		uint64_t *grown = realloc(trace->words, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		trace->words = grown;
-		fill->word_room = room;
-	}
+	if (table_reserve((void **)&trace->words, &fill->word_room, total, sizeof(*trace->words)) <
+	    0)
+		return -ENOMEM;
 	call->arg_first = trace->words_count;
 	memcpy(trace->words + trace->words_count, record->args, words * sizeof(*trace->words));
 	trace->words_count = (uint32_t)total;
@@ -340,7 +334,7 @@ int calls_load(struct process_load *load)
 	load->activity_counts = table_zeroed(count, sizeof(*load->activity_counts));
 	load->expected = table_zeroed(count, sizeof(*load->expected));
 	if (!load->expected || !load->stream_handles || !load->activity_counts ||
-	    !trace_reserve(load->trace, calls, count))
+	    !trace_append(load->trace, calls, count))
 		result = -ENOMEM;
 	if (result == 0)
 		result = init_fill(&fill, load);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "trace/clock_fit.h"
 #include "trace/process_load.h"
 
@@ -202,6 +203,7 @@ int completions_load(struct process_load *load)
 {
 	struct trace *trace = load->trace;
 	uint32_t count = trace->activities_count - load->first.activities;
+	uint32_t ticks_count = load->first.activities;
 	struct completing completing = {
 		.load = load,
 		.is_done = calloc((size_t)count / 64 + 1, sizeof(uint64_t)),
@@ -211,14 +213,12 @@ int completions_load(struct process_load *load)
 	if (!completing.is_done)
 		return -ENOMEM;
 	if (!load->is_brief) {
-		completing.ticks = realloc(trace->ticks, ((size_t)trace->activities_count + 1) *
-								 sizeof(*trace->ticks));
-		if (!completing.ticks) {
+		if (!table_extend((void **)&trace->ticks, &ticks_count, count,
+				  sizeof(*trace->ticks))) {
 			free(completing.is_done);
 			return -ENOMEM;
 		}
-		trace->ticks = completing.ticks;
-		memset(trace->ticks + load->first.activities, 0, count * sizeof(*trace->ticks));
+		completing.ticks = trace->ticks;
 	}
 	result = read_completions(&completing);
 	if (result == 0)

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/table.h"
+
 #define CHILD_DEPTH_MAX 32
 
 /* By enum record_node_type: what a node of this type causes. One node may be carried out by several
@@ -156,17 +158,12 @@ static void find_order(struct walk *walk, uint32_t nodes)
 
 static int add_item(struct expect_graph *expect, struct expect_item item)
 {
-	if (expect->item_count == expect->room) {
-		uint32_t room = expect->room ? expect->room * 2 : 64;
-		struct expect_item *items =
-			reallocarray(expect->items, room, sizeof(*expect->items));
+	struct expect_item *row =
+		table_add((void **)&expect->items, &expect->item_count, sizeof(*row));
 
-		if (!items)
-			return -ENOMEM;
-		expect->items = items;
-		expect->room = room;
-	}
-	expect->items[expect->item_count++] = item;
+	if (!row)
+		return -ENOMEM;
+	*row = item;
 	return 0;
 }
 

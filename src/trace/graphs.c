@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "trace/expect.h"
 #include "trace/process_load.h"
 #include "trace/row_table.h"
-#include "trace/sort.h"
 
 static const char *const type_texts[] = {
 	[RECORD_NODE_KERNEL] = "kernel",

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "trace/args.h"
 #include "trace/captures.h"
 #include "trace/graph_events.h"
 #include "trace/process_load.h"
 #include "trace/row_table.h"
-#include "trace/sort.h"
 
 /* hipError_t values of hipStreamEndCapture after which the capture continues. */
 enum { CAPTURE_UNMATCHED = 903, CAPTURE_WRONG_THREAD = 908 };

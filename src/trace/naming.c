@@ -10,9 +10,10 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/sort.h"
+#include "base/table.h"
 #include "trace/expect.h"
 #include "trace/process_load.h"
-#include "trace/sort.h"
 
 /* The exec whose launches are being named, as it was at the current launch. */
 struct exec_state {
@@ -32,7 +33,7 @@ struct naming {
 	/* index of the first activity without a call; all later ones have none */
 	uint32_t orphan_first;
 	uint32_t *assigned; /* scratch for the layout of each launch */
-	uint32_t assigned_room;
+	size_t assigned_room;
 	bool has_losses; /* activities were dropped, so activities may be missing anywhere */
 	bool is_cuda;	 /* the launches are CUDA's, whose activities name their nodes */
 };
@@ -456,20 +457,6 @@ static int name_rows(struct naming *naming, struct trace_launch *launch, struct 
 	return name_by_signature(naming, layout);
 }
 
-static int make_room(struct naming *naming, uint32_t rows)
-{
-	uint32_t *grown;
-
-	if (rows < naming->assigned_room)
-		return 0;
-	grown = realloc(naming->assigned, ((size_t)rows + 1) * sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	naming->assigned = grown;
-	naming->assigned_room = rows + 1;
-	return 0;
-}
-
 static uint32_t count_expected(struct naming *naming, const struct trace_launch *launch,
 			       uint64_t cid)
 {
@@ -493,7 +480,9 @@ static int name_launch(struct naming *naming, uint32_t index)
 	find_rows(naming, launch, cid, &layout);
 	if (naming->state.exec != launch->exec && enter_exec(naming, launch->exec) < 0)
 		return -ENOMEM;
-	if (apply_updates(naming, cid) < 0 || make_room(naming, layout.row_count) < 0)
+	if (apply_updates(naming, cid) < 0 ||
+	    table_reserve((void **)&naming->assigned, &naming->assigned_room,
+			  layout.row_count + 1ull, sizeof(*naming->assigned)) < 0)
 		return -ENOMEM;
 	if (naming->state.expect)
 		launch->activities_expected = count_expected(naming, launch, cid);

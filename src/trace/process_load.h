@@ -12,11 +12,11 @@
 #ifndef DAGTAP_TRACE_PROCESS_LOAD_H
 #define DAGTAP_TRACE_PROCESS_LOAD_H
 
+#include "base/idset.h"
 #include "record/record.h"
 #include "trace/cuda/cuda_load.h"
 #include "trace/graph_input.h"
 #include "trace/hip_events.h"
-#include "trace/idset.h"
 #include "trace/origin.h"
 #include "trace/raw_list.h"
 #include "trace/strtab.h"

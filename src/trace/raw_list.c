@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/sort.h"
 #include "trace/row_table.h"
-#include "trace/sort.h"
 
 #define RAW_BLOCK_BYTES	     65536
 #define RAW_LONG	     10000

@@ -410,7 +410,7 @@ int submissions_load(struct process_load *load)
 	int result = barriers_init(&submitting.barriers, load);
 
 	submitting.seen = calloc(SEEN_SLOTS, sizeof(*submitting.seen));
-	if (!submitting.seen || !trace_reserve(load->trace, activities, count) ||
+	if (!submitting.seen || !trace_append(load->trace, activities, count) ||
 	    make_room(&load->packets) < 0 || make_room(&load->copies) < 0)
 		result = -ENOMEM;
 	if (result == 0)

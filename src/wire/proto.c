@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "wire/utf8.h"
-
-#define VARINT_BYTES_MAX 10
+#include "wire/varint.h"
 
 enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
@@ -30,26 +30,11 @@ void proto_reset(struct proto *proto)
 
 static bool grow(struct proto *proto, size_t more)
 {
-	size_t size = proto->size ? proto->size : 256;
-	uint8_t *bytes;
-
-	if (proto->error)
-		return false;
-	while (size - proto->used < more) {
-		if (size > SIZE_MAX / 2) {
-			proto->error = -ENOMEM;
-			return false;
-		}
-		size *= 2;
-	}
-	bytes = realloc(proto->bytes, size);
-	if (!bytes) {
+	if (!proto->error &&
+	    (more > SIZE_MAX - proto->used ||
+	     table_reserve((void **)&proto->bytes, &proto->size, proto->used + more, 1) < 0))
 		proto->error = -ENOMEM;
-		return false;
-	}
-	proto->bytes = bytes;
-	proto->size = size;
-	return true;
+	return !proto->error;
 }
 
 static inline bool has_room(struct proto *proto, size_t more)
@@ -57,16 +42,10 @@ static inline bool has_room(struct proto *proto, size_t more)
 	return (!proto->error && proto->size - proto->used >= more) || grow(proto, more);
 }
 
+/* There must be room for VARINT_BYTES_MAX bytes at AT. */
 static size_t encode_varint(uint8_t *at, uint64_t value)
 {
-	size_t count = 0;
-
-	while (value >= 0x80) {
-		at[count++] = (uint8_t)(value | 0x80);
-		value >>= 7;
-	}
-	at[count++] = (uint8_t)value;
-	return count;
+	return (size_t)(varint_put(at, value) - at);
 }
 
 static size_t encode_key(uint8_t *at, uint32_t field, enum wire_type type)

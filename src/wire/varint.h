@@ -1,5 +1,5 @@
 /* Encodes varints of protocol buffers without a loop over bytes, for code that writes millions of
- * them. proto.h has the simple form. */
+ * them. proto.h puts fields together of them. */
 #ifndef DAGTAP_WIRE_VARINT_H
 #define DAGTAP_WIRE_VARINT_H
 

@@ -30,8 +30,8 @@ uint32_t numbers_get(struct numbers *numbers, uint64_t high, uint64_t low);
 /* The number of the pair; NUMBERS_NONE if numbers_get has not seen it. */
 uint32_t numbers_find(const struct numbers *numbers, uint64_t high, uint64_t low);
 
-/* The number of the pair, which is the index of its row in the table ROWS (trace/row_table.h). For
- * a new pair appends a zeroed row and sets *RET_NEW to it; for a known one sets *RET_NEW to NULL.
+/* The number of the pair, which is the index of its row in the table ROWS (base/table.h). For a new
+ * pair appends a zeroed row and sets *RET_NEW to it; for a known one sets *RET_NEW to NULL.
  * Returns -ENOMEM, with *RET_NEW NULL, if there is no memory. Nothing else may add rows to the
  * table. */
 int64_t numbers_row(struct numbers *numbers, uint64_t high, uint64_t low, void **rows,

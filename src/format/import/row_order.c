@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "trace/row_table.h"
-#include "trace/sort.h"
 
 static bool is_in_place(const struct sort_row *order, uint32_t count)
 {

@@ -1,7 +1,7 @@
 /* Sorts a table by several keys and tells where each row went, so that references to its rows can
  * be updated.
  *
- * Threading: one thread. Cost: a radix sort (trace/sort.h) for each key, and one copy of the table
+ * Threading: one thread. Cost: a radix sort (base/sort.h) for each key, and one copy of the table
  * if it was not in order. */
 #ifndef DAGTAP_FORMAT_IMPORT_ROW_ORDER_H
 #define DAGTAP_FORMAT_IMPORT_ROW_ORDER_H

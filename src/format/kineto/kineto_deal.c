@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "format/kineto/kineto_writer.h"
-#include "trace/sort.h"
 
 /* The distance that Kineto has between a stream's tid and that of its synchronisations. */
 #define TRACK_STEP 1000000

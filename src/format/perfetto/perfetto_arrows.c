@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/sort.h"
+#include "base/sort.h"
 
 struct search {
 	const struct trace *trace;

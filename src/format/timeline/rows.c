@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "trace/row_table.h"
-#include "trace/sort.h"
 
 int rows_init(struct rows *rows, size_t rows_count, size_t lists_count)
 {

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "format/words.h"
 #include "format/xspace/xspace_blobs.h"
 #include "format/xspace/xspace_event.h"
 #include "format/xspace/xspace_writer.h"
 #include "trace/row_table.h"
-#include "trace/sort.h"
 
 struct named_blob {
 	uint32_t event; /* id of its name's metadata; 0 = not encoded yet */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "format/xspace/xspace_reader_load.h"
 #include "trace/row_table.h"
-#include "trace/sort.h"
 
 int xread_next(struct xread_load *load, struct proto_reader *reader, struct proto_field *ret_field,
 	       const char *what)

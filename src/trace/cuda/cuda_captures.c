@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "trace/args.h"
 #include "trace/captures.h"
 #include "trace/process_load.h"
 #include "trace/row_table.h"
-#include "trace/sort.h"
 
 #define STREAM_PER_THREAD 2 /* CU_STREAM_PER_THREAD */
 #define FLAG_EXTERNAL	  1 /* cudaEventRecordExternal, cudaEventWaitExternal */

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "trace/cuda/cuda_load.h"
 #include "trace/cuda/cuda_recorders.h"
 #include "trace/process_load.h"
 #include "trace/row_table.h"
-#include "trace/sort.h"
 
 /* Identifies an event record, or the record that a wait is for. */
 struct event_key {

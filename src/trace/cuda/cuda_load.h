@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/idset.h"
 #include "record/record.h"
 #include "trace/clock_fit.h"
 #include "trace/cuda/cuda_captures.h"
-#include "trace/idset.h"
 #include "trace/trace_model.h"
 
 struct process_load;

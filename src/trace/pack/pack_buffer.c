@@ -5,6 +5,8 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/table.h"
+
 /* Higher levels take several times as long, and compress the differences of predicted numbers only
  * a little better. */
 #define ZSTD_LEVEL 1
@@ -19,23 +21,10 @@ enum blob_form { BLOB_CONSTANT, BLOB_STORED, BLOB_ZSTD };
 
 static bool reserve(struct pack_buffer *buffer, size_t size)
 {
-	size_t room = buffer->room ? buffer->room : 4096;
-	uint8_t *bytes;
-
-	if (buffer->failed)
-		return false;
-	if (buffer->room - buffer->size >= size)
-		return true;
-	while (room - buffer->size < size)
-		room *= 2;
-	bytes = realloc(buffer->bytes, room);
-	if (!bytes) {
+	if (!buffer->failed && table_reserve((void **)&buffer->bytes, &buffer->room,
+					     buffer->size + (uint64_t)size, 1) < 0)
 		buffer->failed = true;
-		return false;
-	}
-	buffer->bytes = bytes;
-	buffer->room = room;
-	return true;
+	return !buffer->failed;
 }
 
 uint8_t *pack_buffer_extend(struct pack_buffer *buffer, size_t size)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
+
 void pack_table_release(struct pack_table *table)
 {
 	for (int i = 0; i < PACK_KEYS_MOST; i++)
@@ -55,15 +57,9 @@ int pack_table_clear(struct pack_table *table, uint32_t record_count)
 
 int pack_table_add_shape(struct pack_table *table, struct pack_shape shape)
 {
-	if (table->shape_count == table->shape_room) {
-		uint32_t room = table->shape_room ? table->shape_room * 2 : 64;
-		struct pack_shape *shapes = reallocarray(table->shapes, room, sizeof(*shapes));
-
-		if (!shapes)
-			return -ENOMEM;
-		table->shapes = shapes;
-		table->shape_room = room;
-	}
+	if (table_reserve((void **)&table->shapes, &table->shape_room, table->shape_count + 1ull,
+			  sizeof(*table->shapes)) < 0)
+		return -ENOMEM;
 	table->shapes[table->shape_count++] = shape;
 	return 0;
 }

@@ -38,7 +38,8 @@ struct pack_group {
 
 struct pack_table {
 	struct pack_shape *shapes;
-	uint32_t shape_count, shape_room;
+	uint32_t shape_count;
+	size_t shape_room;
 	uint16_t *shape_of; /* by record, in block order: index into shapes */
 	uint32_t record_count, record_room;
 	size_t bytes; /* size of all records */

@@ -1,7 +1,7 @@
 /* Stable radix sort of rows by a 64-bit key, for millions of rows that are mostly in order
  * already. */
-#ifndef DAGTAP_TRACE_SORT_H
-#define DAGTAP_TRACE_SORT_H
+#ifndef DAGTAP_BASE_SORT_H
+#define DAGTAP_BASE_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,14 +1,14 @@
 /* Sets of ids (see idset.h): pages of bits, found by a hash of their number. */
-#include "trace/idset.h"
+#include "base/idset.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/row_table.h"
-#include "trace/sort.h"
+#include "base/sort.h"
+#include "base/table.h"
 
-#define PAGE_BITS (IDSET_PAGE_WORDS * 64)
+#define PAGE_BITS (IDSET_PAGE_WORDS * UINT64_C(64))
 
 /* Keys that consist of several parts differ in high bits too, so all bits count. */
 static inline uint32_t mix(uint64_t number)

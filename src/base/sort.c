@@ -1,12 +1,12 @@
 /* Radix sort (see sort.h). */
-#include "trace/sort.h"
+#include "base/sort.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/row_table.h"
+#include "base/table.h"
 
 #define DIGIT_BITS  11
 #define DIGIT_COUNT (1u << DIGIT_BITS)

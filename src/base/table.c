@@ -1,6 +1,7 @@
-/* Arrays that grow (see row_table.h). */
-#include "trace/row_table.h"
+/* Growing arrays of rows (see table.h). */
+#include "base/table.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ void *table_zeroed(uint64_t count, size_t row_bytes)
 	return rows;
 }
 
-void *table_reserve(void **array, uint32_t *count, uint64_t more, size_t row_bytes)
+void *table_append(void **array, uint32_t *count, uint64_t more, size_t row_bytes)
 {
 	uint64_t total = (uint64_t)*count + more;
 	char *rows;
@@ -68,7 +69,7 @@ void *table_reserve(void **array, uint32_t *count, uint64_t more, size_t row_byt
 
 void *table_extend(void **array, uint32_t *count, uint64_t more, size_t row_bytes)
 {
-	void *rows = table_reserve(array, count, more, row_bytes);
+	void *rows = table_append(array, count, more, row_bytes);
 
 	if (rows)
 		memset(rows, 0, more * row_bytes);
@@ -99,4 +100,23 @@ void *table_add(void **array, uint32_t *count, size_t row_bytes)
 	memset(row, 0, row_bytes);
 	*count += 1;
 	return row;
+}
+
+int table_grow(void **array, size_t *room, uint64_t count, size_t row_bytes)
+{
+	uint64_t wanted = *room ? (uint64_t)*room * 2 : TABLE_FIRST;
+	size_t bytes;
+	void *rows;
+
+	if (wanted < count)
+		wanted = count;
+	if (__builtin_mul_overflow(wanted, row_bytes, &bytes))
+		return -ENOMEM;
+	rows = realloc(*array, bytes);
+	if (!rows)
+		return -ENOMEM;
+	table_ask_large_pages(rows, bytes);
+	*array = rows;
+	*room = wanted;
+	return 0;
 }

@@ -4,8 +4,8 @@
  *
  * Life: zero-initialise, idset_add for each id, idset_finish once, then idset_find. Threading: one
  * thread until idset_finish has returned; afterwards any number may find. */
-#ifndef DAGTAP_TRACE_IDSET_H
-#define DAGTAP_TRACE_IDSET_H
+#ifndef DAGTAP_BASE_IDSET_H
+#define DAGTAP_BASE_IDSET_H
 
 #include <stdint.h>
 
