@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/groups.h"
+#include "base/numbers.h"
+#include "base/table.h"
 
 #define DEPTH_MOST 64 /* limit of nested graphs; damaged files may have cycles */
 
@@ -197,8 +198,8 @@ struct mark {
 struct marking {
 	const struct trace *trace;
 	struct advice *advice;
-	uint32_t room; /* of advice->patches */
-	struct groups recordings, slots, nodes;
+	/* of pairs: process and recording; number of the recording and slot, or node */
+	struct numbers recordings, slots, nodes;
 	uint32_t process, thread; /* of the last mark */
 	struct mark last, first;  /* the last mark, and the first mark of its step */
 };
@@ -260,37 +261,31 @@ static void count_strategy(struct patch_advice *row, trace_string strategy)
 	}
 }
 
-/* The index of the recording in advice->patches, or GROUPS_FAILED. The key has the process in the
- * upper 16 bits, because addresses have at most 48 bits. */
+/* The index of the recording in advice->patches, or NUMBERS_NONE. */
 static uint32_t number_recording(struct marking *marking, uint32_t process, uint64_t recording)
 {
 	struct advice *advice = marking->advice;
-	uint32_t number = groups_number(&marking->recordings, (uint64_t)process << 48 ^ recording);
+	uint32_t number = numbers_get(&marking->recordings, process, recording);
+	struct patch_advice *row;
 
-	if (number != advice->patch_count || number == GROUPS_FAILED)
+	if (number != advice->patch_count || number == NUMBERS_NONE)
 		return number;
-	if (number == marking->room) {
-		uint32_t room = marking->room ? 2 * marking->room : 8;
-		void *grown = realloc(advice->patches, room * sizeof(*advice->patches));
-
-		if (!grown)
-			return GROUPS_FAILED;
-		advice->patches = grown;
-		marking->room = room;
-	}
-	advice->patches[advice->patch_count++] =
-		(struct patch_advice){.process = process, .recording = recording};
+	row = table_add((void **)&advice->patches, &advice->patch_count, sizeof(*row));
+	if (!row)
+		return NUMBERS_NONE;
+	row->process = process;
+	row->recording = recording;
 	return number;
 }
 
-/* 1: KEY is new; 0: it is not; -ENOMEM. */
-static int is_new(struct groups *groups, uint64_t key)
+/* 1: the pair is new; 0: it is not; -ENOMEM. */
+static int is_new(struct numbers *numbers, uint64_t high, uint64_t low)
 {
-	uint32_t before = groups->count;
+	uint32_t before = numbers->count;
 
-	if (groups_number(groups, key) == GROUPS_FAILED)
+	if (numbers_get(numbers, high, low) == NUMBERS_NONE)
 		return -ENOMEM;
-	return groups->count > before;
+	return numbers->count > before;
 }
 
 static int add_mark(struct marking *marking, const struct trace_scope *scope)
@@ -300,12 +295,12 @@ static int add_mark(struct marking *marking, const struct trace_scope *scope)
 	struct patch_advice *row;
 	int is_new_slot, is_new_node = 0;
 
-	if (number == GROUPS_FAILED)
+	if (number == NUMBERS_NONE)
 		return -ENOMEM;
 	row = &marking->advice->patches[number];
-	is_new_slot = is_new(&marking->slots, (uint64_t)number << 32 | (uint32_t)mark.slot);
+	is_new_slot = is_new(&marking->slots, number, (uint32_t)mark.slot);
 	if (mark.has_node)
-		is_new_node = is_new(&marking->nodes, (uint64_t)number << 32 | (uint32_t)mark.node);
+		is_new_node = is_new(&marking->nodes, number, (uint32_t)mark.node);
 	if (is_new_slot < 0 || is_new_node < 0)
 		return -ENOMEM;
 	if (begins_step(marking, scope, &mark, row)) {
@@ -337,9 +332,9 @@ static int advise_patches(const struct trace *trace, struct advice *advice)
 		    strcmp(trace_text(trace, scope->name), "dagpatch") == 0)
 			err = add_mark(&marking, scope);
 	}
-	groups_release(&marking.recordings);
-	groups_release(&marking.slots);
-	groups_release(&marking.nodes);
+	numbers_release(&marking.recordings);
+	numbers_release(&marking.slots);
+	numbers_release(&marking.nodes);
 	return err;
 }
 

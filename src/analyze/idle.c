@@ -37,7 +37,7 @@ void idle_release(struct idle *idle)
 {
 	free(idle->resources);
 	free(idle->waits);
-	groups_release(&idle->wait_keys);
+	numbers_release(&idle->wait_keys);
 	free(idle->sweeps);
 }
 
@@ -71,13 +71,11 @@ static int add_wait(struct idle *idle, uint32_t stream, const struct dependency_
 {
 	const struct trace *trace = idle->deps->trace;
 	const struct trace_activity *from = &trace->activities[source->activity];
-	uint64_t key = ((uint64_t)stream << 32 | from->stream) * 0x9e3779b97f4a7c15ull;
+	uint32_t number = numbers_get(&idle->wait_keys, (uint64_t)stream << 32 | from->stream,
+				      (uint64_t)from->work << 8 | (uint64_t)source->kind);
 	struct idle_wait *row;
-	uint32_t number;
 
-	key ^= (uint64_t)from->work << 8 | (uint64_t)source->kind;
-	number = groups_number(&idle->wait_keys, key);
-	if (number == GROUPS_FAILED)
+	if (number == NUMBERS_NONE)
 		return -ENOMEM;
 	if (number == idle->waits_count) {
 		row = table_add((void **)&idle->waits, &idle->waits_count, sizeof(*row));

@@ -7,8 +7,8 @@
 #ifndef DAGTAP_ANALYZE_IDLE_H
 #define DAGTAP_ANALYZE_IDLE_H
 
-#include "analyze/groups.h"
 #include "analyze/path_window.h"
+#include "base/numbers.h"
 
 /* X(name, key in JSON, text for people) */
 #define IDLE_CAUSES(X)                                                                             \
@@ -57,7 +57,7 @@ struct idle {
 	uint32_t resources_count;
 	struct idle_wait *waits; /* longest first, after idle_finish */
 	uint32_t waits_count;
-	struct groups wait_keys;   /* hash of a wait's properties: index into waits */
+	struct numbers wait_keys;  /* index into waits of a wait's streams, work and kind */
 	struct idle_sweep *sweeps; /* by resource: state in the window that is being added */
 };
 

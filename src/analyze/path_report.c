@@ -6,6 +6,7 @@
 
 #include "analyze/busy.h"
 #include "analyze/tally.h"
+#include "base/hash.h"
 #include "trace/row_table.h"
 
 void path_report_init(struct path_report *report, const struct dependencies *deps)
@@ -18,8 +19,8 @@ void path_report_release(struct path_report *report)
 	free(report->works);
 	free(report->waits);
 	free(report->segments);
-	groups_release(&report->work_keys);
-	groups_release(&report->wait_keys);
+	numbers_release(&report->work_keys);
+	numbers_release(&report->wait_keys);
 }
 
 static bool is_work(const struct path_step *step)
@@ -66,10 +67,10 @@ static uint64_t name_key(const struct path_report *report, uint32_t activity)
 
 static struct path_work *find_work(struct path_report *report, const struct path_step *step)
 {
-	uint32_t number = groups_number(&report->work_keys, name_key(report, step->activity));
+	uint32_t number = numbers_get(&report->work_keys, 0, name_key(report, step->activity));
 	struct path_work *row;
 
-	if (number == GROUPS_FAILED)
+	if (number == NUMBERS_NONE)
 		return NULL;
 	if (number < report->works_count)
 		return &report->works[number];
@@ -112,33 +113,27 @@ static int add_slack(struct path_report *report, const struct path_step *before,
 
 /* ---- waits ---- */
 
-/* One step of a hash. */
-static uint64_t mix(uint64_t key, uint64_t value)
-{
-	return (key ^ value) * 0x9e3779b97f4a7c15ull + (key >> 29);
-}
-
 static uint64_t wait_key(const struct path_report *report, const struct path_step *step)
 {
 	const struct trace *trace = report->deps->trace;
 	const struct trace_activity *from = activity_of(report, step->from);
-	uint64_t key = mix(step->cause, name_key(report, step->from));
+	uint64_t key = hash_mix(step->cause, name_key(report, step->from));
 
-	key = mix(mix(key, from->stream), from->scope);
+	key = hash_mix(hash_mix(key, from->stream), from->scope);
 	if (step->via != TRACE_NONE)
-		key = mix(key, trace->waits[step->via].known);
+		key = hash_mix(key, trace->waits[step->via].known);
 	if (step->activity == TRACE_NONE)
-		return mix(key, trace->calls[step->call].api);
-	key = mix(key, name_key(report, step->activity));
-	return mix(key, activity_of(report, step->activity)->stream) | 1;
+		return hash_mix(key, trace->calls[step->call].api);
+	key = hash_mix(key, name_key(report, step->activity));
+	return hash_mix(key, activity_of(report, step->activity)->stream) | 1;
 }
 
 static int add_wait(struct path_report *report, const struct path_step *step)
 {
-	uint32_t number = groups_number(&report->wait_keys, wait_key(report, step));
+	uint32_t number = numbers_get(&report->wait_keys, 0, wait_key(report, step));
 	struct path_wait *row;
 
-	if (number == GROUPS_FAILED)
+	if (number == NUMBERS_NONE)
 		return -ENOMEM;
 	if (number == report->waits_count) {
 		row = table_add((void **)&report->waits, &report->waits_count, sizeof(*row));

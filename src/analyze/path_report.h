@@ -3,8 +3,8 @@
 #ifndef DAGTAP_ANALYZE_PATH_REPORT_H
 #define DAGTAP_ANALYZE_PATH_REPORT_H
 
-#include "analyze/groups.h"
 #include "analyze/path_window.h"
+#include "base/numbers.h"
 
 /* Activities on paths that have the same name (kernels) or direction (copies). */
 struct path_work {
@@ -58,7 +58,7 @@ struct path_report {
 	uint32_t waits_count;
 	struct path_segment *segments; /* in the order of added windows, then of time */
 	uint32_t segments_count;
-	struct groups work_keys, wait_keys; /* number of a key: index into works, waits */
+	struct numbers work_keys, wait_keys; /* number of a key: index into works, waits */
 };
 
 /* Starts an empty report. Borrows DEPS. */

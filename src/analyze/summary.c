@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/groups.h"
+#include "base/numbers.h"
+#include "trace/row_table.h"
 
 #define PATH_DEPTH_MAX 256 /* nested scopes of a path that are shown */
 
@@ -79,33 +80,22 @@ struct summary_totals summary_count(const struct trace *trace)
 /* The table that is being made. */
 struct making {
 	const struct trace *trace;
-	struct groups groups;	  /* numbers the keys of rows */
-	struct summary_row *rows; /* by group number */
-	uint32_t room;
-	uint32_t *paths; /* by scope: number of its path in path_groups */
-	/* Key: number of the parent's path << 32 | text of the scope. */
-	struct groups path_groups;
+	struct numbers keys;	  /* numbers the keys of rows */
+	struct summary_row *rows; /* by number */
+	uint32_t rows_count;
+	uint32_t *paths;	     /* by scope: the number of its path */
+	struct numbers path_numbers; /* numbers pairs of parent's path and text of the scope */
 };
 
 #define NO_KEY UINT64_MAX /* the activity is in no row */
 
 static struct summary_row *row_of(struct making *making, uint64_t key)
 {
-	uint32_t number = groups_number(&making->groups, key);
+	uint32_t number = numbers_get(&making->keys, 0, key);
 
-	if (number == GROUPS_FAILED)
+	if (number == NUMBERS_NONE)
 		return NULL;
-	if (number >= making->room) {
-		uint32_t room = making->room ? making->room * 2 : 64;
-		struct summary_row *rows = reallocarray(making->rows, room, sizeof(*rows));
-
-		if (!rows)
-			return NULL;
-		memset(rows + making->room, 0, (room - making->room) * sizeof(*rows));
-		making->rows = rows;
-		making->room = room;
-	}
-	return &making->rows[number];
+	return number < making->rows_count ? &making->rows[number] : trace_add(making, rows);
 }
 
 static uint64_t launch_graph(const struct trace *trace, uint32_t launch)
@@ -205,10 +195,9 @@ static int number_path(struct making *making, uint32_t scope)
 	parent = scope == TRACE_NONE ? TRACE_NONE : making->paths[scope];
 	while (depth) {
 		uint32_t at = chain[--depth];
-		uint64_t key = (uint64_t)parent << 32 | trace->scopes[at].text;
 
-		parent = groups_number(&making->path_groups, key);
-		if (parent == GROUPS_FAILED)
+		parent = numbers_get(&making->path_numbers, parent, trace->scopes[at].text);
+		if (parent == NUMBERS_NONE)
 			return -ENOMEM;
 		making->paths[at] = parent;
 	}
@@ -242,10 +231,10 @@ static char *path_text(const struct making *making, uint32_t path)
 		return NULL;
 	while (path != TRACE_NONE && depth < PATH_DEPTH_MAX) {
 		chain[depth++] = path;
-		path = (uint32_t)(making->path_groups.keys[path] >> 32);
+		path = (uint32_t)making->path_numbers.pairs[path].high;
 	}
 	while (depth) {
-		trace_string part = (uint32_t)making->path_groups.keys[chain[--depth]];
+		trace_string part = (uint32_t)making->path_numbers.pairs[chain[--depth]].low;
 
 		fprintf(out, "%s%s", trace_text(making->trace, part), depth ? "/" : "");
 	}
@@ -345,17 +334,14 @@ int summary_make(const struct trace *trace, enum summary_by by, struct summary_t
 
 	if (err == 0)
 		err = by == SUMMARY_BY_API ? group_calls(&making) : group_activities(&making, by);
-	table = (struct summary_table){.rows = making.rows, .count = making.groups.count};
-	/* If memory ran out, the last group may have a number but no row. */
-	if (!table.rows || table.count > making.room)
-		table.count = making.rows ? making.room : 0;
+	table = (struct summary_table){.rows = making.rows, .count = making.rows_count};
 	for (uint32_t i = 0; i < table.count && err == 0; i++) {
-		table.rows[i].name = row_name(&making, making.groups.keys[i], by);
+		table.rows[i].name = row_name(&making, making.keys.pairs[i].low, by);
 		if (!table.rows[i].name)
 			err = -ENOMEM;
 	}
-	groups_release(&making.groups);
-	groups_release(&making.path_groups);
+	numbers_release(&making.keys);
+	numbers_release(&making.path_numbers);
 	free(making.paths);
 	if (err < 0) {
 		summary_release(&table);

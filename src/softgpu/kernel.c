@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "softgpu/blit_kernels.h"
 #include "softgpu/config.h"
 #include "softgpu/softgpu_threads.h"
@@ -27,15 +28,6 @@ static struct {
 static void registry_init(void)
 {
 	process_guard_lock(&registry.lock);
-}
-
-static uint32_t hash_name(const char *name)
-{
-	uint32_t hash = 2166136261u;
-
-	for (; *name; name++)
-		hash = (hash ^ (uint8_t)*name) * 16777619u;
-	return hash;
 }
 
 static uint64_t modelled_ns(const char *name)
@@ -85,7 +77,7 @@ static struct kernel_entry *add(const char *name, uint32_t hash)
 
 struct kernel_entry *kernel_find(const char *name)
 {
-	uint32_t hash = hash_name(name);
+	uint32_t hash = (uint32_t)hash_bytes(name, strlen(name));
 	struct kernel_entry *entry = lookup(name, hash);
 
 	if (entry)

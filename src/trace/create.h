@@ -4,7 +4,7 @@
 #ifndef DAGTAP_TRACE_CREATE_H
 #define DAGTAP_TRACE_CREATE_H
 
-#include "trace/strtab.h"
+#include "base/strtab.h"
 #include "trace/trace_model.h"
 
 /* Makes an empty trace. Returns 0 or -ENOMEM. */

@@ -2,7 +2,7 @@
 #ifndef DAGTAP_TRACE_DEMANGLE_H
 #define DAGTAP_TRACE_DEMANGLE_H
 
-#include "trace/strtab.h"
+#include "base/strtab.h"
 
 /* Interns the demangled name of a C++ SYMBOL. Any other text, and a symbol that cannot be
  * demangled, is interned unchanged. */

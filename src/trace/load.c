@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/strtab.h"
 #include "record/spool.h"
 #include "record/spool_reader.h"
 #include "trace/bundle.h"
 #include "trace/create.h"
 #include "trace/ingest.h"
 #include "trace/row_table.h"
-#include "trace/strtab.h"
 
 #define MAGIC_BYTES 8
 

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
+#include "base/hash.h"
 #include "base/sort.h"
 #include "base/table.h"
 #include "trace/expect.h"
@@ -361,7 +361,7 @@ static uint64_t hash_of(const struct node_signature *signature)
 
 	kernel.bytes = 0;
 	kernel.pieces = 1;
-	return XXH3_64bits(&kernel, sizeof(kernel));
+	return hash_bytes(&kernel, sizeof(kernel));
 }
 
 static uint64_t hash_of_item(const struct exec_state *state, uint32_t item)

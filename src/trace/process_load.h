@@ -13,13 +13,13 @@
 #define DAGTAP_TRACE_PROCESS_LOAD_H
 
 #include "base/idset.h"
+#include "base/strtab.h"
 #include "record/record.h"
 #include "trace/cuda/cuda_load.h"
 #include "trace/graph_input.h"
 #include "trace/hip_events.h"
 #include "trace/origin.h"
 #include "trace/raw_list.h"
-#include "trace/strtab.h"
 #include "trace/switches.h"
 #include "trace/trace_model.h"
 #include "trace/updates.h"

@@ -8,7 +8,7 @@
 #ifndef DAGTAP_TRACE_SCOPE_TEXT_H
 #define DAGTAP_TRACE_SCOPE_TEXT_H
 
-#include "trace/strtab.h"
+#include "base/strtab.h"
 #include "trace/trace_model.h"
 
 /* A text in parts. The pointers point into the text. */

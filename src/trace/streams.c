@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "trace/args.h"
 #include "trace/calls.h"
 #include "trace/row_table.h"
@@ -27,19 +28,17 @@ struct stream_object {
 
 /* What a handle stands for. */
 struct stream_life {
-	uint64_t handle;
-	uint32_t thread; /* owner of a per-thread stream, else TRACE_NONE */
-	bool taken;
 	int64_t made_ns; /* when the call returned that created `now` */
 	struct stream_object now;
 	struct stream_object before; /* what calls mean that began before made_ns */
 };
 
-/* Hash table by handle, open addressing. The slot of a destroyed handle stays and is used again. */
+/* The rows of destroyed handles stay and are used again. */
 struct stream_lives {
-	struct stream_life *slots;
-	uint32_t slot_count;
-	uint32_t used;
+	/* of pairs: handle, and the owner of a per-thread stream, else TRACE_NONE */
+	struct numbers handles;
+	struct stream_life *rows; /* by number of the handle */
+	uint32_t rows_count;
 };
 
 static const char *const stream_arguments[] = {"stream", "hStream", "streamId", "s"};
@@ -99,59 +98,21 @@ int stream_apis_load(struct process_load *load)
 	return 0;
 }
 
-static uint32_t first_slot(const struct stream_lives *lives, uint64_t handle, uint32_t thread)
-{
-	uint64_t hash = (handle ^ ((uint64_t)thread << 40)) * 0x9e3779b97f4a7c15ull;
-
-	return (uint32_t)(hash >> 32) & (lives->slot_count - 1);
-}
-
-static int grow(struct stream_lives *lives)
-{
-	struct stream_lives bigger = {.slot_count = lives->slot_count ? lives->slot_count * 2 : 64};
-
-	bigger.slots = calloc(bigger.slot_count, sizeof(*bigger.slots));
-	if (!bigger.slots)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < lives->slot_count; i++) {
-		const struct stream_life *life = &lives->slots[i];
-		uint32_t at;
-
-		if (!life->taken)
-			continue;
-		at = first_slot(&bigger, life->handle, life->thread);
-		while (bigger.slots[at].taken)
-			at = (at + 1) & (bigger.slot_count - 1);
-		bigger.slots[at] = *life;
-		bigger.used++;
-	}
-	free(lives->slots);
-	*lives = bigger;
-	return 0;
-}
-
 static struct stream_life *find_life(struct stream_lives *lives, uint64_t handle, uint32_t thread)
 {
-	uint32_t at;
+	uint32_t number = numbers_get(&lives->handles, handle, thread);
+	struct stream_life *life;
 
-	if (lives->used >= lives->slot_count / 2 && grow(lives) < 0)
-		return NULL;
-	at = first_slot(lives, handle, thread);
-	while (lives->slots[at].taken &&
-	       (lives->slots[at].handle != handle || lives->slots[at].thread != thread))
-		at = (at + 1) & (lives->slot_count - 1);
-	if (!lives->slots[at].taken) {
-		lives->slots[at] = (struct stream_life){
-			.handle = handle,
-			.thread = thread,
+	if (number < lives->rows_count)
+		return &lives->rows[number];
+	life = number == NUMBERS_NONE ? NULL : trace_add(lives, rows);
+	if (life)
+		*life = (struct stream_life){
 			.made_ns = INT64_MIN,
 			.now.stream = TRACE_NONE,
 			.before.stream = TRACE_NONE,
-			.taken = true,
 		};
-		lives->used++;
-	}
-	return &lives->slots[at];
+	return life;
 }
 
 static int add_stream(struct process_load *load, uint64_t handle, enum trace_stream_kind kind,
@@ -264,7 +225,9 @@ int stream_walk_take(struct stream_walk *walk, struct trace_call *call)
 
 void stream_walk_release(struct stream_walk *walk)
 {
-	if (walk->lives)
-		free(walk->lives->slots);
+	if (walk->lives) {
+		numbers_release(&walk->lives->handles);
+		free(walk->lives->rows);
+	}
 	free(walk->lives);
 }

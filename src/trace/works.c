@@ -2,76 +2,72 @@
 #include "trace/works.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
+#include "base/hash.h"
 #include "trace/row_table.h"
 
-#define SLOTS_FIRST 1024
-
-static uint32_t first_slot(const struct work_table *table, const struct trace_work *work)
+static uint64_t hash_work(const struct trace_work *work)
 {
-	return (uint32_t)XXH3_64bits(work, sizeof(*work)) & (table->slot_count - 1);
+	return hash_bytes(work, sizeof(*work));
 }
 
-static int index_rows(struct work_table *table, uint32_t slot_count)
+/* Finds WORK in the table, which has room for one more; false if it is new. */
+static bool find(const struct work_table *table, struct hash_probe *probe,
+		 const struct trace_work *work)
 {
-	uint32_t *slots;
+	*probe = hash_map_probe(&table->map, hash_work(work));
+	while (hash_map_next(&table->map, probe)) {
+		if (!memcmp(&table->trace->works[probe->row], work, sizeof(*work)))
+			return true;
+	}
+	return false;
+}
 
-	while (slot_count / 2 <= table->trace->works_count)
-		slot_count *= 2;
-	slots = calloc(slot_count, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	free(table->slots);
-	table->slots = slots;
-	table->slot_count = slot_count;
-	for (uint32_t i = 0; i < table->trace->works_count; i++) {
-		uint32_t at = first_slot(table, &table->trace->works[i]);
+/* Puts the rows that the trace has into the empty table. */
+static int index_rows(struct work_table *table)
+{
+	const struct trace *trace = table->trace;
+	struct hash_probe probe;
 
-		while (slots[at])
-			at = (at + 1) & (slot_count - 1);
-		slots[at] = i + 1;
+	for (uint32_t i = 0; i < trace->works_count; i++) {
+		if (hash_map_reserve(&table->map) < 0)
+			return -ENOMEM;
+		find(table, &probe, &trace->works[i]);
+		hash_map_put(&table->map, &probe, i);
 	}
 	return 0;
-}
-
-static int grow(struct work_table *table)
-{
-	return index_rows(table, table->slot_count ? table->slot_count * 2 : SLOTS_FIRST);
 }
 
 int work_table_init(struct work_table *table, struct trace *trace)
 {
 	*table = (struct work_table){.trace = trace};
-	return grow(table);
+	return index_rows(table);
 }
 
 void work_table_release(struct work_table *table)
 {
-	free(table->slots);
-	*table = (struct work_table){0};
+	hash_map_release(&table->map);
+	table->trace = NULL;
 }
 
 uint32_t work_intern(struct work_table *table, const struct trace_work *work)
 {
 	struct trace *trace = table->trace;
 	struct trace_work *row;
-	uint32_t at;
+	struct hash_probe probe;
 
-	if (trace->works_count >= table->slot_count / 2 && grow(table) < 0)
+	if (hash_map_reserve(&table->map) < 0)
 		return TRACE_NONE;
-	at = first_slot(table, work);
-	for (; table->slots[at]; at = (at + 1) & (table->slot_count - 1)) {
-		if (!memcmp(&trace->works[table->slots[at] - 1], work, sizeof(*work)))
-			return table->slots[at] - 1;
-	}
+	if (find(table, &probe, work))
+		return probe.row;
 	row = trace_add(trace, works);
 	if (!row)
 		return TRACE_NONE;
 	memcpy(row, work, sizeof(*row));
-	table->slots[at] = trace->works_count;
+	hash_map_put(&table->map, &probe, trace->works_count - 1);
 	return trace->works_count - 1;
 }
 
@@ -113,5 +109,6 @@ int work_numbering_apply(const struct work_numbering *numbering, struct work_tab
 		memcpy(trace->works + numbering->first, rows, numbering->used * sizeof(*rows));
 	trace->works_count = numbering->first + numbering->used;
 	free(rows);
-	return index_rows(table, table->slot_count);
+	hash_map_clear(&table->map);
+	return index_rows(table);
 }

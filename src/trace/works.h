@@ -3,13 +3,13 @@
 #ifndef DAGTAP_TRACE_WORKS_H
 #define DAGTAP_TRACE_WORKS_H
 
+#include "base/hash_map.h"
 #include "trace/trace_model.h"
 
 /* A hash table of the rows of trace.works, which the trace owns. */
 struct work_table {
 	struct trace *trace;
-	uint32_t *slots; /* row + 1, 0 = free; open addressing */
-	uint32_t slot_count;
+	struct hash_map map; /* rows by the hash of their bytes */
 };
 
 /* Starts with the rows that TRACE has. Returns 0 or -ENOMEM; call work_table_release in both

@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include "analyze/groups.h"
 #include "analyze/summary.h"
 
 enum { TEXT_EMPTY, TEXT_A, TEXT_B, TEXT_STEP, TEXT_LAYER, TEXT_CALL };
@@ -225,18 +224,6 @@ static void sums_saturate(void **state)
 	assert_true(tally_span(INT64_MAX, INT64_MIN) == INT64_MIN);
 }
 
-static void groups_number_keys_by_first_sight(void **state)
-{
-	struct groups groups = {0};
-
-	for (uint64_t i = 0; i < 10000; i++)
-		assert_int_equal(groups_number(&groups, i << 40), i);
-	for (uint64_t i = 0; i < 10000; i++)
-		assert_int_equal(groups_number(&groups, i << 40), i);
-	assert_int_equal(groups.count, 10000);
-	groups_release(&groups);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,7 +236,6 @@ int main(void)
 		cmocka_unit_test(a_start_at_zero_counts),
 		cmocka_unit_test(empty_trace_has_empty_tables),
 		cmocka_unit_test(sums_saturate),
-		cmocka_unit_test(groups_number_keys_by_first_sight),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

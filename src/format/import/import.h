@@ -12,7 +12,7 @@
  * trace_strings(trace).
  *
  * Threading: an import belongs to one thread. Cost: a lookup by id is one probe of a hash table
- * (format/import/numbers.h). */
+ * (base/numbers.h). */
 #ifndef DAGTAP_FORMAT_IMPORT_H
 #define DAGTAP_FORMAT_IMPORT_H
 
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "base/error_text.h"
-#include "format/import/numbers.h"
+#include "base/numbers.h"
 #include "trace/create.h"
 #include "trace/trace_model.h"
 #include "trace/works.h"

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/strtab.h"
 #include "format/xspace/xspace.h"
 #include "format/xspace/xspace_out.h"
-#include "trace/strtab.h"
 #include "trace/trace_model.h"
 #include "wire/proto.h"
 

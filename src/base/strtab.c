@@ -1,17 +1,16 @@
 /* Interned texts (see strtab.h): copies in blocks, found by their hash. */
-#include "trace/strtab.h"
+#include "base/strtab.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
-#include "trace/row_table.h"
+#include "base/hash.h"
+#include "base/table.h"
 
 #define BLOCK_BYTES (64u << 10)
-#define FIRST_SLOTS 1024u
 
 struct strtab_block {
 	struct strtab_block *next;
@@ -22,10 +21,7 @@ struct strtab_block {
 
 int strtab_init(struct strtab *tab)
 {
-	*tab = (struct strtab){.slot_count = FIRST_SLOTS};
-	tab->slots = calloc(FIRST_SLOTS, sizeof(*tab->slots));
-	if (!tab->slots)
-		return -ENOMEM;
+	*tab = (struct strtab){0};
 	strtab_intern(tab, "", 0);
 	if (!tab->failed)
 		return 0;
@@ -44,8 +40,7 @@ void strtab_release(struct strtab *tab)
 		block = next;
 	}
 	free(tab->strings);
-	free(tab->hashes);
-	free(tab->slots);
+	hash_map_release(&tab->map);
 	*tab = (struct strtab){0};
 }
 
@@ -70,71 +65,42 @@ static char *keep(struct strtab *tab, const char *text, size_t bytes)
 	return copy;
 }
 
-static int grow_slots(struct strtab *tab)
-{
-	uint32_t slot_count = tab->slot_count * 2;
-	uint32_t *slots = calloc(slot_count, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < tab->count; i++) {
-		uint32_t at = (uint32_t)tab->hashes[i] & (slot_count - 1);
-
-		while (slots[at])
-			at = (at + 1) & (slot_count - 1);
-		slots[at] = i + 1;
-	}
-	free(tab->slots);
-	tab->slots = slots;
-	tab->slot_count = slot_count;
-	return 0;
-}
-
-static uint32_t add(struct strtab *tab, uint32_t slot, uint64_t hash, const char *text,
+static uint32_t add(struct strtab *tab, const struct hash_probe *probe, const char *text,
 		    size_t bytes)
 {
-	uint32_t hash_count = tab->count;
 	char *copy = keep(tab, text, bytes);
 	const char **string = NULL;
-	uint64_t *kept_hash = NULL;
 
 	if (copy)
-		kept_hash = table_add((void **)&tab->hashes, &hash_count, sizeof(*tab->hashes));
-	if (kept_hash)
 		string = table_add((void **)&tab->strings, &tab->count, sizeof(*tab->strings));
 	if (!string) {
 		tab->failed = true;
 		return 0;
 	}
-	*kept_hash = hash;
 	*string = copy;
-	tab->slots[slot] = tab->count;
-	if (tab->count > tab->slot_count / 2 && grow_slots(tab) < 0)
-		tab->failed = true;
+	hash_map_put(&tab->map, probe, tab->count - 1);
 	return tab->count - 1;
 }
 
 uint32_t strtab_intern(struct strtab *tab, const char *text, size_t bytes)
 {
 	const char *end = memchr(text, '\0', bytes);
-	uint64_t hash;
-	uint32_t at;
+	struct hash_probe probe;
 
+	if (!tab->failed && hash_map_reserve(&tab->map) < 0)
+		tab->failed = true;
 	if (tab->failed)
 		return 0;
 	if (end)
 		bytes = (size_t)(end - text);
-	hash = XXH3_64bits(text, bytes);
-	for (at = (uint32_t)hash & (tab->slot_count - 1); tab->slots[at];
-	     at = (at + 1) & (tab->slot_count - 1)) {
-		uint32_t number = tab->slots[at] - 1;
-		const char *known = tab->strings[number];
+	probe = hash_map_probe(&tab->map, hash_bytes(text, bytes));
+	while (hash_map_next(&tab->map, &probe)) {
+		const char *known = tab->strings[probe.row];
 
-		if (tab->hashes[number] == hash && strncmp(known, text, bytes) == 0 &&
-		    known[bytes] == '\0')
-			return number;
+		if (strncmp(known, text, bytes) == 0 && known[bytes] == '\0')
+			return probe.row;
 	}
-	return add(tab, at, hash, text, bytes);
+	return add(tab, &probe, text, bytes);
 }
 
 uint32_t strtab_intern_z(struct strtab *tab, const char *text)

@@ -1,13 +1,13 @@
 /* Interned texts. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
-#include "trace/strtab.h"
+#include "base/strtab.h"
 
 static void equal_text_has_equal_numbers(void **state)
 {
@@ -28,6 +28,7 @@ static void equal_text_has_equal_numbers(void **state)
 	assert_int_equal(strtab_intern(&tab, "text 7 and more", 6), 7);
 	assert_int_equal(strtab_intern(&tab, "text 8\0hidden", 13), 8);
 	assert_int_equal(strtab_intern_field(&tab, "text 9", 6), 9);
+	assert_int_equal(strtab_format(&tab, "text %d", 10), 10);
 	strtab_release(&tab);
 }
 

@@ -1,25 +1,24 @@
-/* Interned texts: equal texts have equal numbers; number 0 is "". The model's texts (trace_string)
- * are such numbers.
+/* Interned texts: equal texts have equal numbers; number 0 is "".
  *
  * Threading: a table belongs to one thread. Errors: out of memory is remembered. strtab_intern then
- * returns 0 and sets `failed`, so that callers check once, at the end (trace_seal). */
-#ifndef DAGTAP_TRACE_STRTAB_H
-#define DAGTAP_TRACE_STRTAB_H
+ * returns 0 and sets `failed`, so that callers check once, at the end. */
+#ifndef DAGTAP_BASE_STRTAB_H
+#define DAGTAP_BASE_STRTAB_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/hash_map.h"
 
 struct strtab_block;
 
 struct strtab {
 	/* by number: the text, terminated, inside the blocks; the array moves as it grows */
 	const char **strings;
-	uint32_t count;	  /* number of texts */
-	bool failed;	  /* out of memory: a text was lost */
-	uint64_t *hashes; /* by number */
-	uint32_t *slots;  /* hash table of number + 1, 0 = free; open addressing */
-	uint32_t slot_count;
+	uint32_t count;	     /* number of texts */
+	bool failed;	     /* out of memory: a text was lost */
+	struct hash_map map; /* numbers by the hash of their text */
 	struct strtab_block *blocks;
 };
 
