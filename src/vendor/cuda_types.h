@@ -1,7 +1,7 @@
 /* The part of NVIDIA's CUDA driver API (libcuda.so.1) that dagpatch uses: constants, structs as
  * far as they are used, and functions. Written from the interface's documentation, so that the
- * tree builds on machines without CUDA. tests/patch compares it with the toolkit's header where
- * there is one.
+ * tree builds on machines without CUDA. tests/patch_cuda compares it with the toolkit's header
+ * where there is one.
  *
  * Fields have the interface's own names. Functions are in the versions that CUDA 12.4 exports.
  * 12.4 is the first release that tells the layout of a kernel's parameters (cuFuncGetParamInfo). */
