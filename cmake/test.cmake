@@ -3,9 +3,14 @@
 find_program(DAGTAP_BASH bash REQUIRED)
 cmake_path(SET DAGTAP_TEST_LAUNCHER NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../tests/run.sh)
 
-# dagtap_add_test(NAME name [CONFIGURATIONS c] COMMAND program args...): add_test, through the launcher.
+# dagtap_add_test(NAME name [CONFIGURATIONS c] COMMAND program args...): add_test, through the launcher. The name
+# begins with the folder's.
 function(dagtap_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;CONFIGURATIONS" "COMMAND")
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
+  if(NOT arg_NAME MATCHES "^${folder}")
+    message(FATAL_ERROR "the test ${arg_NAME} has not its folder's name, ${folder}, in front (CONTRIBUTING.md)")
+  endif()
   list(POP_FRONT arg_COMMAND program)
   if(TARGET ${program})
     set(program $<TARGET_FILE:${program}>)

@@ -38,14 +38,14 @@ def main():
     parser.add_argument("--two-gpus", action="store_true", help="what needs two GPUs, alone")
     parser.add_argument("--rebinds", default="10000", help="of the property test")
     arguments = parser.parse_args()
-    suite, bench = ROOT / "bin" / "patch_suite_cuda", ROOT / "bin" / "dagtap-bench"
+    suite, bench = ROOT / "bin" / "patch_cuda_suite", ROOT / "bin" / "dagtap-bench"
     if arguments.two_gpus:
         steps = [("tests of two devices", [suite, "-d"], r"FAILED|PASSED|ERROR|^----", 240),
                  ("NCCL", [sys.executable, HERE / "workloads.py", "--two-gpus"], "", 180)]
     else:
         steps = [
             ("tests", [suite, "-r", "50"], r"FAILED|PASSED|SKIPPED|ERROR|^----", 240),
-            ("tests of the table", [ROOT / "bin" / "cuda_table"], r"FAILED|PASSED|SKIPPED|ERROR", 60),
+            ("tests of the table", [ROOT / "bin" / "patch_cuda_table"], r"FAILED|PASSED|SKIPPED|ERROR", 60),
             ("property test", [suite, "-R", "-r", arguments.rebinds], r"FAILED|PASSED|seed", 240),
             ("other people's work", [sys.executable, HERE / "workloads.py"], "", 180),
             ("PyTorch example", [sys.executable, ROOT / "examples" / "patch" / "torch_rebind.py"], "", 90),

@@ -9,12 +9,12 @@ trap 'rm -rf "$build"' EXIT
 mkdir -p "$out/lib" "$out/bin" "$out/needed" "$out/bench/patch" "$out/examples/patch" "$out/python/dagpatch"
 cmake -S "$source" -B "$build" -G Ninja \
 	${CMAKE_C_COMPILER_LAUNCHER:+-DCMAKE_C_COMPILER_LAUNCHER="$CMAKE_C_COMPILER_LAUNCHER"} >"$build/log"
-ninja -C "$build" dagpatch_shared dagtap-bench patch_suite_cuda cuda_table >>"$build/log" || {
+ninja -C "$build" dagpatch_shared dagtap-bench patch_cuda_suite patch_cuda_table >>"$build/log" || {
 	tail -20 "$build/log" >&2
 	exit 1
 }
 cp "$build/lib/libdagpatch.so.0" "$out/lib/libdagpatch.so"
-cp "$build/bin/dagtap-bench" "$build"/tests/{patch_suite_cuda,cuda_table} "$out/bin/"
+cp "$build/bin/dagtap-bench" "$build"/tests/{patch_cuda_suite,patch_cuda_table} "$out/bin/"
 cp "$source"/bench/patch/*.py "$out/bench/patch/"
 cp "$source"/examples/patch/*.py "$out/examples/patch/"
 cp "$source"/python/dagpatch/src/dagpatch/*.py "$out/python/dagpatch/"

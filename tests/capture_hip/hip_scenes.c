@@ -1,5 +1,5 @@
 /* Programs that use HIP's graphs, captures and errors, one scene per run. A scene prints what it
- * did as lines "NAME VALUE" (handles in hex), and test_hip_calls.c compares them with the
+ * did as lines "NAME VALUE" (handles in hex), and test_capture_hip_calls.c compares them with the
  * recording. */
 #include <dlfcn.h>
 #include <inttypes.h>

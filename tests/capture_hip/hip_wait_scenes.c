@@ -1,5 +1,5 @@
-/* Records and waits under the real HIP, for test_hip_waits.c; the argument selects the program.
- * Each wait prints which record it is for, as far as the program can know that. */
+/* Records and waits under the real HIP, for test_capture_hip_waits.c; the argument selects the
+ * program. Each wait prints which record it is for, as far as the program can know that. */
 #include "kernels.h"
 #include "waits.h"
 

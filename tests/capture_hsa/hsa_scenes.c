@@ -1,5 +1,5 @@
-/* Scenes about packets, signals, queues, copies and the clock. test_capture_hsa.c checks what
- * was recorded of them. */
+/* Scenes about packets, signals, queues, copies and the clock. test_capture_hsa_programs.c checks
+ * what was recorded of them. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>

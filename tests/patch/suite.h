@@ -14,7 +14,7 @@
 
 #include "bed.h"
 
-/* The driver and the strategy under test; suite_main.c sets them before the first case. */
+/* The driver and the strategy under test; test_patch_suite.c sets them before the first case. */
 extern const struct bed *suite_bed;
 extern enum dagpatch_strategy suite_strategy;
 /* DAGPATCH_MODEL_NO_... features that the model driver is told to lack */

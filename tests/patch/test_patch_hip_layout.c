@@ -1,5 +1,5 @@
 /* Compares the copies of HIP's and HSA's structs that only dagpatch uses with the installed
- * headers. tests/capture_hip/test_hip_layout.c checks the others. */
+ * headers. tests/capture_hip/test_capture_hip_layout.c checks the others. */
 #define __HIP_PLATFORM_AMD__
 #include <hip/hip_runtime_api.h>
 #include <hsa/hsa.h>

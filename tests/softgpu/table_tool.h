@@ -1,4 +1,4 @@
-/* The log that the tool library of test_tools.c (table_tool.c) keeps; the test reads it. */
+/* The log that the tool library of test_softgpu_tools.c (table_tool.c) keeps; the test reads it. */
 #ifndef TEST_SOFTGPU_TOOL_H
 #define TEST_SOFTGPU_TOOL_H
 

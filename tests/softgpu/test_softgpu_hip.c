@@ -278,7 +278,7 @@ static void test_peers(void **state)
  * The kernel faults, as on hardware, and HIP aborts the program with a message. */
 static void test_fill_that_wraps(void **state)
 {
-	char *const arguments[] = {"test_hip", "wrap", NULL};
+	char *const arguments[] = {"softgpu_hip", "wrap", NULL};
 	int status;
 	pid_t child;
 

@@ -15,7 +15,7 @@ import unittest
 import judge
 import updates
 import witness
-from test_witness import BUILD, COUNTER, Planted, column, first
+from test_jax_rocm_witness import BUILD, COUNTER, Planted, column, first
 
 WATCH = judge.WITNESSES / "libgraph-watch.so"
 PROGRAM = judge.WITNESSES / "set-nodes"

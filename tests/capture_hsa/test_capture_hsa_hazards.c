@@ -1,7 +1,7 @@
 /* The hazards H1 to H23 of docs/hsa-timing.md: ways in which interceptors are known to fail. The
  * name of each case has its number. Where that is cheap, the failing design runs first
  * (hazard_designs.c), to show that the case can tell it from dagtap. The other numbers are in
- * test_capture_hsa.c and test_reservations.c. */
+ * test_capture_hsa_programs.c and test_capture_hsa_reservations.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 """What the Python package knows of the C library is what the headers declare and the library
 exports.
 
-    test_abi.py CC [NAME...]
+    test_python_abi.py CC [NAME...]
 
 _abi.py is what its generator makes of the headers now; the compiler, which knows nothing of the
 generator, finds every size, offset, value and prototype in it right; the package uses every

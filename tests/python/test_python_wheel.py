@@ -56,7 +56,7 @@ shown = must(
     sys.executable, "-c", "import dagpatch; print(dagpatch._lib._name)", env=environment, cwd=WORK
 )
 assert shown.strip() == str(WORK / "site" / "dagpatch" / "libdagpatch.so"), shown
-must(sys.executable, SOURCE / "tests" / "python" / "test_model.py", env=environment, cwd=WORK)
+must(sys.executable, SOURCE / "tests" / "python" / "test_python_model.py", env=environment, cwd=WORK)
 
 environment["PYTHONPATH"] = str(WORK / "tools")
 print(

@@ -1,7 +1,7 @@
 /*
  * Facts that other tools lose between recording and rows. The cases have the names of the list of
- * such tests. More of that list is in test_waits.c (events), test_naming.c (replays), test_ledger.c
- * (drops), test_clock.c and test_join.c (sizes of copies).
+ * such tests. More of that list is in test_trace_waits.c (events), test_trace_naming.c (replays),
+ * test_trace_ledger.c (drops), test_trace_clock.c and test_trace_join.c (sizes of copies).
  */
 #include <setjmp.h>
 #include <stdarg.h>

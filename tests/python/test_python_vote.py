@@ -4,7 +4,7 @@ dagpatch's.
 Skipped (exit status 77) where there is no torch. Any will do, without a GPU:
 
     export PYTHONPATH=python/dagpatch/src DAGPATCH_LIBRARY=build/lib/libdagpatch.so
-    python3 tests/python/test_vote.py
+    python3 tests/python/test_python_vote.py
 """
 
 import errno

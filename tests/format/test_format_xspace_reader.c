@@ -1,4 +1,4 @@
-/* Reads XSpaces as other tools write them. test_xspace_way_back.c reads files of our own. */
+/* Reads XSpaces as other tools write them. test_format_xspace_way_back.c reads files of our own. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
