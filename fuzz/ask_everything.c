@@ -9,7 +9,7 @@
 #include "analyze/idle.h"
 #include "analyze/path_report.h"
 #include "format/format.h"
-#include "trace/ledger.h"
+#include "trace/ledger/ledger.h"
 
 static void export_it(const struct trace *trace)
 {

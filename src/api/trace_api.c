@@ -7,7 +7,7 @@
 
 #include "format/read.h"
 #include "format/words.h"
-#include "trace/ledger.h"
+#include "trace/ledger/ledger.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

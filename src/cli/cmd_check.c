@@ -9,7 +9,7 @@
 #include "cli/command_options.h"
 #include "cli/human.h"
 #include "format/ledger_json.h"
-#include "trace/ledger.h"
+#include "trace/ledger/ledger.h"
 #include "trace/load.h"
 #include "wire/json.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/error_text.h"
-#include "trace/bundle.h"
+#include "trace/pack/bundle.h"
 
 struct gather_request {
 	const char *folder; /* name of the folder of spools, for messages */

@@ -14,9 +14,9 @@
 #include "base/strtab.h"
 #include "record/spool.h"
 #include "record/spool_reader.h"
-#include "trace/bundle.h"
 #include "trace/create.h"
 #include "trace/ingest.h"
+#include "trace/pack/bundle.h"
 #include "trace/row_table.h"
 
 #define MAGIC_BYTES 8

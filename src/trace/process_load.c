@@ -8,7 +8,7 @@
 
 #include "trace/clock_fit.h"
 #include "trace/create.h"
-#include "trace/expect.h"
+#include "trace/graph/expect.h"
 #include "trace/row_table.h"
 
 void process_load_release(struct process_load *load)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "record/record.h"
-#include "trace/origin.h"
+#include "trace/pack/origin.h"
 
 /* A record of an infrequent type. */
 struct raw {

@@ -21,7 +21,7 @@
 #include "reference_gpu.h"
 #include "reference_graphs.h"
 #include "reference_spool.h"
-#include "trace/ledger.h"
+#include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
 #define STEPS 1

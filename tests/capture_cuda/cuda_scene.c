@@ -3,7 +3,7 @@
 
 #include "capture/capture_session.h"
 #include "capture/scope.h"
-#include "trace/ledger.h"
+#include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
 void play_start(void)

@@ -7,7 +7,7 @@
 #include "capture/capture_session.h"
 #include "capture/process_recordings.h"
 #include "capture/scope.h"
-#include "trace/ledger.h"
+#include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
 static void node_gone(uint64_t graph, uint64_t node)

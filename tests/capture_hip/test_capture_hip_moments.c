@@ -11,7 +11,7 @@
 #include "capture/hip/hip_source.h"
 #include "in_child.h"
 #include "step.h"
-#include "trace/ledger.h"
+#include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
 int hipDeviceSynchronize(void);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "hip_recording.h"
-#include "trace/ledger.h"
+#include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
 static uint64_t handle_of(const struct trace *trace, uint32_t stream)

@@ -15,8 +15,8 @@
 
 #include "../launched.h"
 #include "pack_memory.h"
-#include "trace/bundle.h"
 #include "trace/load.h"
+#include "trace/pack/bundle.h"
 
 void event_scene_init(struct scene *scene)
 {

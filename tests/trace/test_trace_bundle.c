@@ -13,8 +13,8 @@
 #include <xxhash.h>
 
 #include "../launched.h"
-#include "trace/bundle.h"
-#include "trace/bundle_layout.h"
+#include "trace/pack/bundle.h"
+#include "trace/pack/bundle_layout.h"
 
 static char folder[TEST_PATH_BYTES], path[2 * TEST_PATH_BYTES];
 

@@ -16,7 +16,7 @@
 #include "analyze/path_report.h"
 #include "analyze/summary.h"
 #include "scene.h"
-#include "trace/ledger.h"
+#include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
 #define WRITERS_IN_USE (SPOOL_HEADER_BYTES + SCENE_WRITERS * SPOOL_WRITER_BYTES)

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "event_scene.h"
-#include "trace/ledger.h"
+#include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
 /* One launch with many kernels: all have the launch's id, and none has another launch's. */

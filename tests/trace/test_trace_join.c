@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "scene.h"
-#include "trace/ledger.h"
+#include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
 static struct trace *close_and_load(struct scene *scene)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "scene.h"
-#include "trace/ledger.h"
+#include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
 #define STREAM_A 0xa000

@@ -12,7 +12,7 @@
 
 #include "scene.h"
 #include "trace/args.h"
-#include "trace/ledger.h"
+#include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
 enum { ALL_REDUCE = 2049, ARGUMENTS = 7, STREAM = 0x5000 };

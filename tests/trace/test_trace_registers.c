@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "trace/registers.h"
+#include "trace/load/registers.h"
 
 #define WAVE_32 (1u << 10)
 #define OTHERS	0xac0000u /* other bits: rounding modes and the like */

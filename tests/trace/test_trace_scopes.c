@@ -10,7 +10,7 @@
 #include "record/attribute.h"
 #include "scene.h"
 #include "trace/load.h"
-#include "trace/scope_text.h"
+#include "trace/load/scope_text.h"
 
 #define ID(thread, counter) ((uint64_t)(thread) << 48 | (counter))
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "format/xspace/xspace_reader_load.h"
+#include "trace/load/scope_text.h"
 #include "trace/row_table.h"
-#include "trace/scope_text.h"
 
 #define THREAD_LINE    "Host Threads/"
 #define NO_THREAD_LINE "No thread"

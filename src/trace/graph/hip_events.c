@@ -1,0 +1,630 @@
+/* Rows of HIP's events, their records and waits (see hip_events.h). */
+#include "trace/graph/hip_events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "trace/args.h"
+#include "trace/graph/captures.h"
+#include "trace/graph/graph_events.h"
+#include "trace/process_load.h"
+#include "trace/row_table.h"
+
+/* hipError_t values of hipStreamEndCapture after which the capture continues. */
+enum { CAPTURE_UNMATCHED = 903, CAPTURE_WRONG_THREAD = 908 };
+
+/* hipEventRecordExternal and hipEventWaitExternal. */
+#define FLAG_EXTERNAL 1
+
+/* ---- what a call does ---- */
+
+static const struct role_name {
+	const char *call;
+	enum hip_event_role role;
+	const char *event; /* name of the argument that holds the event; NULL = none */
+} role_names[] = {
+	{"hipEventCreate", HIP_EVENT_CREATE, "event"},
+	{"hipEventCreateWithFlags", HIP_EVENT_CREATE, "event"},
+	{"hipEventDestroy", HIP_EVENT_DESTROY, "event"},
+	{"hipIpcOpenEventHandle", HIP_EVENT_OPEN, "event"},
+	{"hipIpcGetEventHandle", HIP_EVENT_EXPORT, "event"},
+	{"hipEventRecord", HIP_EVENT_RECORD, "event"},
+	{"hipEventRecord_spt", HIP_EVENT_RECORD, "event"},
+	{"hipEventRecordWithFlags", HIP_EVENT_RECORD, "event"},
+	{"hipExtLaunchKernel", HIP_EVENT_RECORD_START, "startEvent"},
+	{"hipExtModuleLaunchKernel", HIP_EVENT_RECORD_START, "startEvent"},
+	{"hipHccModuleLaunchKernel", HIP_EVENT_RECORD_START, "startEvent"},
+	{"hipStreamWaitEvent", HIP_EVENT_STREAM_WAIT, "event"},
+	{"hipStreamWaitEvent_spt", HIP_EVENT_STREAM_WAIT, "event"},
+	{"hipEventSynchronize", HIP_EVENT_WAIT, "event"},
+	{"hipStreamSynchronize", HIP_EVENT_WAIT_STREAM, NULL},
+	{"hipStreamSynchronize_spt", HIP_EVENT_WAIT_STREAM, NULL},
+	{"hipDeviceSynchronize", HIP_EVENT_WAIT_DEVICE, NULL},
+	{"hipCtxSynchronize", HIP_EVENT_WAIT_DEVICE, NULL},
+	{"hipStreamBeginCapture", HIP_EVENT_CAPTURE_BEGIN, NULL},
+	{"hipStreamBeginCapture_spt", HIP_EVENT_CAPTURE_BEGIN, NULL},
+	{"hipStreamBeginCaptureToGraph", HIP_EVENT_CAPTURE_BEGIN, NULL},
+	{"hipStreamEndCapture", HIP_EVENT_CAPTURE_END, NULL},
+	{"hipStreamEndCapture_spt", HIP_EVENT_CAPTURE_END, NULL},
+	{"hipStreamDestroy", HIP_EVENT_STREAM_GONE, NULL},
+};
+
+static uint8_t word_of(const struct trace *trace, const struct trace_api *api, const char *name)
+{
+	uint32_t arg = args_find(trace, api, name);
+
+	return arg == TRACE_NONE ? HIP_EVENT_NO_WORD : trace->api_args[arg].word;
+}
+
+struct hip_event_api hip_event_api_of(const struct trace *trace, const struct trace_api *api)
+{
+	struct hip_event_api result = {
+		.word = HIP_EVENT_NO_WORD,
+		.stop_word = HIP_EVENT_NO_WORD,
+		.flags_word = HIP_EVENT_NO_WORD,
+	};
+	const char *name = trace_text(trace, api->name);
+
+	if (api->domain != RECORD_DOMAIN_HIP)
+		return result;
+	for (size_t i = 0; i < sizeof(role_names) / sizeof(*role_names); i++) {
+		const struct role_name *row = &role_names[i];
+
+		if (strcmp(name, row->call) != 0)
+			continue;
+		result.role = row->role;
+		if (row->event)
+			result.word = word_of(trace, api, row->event);
+		if (row->role == HIP_EVENT_RECORD_START)
+			result.stop_word = word_of(trace, api, "stopEvent");
+		if (row->role == HIP_EVENT_RECORD || row->role == HIP_EVENT_STREAM_WAIT)
+			result.flags_word = word_of(trace, api, "flags");
+	}
+	return result;
+}
+
+static uint64_t word_at(const struct record_api *record, uint8_t word)
+{
+	return word < record->header.words - sizeof(*record) / 8 ? record->args[word] : 0;
+}
+
+/* Returns NULL when out of memory. */
+static struct hip_event_note *add_note(struct hip_event_notes *notes, enum hip_event_role role,
+				       uint32_t rank, uint64_t event)
+{
+	struct hip_event_note *note =
+		table_add((void **)&notes->rows, &notes->count, sizeof(*note));
+
+	if (!note)
+		return NULL;
+	*note = (struct hip_event_note){
+		.event = event,
+		.rank = rank,
+		.event_row = TRACE_NONE,
+		.producer = TRACE_NONE,
+		.row = TRACE_NONE,
+		.node = TRACE_NONE,
+		.role = role,
+	};
+	return note;
+}
+
+/* A call that failed has no effect. Exception: most failures of hipStreamEndCapture end the
+ * capture. */
+static bool has_effect(enum hip_event_role role, int32_t result)
+{
+	return result == 0 || (role == HIP_EVENT_CAPTURE_END && result != CAPTURE_UNMATCHED &&
+			       result != CAPTURE_WRONG_THREAD);
+}
+
+int hip_event_note(struct hip_event_notes *notes, const struct hip_event_api *api, uint32_t rank,
+		   const struct record_api *record)
+{
+	uint64_t event = word_at(record, api->word);
+	uint64_t stop = word_at(record, api->stop_word);
+	struct hip_event_note *note;
+
+	if (!has_effect(api->role, record->result))
+		return 0;
+	if (event || api->role >= HIP_EVENT_WAIT_STREAM) {
+		note = add_note(notes, api->role, rank, event);
+		if (!note)
+			return -ENOMEM;
+		note->is_external = word_at(record, api->flags_word) & FLAG_EXTERNAL;
+	}
+	return stop && !add_note(notes, HIP_EVENT_RECORD_STOP, rank, stop) ? -ENOMEM : 0;
+}
+
+/* Adds notes for the events that the nodes of launched graphs record. */
+static int note_replays(struct process_load *load)
+{
+	struct graph_events events;
+	int err = graph_events_find(load, &events);
+
+	for (uint32_t i = 0; i < events.count && err == 0; i++) {
+		const struct graph_event *row = &events.rows[i];
+		struct hip_event_note *note =
+			add_note(&load->hip_events,
+				 row->event ? HIP_EVENT_RECORD_NODE : HIP_EVENT_RECORD_MAYBE,
+				 row->call - load->first.calls, row->event);
+
+		if (note)
+			note->node = row->node;
+		else
+			err = -ENOMEM;
+	}
+	graph_events_release(&events);
+	return err;
+}
+
+/* ---- the walk, in the order in which the calls took effect ---- */
+
+/* The event that a handle currently stands for. */
+struct event_life {
+	uint32_t generations; /* number of events that had the handle, this one included */
+	uint32_t row;	      /* index into the walk's events; TRACE_NONE = not used yet */
+	uint32_t record;      /* note of its last record; TRACE_NONE = none */
+	uint32_t capture;     /* capture that the last record belongs to, 0 = none */
+	uint32_t turn;	      /* the walk's turn in which it was created or recorded last */
+	bool is_there;
+	bool is_complete; /* created during the recording, so no record of it is missing */
+	bool is_foreign;
+	bool is_exported;
+};
+
+struct event_walk {
+	struct process_load *load;
+	struct idset handles;
+	struct event_life *lives; /* by rank of the handle */
+	struct captures captures; /* by stream, from first.streams */
+	bool has_losses;
+	uint32_t turn;	     /* number of notes taken, this one included */
+	uint32_t doubt_turn; /* turn in which any event may have been recorded, 0 = never */
+	struct trace_event *events;
+	uint32_t event_count, record_count, wait_count;
+};
+
+static const struct trace_call *call_of(const struct process_load *load,
+					const struct hip_event_note *note)
+{
+	return &load->trace->calls[load->first.calls + note->rank];
+}
+
+static struct event_life *life_of(struct event_walk *walk, const struct hip_event_note *note)
+{
+	return &walk->lives[idset_find(&walk->handles, note->event)];
+}
+
+static void begin_life(const struct event_walk *walk, struct event_life *life, bool is_complete)
+{
+	*life = (struct event_life){
+		.turn = walk->turn,
+		.generations = life->generations + 1,
+		.row = TRACE_NONE,
+		.record = TRACE_NONE,
+		.is_there = true,
+		.is_complete = is_complete,
+	};
+}
+
+/* The event of a handle that is used. It may have been created before the recording. */
+static struct event_life *used_life(struct event_walk *walk, const struct hip_event_note *note)
+{
+	struct event_life *life = life_of(walk, note);
+
+	if (!life->is_there)
+		begin_life(walk, life, false);
+	return life;
+}
+
+static int give_row(struct event_walk *walk, struct event_life *life, struct hip_event_note *note)
+{
+	struct trace_event *row;
+
+	if (life->row == TRACE_NONE) {
+		row = table_add((void **)&walk->events, &walk->event_count, sizeof(*row));
+		if (!row)
+			return -ENOMEM;
+		*row = (struct trace_event){
+			.process = walk->load->process,
+			.handle = note->event,
+			.generation = life->generations - 1,
+			.is_foreign = life->is_foreign,
+		};
+		life->row = walk->event_count - 1;
+	}
+	note->event_row = life->row;
+	return 0;
+}
+
+/* Stream of the note's call, from first.streams; TRACE_NONE if it has none. */
+static uint32_t stream_of(const struct event_walk *walk, const struct hip_event_note *note)
+{
+	uint32_t stream = call_of(walk->load, note)->stream;
+
+	return stream == TRACE_NONE ? TRACE_NONE : stream - walk->load->first.streams;
+}
+
+static int take_record(struct event_walk *walk, uint32_t at)
+{
+	struct hip_event_note *note = &walk->load->hip_events.rows[at];
+	struct event_life *life = used_life(walk, note);
+	uint32_t capture = captures_of(&walk->captures, stream_of(walk, note));
+	bool is_node = note->is_external || note->role == HIP_EVENT_RECORD_NODE;
+
+	/* It becomes a node of the captured graph; the event itself does not change. */
+	if (capture && is_node)
+		return 0;
+	life->capture = capture;
+	if (life->capture)
+		return 0;
+	life->record = at;
+	life->turn = walk->turn;
+	note->row = walk->record_count++;
+	return give_row(walk, life, note);
+}
+
+/* Sets which record a wait that is called now is for. */
+static void resolve(const struct event_walk *walk, const struct event_life *life,
+		    struct hip_event_note *wait)
+{
+	const struct process_load *load = walk->load;
+	bool is_sure = !walk->has_losses && !life->is_exported && life->turn > walk->doubt_turn;
+
+	if (life->is_foreign)
+		return;
+	if (life->record == TRACE_NONE) {
+		/* A wait for an event without a record does not wait. */
+		wait->known = life->is_complete && is_sure ? TRACE_KNOWN_ORDER : TRACE_KNOWN_NOT;
+		return;
+	}
+	wait->producer = life->record;
+	if (call_of(load, &load->hip_events.rows[life->record])->end_ns >
+	    call_of(load, wait)->begin_ns)
+		is_sure = false;
+	wait->known = is_sure ? TRACE_KNOWN_ORDER : TRACE_KNOWN_LIKELY;
+}
+
+static int take_event_wait(struct event_walk *walk, struct hip_event_note *note)
+{
+	struct event_life *life = used_life(walk, note);
+
+	/* It becomes a node of the captured graph. */
+	if (note->is_external && captures_of(&walk->captures, stream_of(walk, note)))
+		return 0;
+	if (note->role == HIP_EVENT_STREAM_WAIT &&
+	    captures_is_under_way(&walk->captures, life->capture)) {
+		/* It becomes an edge of the captured graph. */
+		captures_draw_in(&walk->captures, stream_of(walk, note), life->capture);
+		return 0;
+	}
+	resolve(walk, life, note);
+	note->row = walk->wait_count++;
+	return give_row(walk, life, note);
+}
+
+static int take_note(struct event_walk *walk, uint32_t at)
+{
+	struct hip_event_note *note = &walk->load->hip_events.rows[at];
+
+	walk->turn++;
+	switch ((enum hip_event_role)note->role) {
+	case HIP_EVENT_CREATE:
+	case HIP_EVENT_OPEN:
+		begin_life(walk, life_of(walk, note), true);
+		life_of(walk, note)->is_foreign = note->role == HIP_EVENT_OPEN;
+		return 0;
+	case HIP_EVENT_EXPORT:
+		used_life(walk, note)->is_exported = true;
+		return 0;
+	case HIP_EVENT_DESTROY:
+		used_life(walk, note)->is_there = false;
+		return 0;
+	case HIP_EVENT_RECORD:
+	case HIP_EVENT_RECORD_START:
+	case HIP_EVENT_RECORD_STOP:
+	case HIP_EVENT_RECORD_NODE:
+		return take_record(walk, at);
+	case HIP_EVENT_RECORD_MAYBE:
+		walk->doubt_turn = walk->turn;
+		return 0;
+	case HIP_EVENT_STREAM_WAIT:
+	case HIP_EVENT_WAIT:
+		return take_event_wait(walk, note);
+	case HIP_EVENT_WAIT_STREAM:
+	case HIP_EVENT_WAIT_DEVICE:
+		note->row = walk->wait_count++;
+		return 0;
+	case HIP_EVENT_CAPTURE_BEGIN:
+		return captures_begin(&walk->captures, stream_of(walk, note));
+	case HIP_EVENT_CAPTURE_END:
+	case HIP_EVENT_STREAM_GONE:
+		captures_end(&walk->captures, stream_of(walk, note));
+		return 0;
+	case HIP_EVENT_NONE:
+		break;
+	}
+	return 0;
+}
+
+/* Finds the streams that were captured when the recording began. */
+static int foresee_captures(struct event_walk *walk, const struct sort_row *order)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < walk->load->hip_events.count && err == 0; i++) {
+		const struct hip_event_note *note = &walk->load->hip_events.rows[order[i].index];
+		bool is_end = note->role == HIP_EVENT_CAPTURE_END &&
+			      call_of(walk->load, note)->result == 0;
+
+		if (is_end || note->role == HIP_EVENT_CAPTURE_BEGIN)
+			err = captures_foresee(&walk->captures, stream_of(walk, note), is_end);
+	}
+	return err;
+}
+
+static int init_walk(struct event_walk *walk, struct process_load *load)
+{
+	*walk = (struct event_walk){
+		.load = load,
+		.has_losses = load_has_losses(load, RECORD_CLASS_API) ||
+			      load_has_losses(load, RECORD_CLASS_GRAPH),
+	};
+	for (uint32_t i = 0; i < load->hip_events.count; i++)
+		if (load->hip_events.rows[i].event &&
+		    idset_add(&walk->handles, load->hip_events.rows[i].event) < 0)
+			return -ENOMEM;
+	if (idset_finish(&walk->handles) < 0)
+		return -ENOMEM;
+	walk->lives = calloc((size_t)walk->handles.count + 1, sizeof(*walk->lives));
+	if (!walk->lives)
+		return -ENOMEM;
+	return captures_init(&walk->captures, load->trace->streams_count - load->first.streams);
+}
+
+static void release_walk(struct event_walk *walk)
+{
+	idset_release(&walk->handles);
+	free(walk->lives);
+	captures_release(&walk->captures);
+	free(walk->events);
+}
+
+/* The low bits tell the nodes of one launch apart. */
+static uint64_t note_key(const struct hip_event_note *note)
+{
+	return (uint64_t)note->rank << 32 | (uint64_t)note->role << 24 | (note->node & 0xffffff);
+}
+
+/* The calls of a single thread come in order. */
+static bool are_sorted(const struct hip_event_notes *notes)
+{
+	for (uint32_t i = 1; i < notes->count; i++)
+		if (note_key(&notes->rows[i - 1]) >= note_key(&notes->rows[i]))
+			return false;
+	return true;
+}
+
+static bool is_record(const struct hip_event_note *note)
+{
+	return note->role >= HIP_EVENT_RECORD && note->role <= HIP_EVENT_RECORD_NODE;
+}
+
+/* Sorts the notes by call. Only a damaged file has several notes with one call and role; one
+ * stays. */
+static int sort_notes(struct hip_event_notes *notes, struct sort_row *order)
+{
+	struct hip_event_note *sorted;
+	uint32_t count = 0;
+
+	if (are_sorted(notes))
+		return 0;
+	for (uint32_t i = 0; i < notes->count; i++)
+		order[i] = (struct sort_row){note_key(&notes->rows[i]), i};
+	sorted = table_alloc(notes->count, sizeof(*sorted));
+	if (!sorted || sort_rows(order, notes->count) < 0) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < notes->count; i++)
+		if (i == 0 || order[i].key != order[i - 1].key)
+			sorted[count++] = notes->rows[order[i].index];
+	free(notes->rows);
+	*notes = (struct hip_event_notes){sorted, count};
+	return 0;
+}
+
+/* The order in which calls took effect: an event exists once the call that creates it has returned;
+ * other calls count from their entry. */
+static int order_notes(const struct process_load *load, struct sort_row *order)
+{
+	for (uint32_t i = 0; i < load->hip_events.count; i++) {
+		const struct hip_event_note *note = &load->hip_events.rows[i];
+		const struct trace_call *call = call_of(load, note);
+		bool is_made = note->role == HIP_EVENT_CREATE || note->role == HIP_EVENT_OPEN;
+
+		order[i] =
+			(struct sort_row){(uint64_t)(is_made ? call->end_ns : call->begin_ns), i};
+	}
+	return sort_rows(order, load->hip_events.count);
+}
+
+/* Marks waits of streams as uncertain if the event was recorded again while the wait was being
+ * called: the wait may be for that record. A wait of the host is for what was recorded when its
+ * call began, however long it takes. */
+static int doubt_waits(struct event_walk *walk, const struct sort_row *order)
+{
+	struct process_load *load = walk->load;
+	/* By event: begin of the next record's call, ns. */
+	int64_t *next_record = table_alloc(walk->event_count, sizeof(*next_record));
+	int64_t next_doubt = INT64_MAX;
+
+	if (!next_record)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < walk->event_count; i++)
+		next_record[i] = INT64_MAX;
+	for (uint32_t i = load->hip_events.count; i-- > 0;) {
+		struct hip_event_note *note = &load->hip_events.rows[order[i].index];
+		const struct trace_call *call = call_of(load, note);
+		int64_t *next;
+
+		if (note->role == HIP_EVENT_RECORD_MAYBE)
+			next_doubt = call->begin_ns;
+		if (note->row == TRACE_NONE || note->event_row == TRACE_NONE)
+			continue;
+		next = &next_record[note->event_row];
+		if (is_record(note))
+			*next = call->begin_ns;
+		else if (note->role == HIP_EVENT_STREAM_WAIT &&
+			 (*next < call->end_ns || next_doubt < call->end_ns) &&
+			 note->known == TRACE_KNOWN_ORDER)
+			note->known =
+				note->producer == TRACE_NONE ? TRACE_KNOWN_NOT : TRACE_KNOWN_LIKELY;
+	}
+	free(next_record);
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static enum trace_wait_type wait_type(enum hip_event_role role)
+{
+	switch (role) {
+	case HIP_EVENT_STREAM_WAIT:
+		return TRACE_WAIT_STREAM_EVENT;
+	case HIP_EVENT_WAIT:
+		return TRACE_WAIT_EVENT;
+	case HIP_EVENT_WAIT_STREAM:
+		return TRACE_WAIT_STREAM;
+	default:
+		return TRACE_WAIT_DEVICE;
+	}
+}
+
+/* Time at which the stream reached the record, if the device tells: start or end of the kernel that
+ * the event was given to. 0 = not known. */
+static int64_t device_ns(const struct trace *trace, const struct trace_call *call,
+			 enum hip_event_role role)
+{
+	const struct trace_activity *kernel = &trace->activities[call->activity_first];
+
+	if ((role != HIP_EVENT_RECORD_START && role != HIP_EVENT_RECORD_STOP) ||
+	    call->activity_count != 1 || trace_work_of(trace, kernel)->kind != TRACE_KERNEL)
+		return 0;
+	return role == HIP_EVENT_RECORD_START ? kernel->start_ns : kernel->end_ns;
+}
+
+static void fill_record(const struct process_load *load, const struct hip_event_note *note,
+			uint32_t event_first, struct trace_event_record *row)
+{
+	const struct trace_call *call = call_of(load, note);
+
+	*row = (struct trace_event_record){
+		.process = load->process,
+		.call = load->first.calls + note->rank,
+		.cid = call->cid,
+		.stream = call->stream,
+		.event = event_first + note->event_row,
+		.node = note->node,
+		.device_ns = device_ns(load->trace, call, note->role),
+	};
+}
+
+static void fill_wait(const struct process_load *load, const struct hip_event_note *note,
+		      uint32_t event_first, struct trace_wait *row)
+{
+	const struct trace_call *call = call_of(load, note);
+
+	*row = (struct trace_wait){
+		.process = load->process,
+		.call = load->first.calls + note->rank,
+		.cid = call->cid,
+		.begin_ns = call->begin_ns,
+		.end_ns = call->end_ns,
+		.type = wait_type(note->role),
+		.known = note->known,
+		.stream = call->stream,
+		.event = TRACE_NONE,
+		.producer = TRACE_NONE,
+	};
+	if (note->event_row != TRACE_NONE)
+		row->event = event_first + note->event_row;
+	if (note->producer != TRACE_NONE)
+		row->producer = load->hip_events.rows[note->producer].row;
+}
+
+/* Makes the rows in the order of the notes, which is the order of the calls. */
+static int make_rows(struct event_walk *walk)
+{
+	struct process_load *load = walk->load;
+	uint32_t event_first = load->trace->events_count;
+	uint32_t record_row = load->trace->event_records_count;
+	struct trace_event *events = trace_extend(load->trace, events, walk->event_count);
+	struct trace_event_record *records =
+		trace_extend(load->trace, event_records, walk->record_count);
+	struct trace_wait *waits = trace_extend(load->trace, waits, walk->wait_count);
+
+	if (!events || !records || !waits)
+		return -ENOMEM;
+	if (walk->event_count)
+		memcpy(events, walk->events, walk->event_count * sizeof(*events));
+	/* All records first: if threads raced, a wait may have a smaller cid than the record it is
+	 * for. */
+	for (uint32_t i = 0; i < load->hip_events.count; i++) {
+		struct hip_event_note *note = &load->hip_events.rows[i];
+
+		if (note->row == TRACE_NONE || !is_record(note))
+			continue;
+		note->row = record_row++;
+		fill_record(load, note, event_first, records++);
+	}
+	for (uint32_t i = 0; i < load->hip_events.count; i++) {
+		const struct hip_event_note *note = &load->hip_events.rows[i];
+
+		if (note->row != TRACE_NONE && !is_record(note))
+			fill_wait(load, note, event_first, waits++);
+	}
+	return 0;
+}
+
+static int load_rows(struct process_load *load, struct sort_row *order)
+{
+	struct event_walk walk;
+	int result = init_walk(&walk, load);
+
+	if (result == 0)
+		result = order_notes(load, order);
+	if (result == 0)
+		result = foresee_captures(&walk, order);
+	for (uint32_t i = 0; i < load->hip_events.count && result == 0; i++)
+		result = take_note(&walk, order[i].index);
+	if (result == 0)
+		result = doubt_waits(&walk, order);
+	if (result == 0)
+		result = make_rows(&walk);
+	release_walk(&walk);
+	return result;
+}
+
+int hip_events_load(struct process_load *load)
+{
+	struct hip_event_notes *notes = &load->hip_events;
+	struct sort_row *order;
+	int err;
+
+	if (load->without_waits)
+		return 0;
+	err = cuda_is_there(&load->cuda) ? 0 : note_replays(load);
+	if (err < 0 || !notes->count)
+		return err;
+	order = table_alloc(notes->count, sizeof(*order));
+	err = order ? sort_notes(notes, order) : -ENOMEM;
+	if (err == 0)
+		err = load_rows(load, order);
+	free(order);
+	free(notes->rows);
+	*notes = (struct hip_event_notes){0};
+	return err;
+}

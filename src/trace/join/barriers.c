@@ -1,0 +1,69 @@
+/* Rows of barrier packets (see barriers.h). */
+#include "trace/join/barriers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "trace/row_table.h"
+
+/* True if the row has a record already that counts. For equal (queue, packet index), the earliest
+ * submission counts, whichever is read first. */
+static bool is_taken(struct barriers *barriers, uint32_t rank, const struct record_barrier *record)
+{
+	struct process_load *load = barriers->load;
+	uint64_t bit = 1ull << rank % 64;
+
+	if (!(barriers->is_filled[rank / 64] & bit)) {
+		barriers->is_filled[rank / 64] |= bit;
+		barriers->count++;
+		return false;
+	}
+	load->duplicates++;
+	return load->trace->barriers[load->first.barriers + rank].submit_ns <= (int64_t)record->ns;
+}
+
+int barriers_add(struct barriers *barriers, const struct record_barrier *record)
+{
+	struct process_load *load = barriers->load;
+	uint32_t rank = idset_find(&load->barrier_ids,
+				   packet_key(record->header.tag, record->packet_index));
+	struct trace_barrier *row = &load->trace->barriers[load->first.barriers + rank];
+
+	if (rank == UINT32_MAX)
+		return -ESTALE;
+	if (is_taken(barriers, rank, record))
+		return 0;
+	*row = (struct trace_barrier){
+		.process = load->process,
+		.queue = load_find_queue(load, record->header.tag),
+		.call = load_find_call(load, record->cid),
+		.packet_index = record->packet_index,
+		.submit_ns = (int64_t)record->ns,
+		.completion_signal = record->completion_signal,
+		.packet_header = record->packet_header,
+	};
+	for (int dep = 0; dep < 5; dep++)
+		row->dep_signal[dep] = record->dep_signal[dep];
+	return 0;
+}
+
+bool barriers_are_complete(const struct barriers *barriers)
+{
+	return barriers->count == barriers->load->barrier_ids.count;
+}
+
+int barriers_init(struct barriers *barriers, struct process_load *load)
+{
+	uint32_t count = load->barrier_ids.count;
+
+	*barriers = (struct barriers){
+		.load = load,
+		.is_filled = calloc((size_t)count / 64 + 1, sizeof(uint64_t)),
+	};
+	return barriers->is_filled && trace_append(load->trace, barriers, count) ? 0 : -ENOMEM;
+}
+
+void barriers_release(struct barriers *barriers)
+{
+	free(barriers->is_filled);
+}
