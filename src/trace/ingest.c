@@ -48,14 +48,14 @@ static int sort_out(struct process_load *load, const struct record_header *heade
 	switch (header->type) {
 	case RECORD_API:
 		load->cuda.call_records += cuda_is_call(header);
-		return idset_add(&load->cids, ((const struct record_api *)at)->cid);
+		return idset_add(&load->raw.cids, ((const struct record_api *)at)->cid);
 	case RECORD_DISPATCH:
 		dispatch = at;
 		return idset_add(&load->packets.ids,
 				 packet_key(dispatch->header.tag, dispatch->packet_index));
 	case RECORD_BARRIER:
 		barrier = at;
-		return idset_add(&load->barrier_ids,
+		return idset_add(&load->raw.barrier_ids,
 				 packet_key(barrier->header.tag, barrier->packet_index));
 	case RECORD_COPY:
 		return idset_add(&load->copies.ids, ((const struct record_copy *)at)->copy_id);
@@ -65,28 +65,28 @@ static int sort_out(struct process_load *load, const struct record_header *heade
 	case RECORD_CUDA_COPY:
 		return 0;
 	case RECORD_SCOPE:
-		if (idset_add(&load->scope_ids, ((const struct record_scope *)at)->id) < 0)
+		if (idset_add(&load->raw.scope_ids, ((const struct record_scope *)at)->id) < 0)
 			return -ENOMEM;
 		break;
 	default:
 		break;
 	}
-	return raw_add(&load->lists[header->type], header, walk);
+	return raw_add(&load->raw.lists[header->type], header, walk);
 }
 
 static int finish_sets(struct process_load *load)
 {
-	if (idset_finish(&load->cids) < 0 || idset_finish(&load->scope_ids) < 0 ||
-	    idset_finish(&load->packets.ids) < 0 || idset_finish(&load->barrier_ids) < 0 ||
+	if (idset_finish(&load->raw.cids) < 0 || idset_finish(&load->raw.scope_ids) < 0 ||
+	    idset_finish(&load->packets.ids) < 0 || idset_finish(&load->raw.barrier_ids) < 0 ||
 	    idset_finish(&load->copies.ids) < 0 || cuda_finish_sets(&load->cuda) < 0)
 		return -ENOMEM;
 	for (int type = 0; type < RECORD_TYPE_COUNT; type++) {
-		if (load->type_counts[type] >= TRACE_NONE)
+		if (load->raw.type_counts[type] >= TRACE_NONE)
 			return -E2BIG;
 		/* The order of the rows must not depend on the place of a chunk in the file.
 		 * scopes_load sorts scopes. */
 		if (type != RECORD_SCOPE && type != RECORD_SCOPE_END &&
-		    raw_sort(&load->lists[type], raw_order) < 0)
+		    raw_sort(&load->raw.lists[type], raw_order) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -94,19 +94,19 @@ static int finish_sets(struct process_load *load)
 
 static int read_records(struct process_load *load)
 {
-	bool is_closed = origin_info(load->origin)->closed;
+	bool is_closed = origin_info(load->raw.origin)->closed;
 	const struct record_header *header;
 	struct origin_walk walk;
 
-	origin_walk_init(&walk, load->origin, ORIGIN_ALL);
+	origin_walk_init(&walk, load->raw.origin, ORIGIN_ALL);
 	while ((header = origin_walk_next(&walk))) {
-		load->type_counts[header->type]++;
-		if (!is_closed && moment_of(header) > load->last_ns)
-			load->last_ns = moment_of(header);
+		load->raw.type_counts[header->type]++;
+		if (!is_closed && moment_of(header) > load->raw.last_ns)
+			load->raw.last_ns = moment_of(header);
 		if (sort_out(load, header, &walk) < 0)
 			return -ENOMEM;
 	}
-	return load->origin->error < 0 ? load->origin->error : finish_sets(load);
+	return load->raw.origin->error < 0 ? load->raw.origin->error : finish_sets(load);
 }
 
 static trace_string command_text(struct strtab *strings, const struct spool_info *info)
@@ -136,7 +136,7 @@ static int add_process(struct process_load *load, const struct spool_info *info)
 		.parent_pid = info->ppid,
 		.session = info->session,
 		.start_ns = (int64_t)info->start_ns,
-		.end_ns = (int64_t)(info->closed ? info->end_ns : load->last_ns),
+		.end_ns = (int64_t)(info->closed ? info->end_ns : load->raw.last_ns),
 		.start_realtime_ns = info->start_realtime_ns,
 		.host = strtab_intern_z(load->strings, info->host),
 		.exe = strtab_intern_z(load->strings, info->exe),
@@ -150,26 +150,27 @@ static int add_process(struct process_load *load, const struct spool_info *info)
 static int tell_damages(struct process_load *load)
 {
 	size_t kept;
-	const struct spool_damage *damages = origin_damages(load->origin, &kept, &load->damage);
+	const struct spool_damage *damages =
+		origin_damages(load->raw.origin, &kept, &load->raw.damage);
 
 	for (size_t i = 0; i < kept; i++) {
 		if (load_message(load, true, "spool of process %u, offset %llu: %s",
-				 origin_info(load->origin)->pid,
+				 origin_info(load->raw.origin)->pid,
 				 (unsigned long long)damages[i].offset, damages[i].cause) < 0)
 			return -ENOMEM;
 		/* Even if the spool has its end, it does not hold everything that its process
 		 * wrote. */
 		load->trace->truncated |= damages[i].kind == SPOOL_DAMAGE_CUT;
 	}
-	if (load->damage > kept)
+	if (load->raw.damage > kept)
 		return load_message(load, true, "and %llu more places are damaged",
-				    (unsigned long long)(load->damage - kept));
+				    (unsigned long long)(load->raw.damage - kept));
 	return 0;
 }
 
 static int tell_notes(struct process_load *load)
 {
-	const struct raw_list *list = &load->lists[RECORD_NOTE];
+	const struct raw_list *list = &load->raw.lists[RECORD_NOTE];
 
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_note *note = list->rows[i].record;
@@ -280,7 +281,7 @@ int ingest_process(struct trace *trace, struct strtab *strings, struct origin *o
 	struct process_load load = {
 		.trace = trace,
 		.strings = strings,
-		.origin = origin,
+		.raw.origin = origin,
 		.is_brief = progress->options && progress->options->is_brief,
 		.without_waits = progress->options && progress->options->without_waits,
 		.first = first_rows(trace),
@@ -290,7 +291,7 @@ int ingest_process(struct trace *trace, struct strtab *strings, struct origin *o
 	if (result == 0)
 		result = read_records(&load);
 	/* The walk has found which packed blocks are damaged, so the counts are complete now. */
-	load.counts = *origin_ledger(origin);
+	load.raw.counts = *origin_ledger(origin);
 	if (result == 0)
 		result = add_process(&load, origin_info(origin));
 	if (result == 0)

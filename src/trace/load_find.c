@@ -41,12 +41,12 @@ static uint32_t find_ranked(const struct idset *set, uint32_t first, uint64_t id
 
 uint32_t load_find_scope(const struct process_load *load, uint64_t id)
 {
-	return find_ranked(&load->scope_ids, load->first.scopes, id);
+	return find_ranked(&load->raw.scope_ids, load->first.scopes, id);
 }
 
 uint32_t load_find_call(const struct process_load *load, uint64_t cid)
 {
-	return find_ranked(&load->cids, load->first.calls, cid);
+	return find_ranked(&load->raw.cids, load->first.calls, cid);
 }
 
 uint32_t load_find_graph(const struct process_load *load, uint64_t id)
@@ -99,8 +99,8 @@ trace_string load_function_name(const struct process_load *load, uint64_t handle
 {
 	const struct record_function *best = NULL;
 
-	for (int64_t at = raw_find(&load->functions, handle, function_handle); at >= 0; at--) {
-		const struct record_function *record = load->functions.rows[at].record;
+	for (int64_t at = raw_find(&load->raw.functions, handle, function_handle); at >= 0; at--) {
+		const struct record_function *record = load->raw.functions.rows[at].record;
 
 		if (record->handle != handle)
 			break;

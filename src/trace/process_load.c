@@ -11,27 +11,33 @@
 #include "trace/graph/expect.h"
 #include "trace/row_table.h"
 
+void call_notes_release(struct call_notes *notes)
+{
+	free(notes->activity_counts);
+	free(notes->stream_handles);
+	free(notes->programmatic);
+	free(notes->stream_apis);
+	*notes = (struct call_notes){0};
+}
+
 void process_load_release(struct process_load *load)
 {
 	for (int i = 0; i < RECORD_TYPE_COUNT; i++)
-		raw_release(&load->lists[i]);
+		raw_release(&load->raw.lists[i]);
 	free(load->kernels);
-	raw_release(&load->functions);
+	raw_release(&load->raw.functions);
 	for (uint32_t i = 0; i < load->clock_count; i++)
 		clock_fit_release(&load->clocks[i]);
 	free(load->clocks);
-	idset_release(&load->cids);
-	idset_release(&load->scope_ids);
-	idset_release(&load->barrier_ids);
+	idset_release(&load->raw.cids);
+	idset_release(&load->raw.scope_ids);
+	idset_release(&load->raw.barrier_ids);
 	idset_release(&load->packets.ids);
 	idset_release(&load->copies.ids);
 	free(load->packets.rows);
 	free(load->copies.rows);
-	free(load->activity_counts);
-	free(load->expected);
-	free(load->stream_handles);
-	free(load->programmatic);
-	free(load->stream_apis);
+	free(load->tally.expected);
+	call_notes_release(&load->call_notes);
 	work_table_release(&load->works);
 	graph_input_release(&load->graph_input);
 	free(load->hip_events.rows);
@@ -44,10 +50,10 @@ void process_load_release(struct process_load *load)
 
 bool load_has_losses(const struct process_load *load, enum record_class class)
 {
-	uint64_t lost = load->damage + load->counts.missing[class];
+	uint64_t lost = load->raw.damage + load->raw.counts.missing[class];
 
 	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
-		lost += load->counts.dropped[class][cause];
+		lost += load->raw.counts.dropped[class][cause];
 	return lost != 0;
 }
 

@@ -52,51 +52,65 @@ struct submissions {
 	uint32_t *rows;
 };
 
-/* The state of loading one process. ingest_process owns it; the comments say which stages use a
- * field. */
+/* What the first walk through the records leaves: copies of the infrequent records, and the ids of
+ * the frequent ones. A list is freed once its stage has read it. */
+struct raw_records {
+	struct origin *origin;
+	struct raw_list lists[RECORD_TYPE_COUNT]; /* by type, for types that are not frequent */
+	struct raw_list functions;		  /* FUNCTION by (handle, ns); catalog_load */
+	uint64_t type_counts[RECORD_TYPE_COUNT];  /* records of each type */
+	struct spool_ledger counts;		  /* the spool's counts by record class */
+	uint64_t damage;			  /* number of defects in the spool */
+	uint64_t last_ns;	  /* latest time in a record, ns; 0 if the spool has an end */
+	struct idset cids;	  /* correlation ids of calls; rank = row, from first.calls */
+	struct idset scope_ids;	  /* rank = row, from first.scopes */
+	struct idset barrier_ids; /* by packet_key(); rank = row, from first.barriers */
+};
+
+/* What calls_load and streams_load note of calls and APIs for the stages up to join_load, which
+ * frees it. */
+struct call_notes {
+	uint32_t *activity_counts; /* by call, from first.calls */
+	uint64_t *stream_handles;  /* by call: its stream's handle, or a STREAM_HANDLE_ (calls.h) */
+	uint64_t *programmatic;	   /* a bit per call: its launch is; NULL: no call's is */
+	struct stream_api *stream_apis; /* by API, from first.apis */
+};
+
+/* What stages count for the ledger while they read records. */
+struct load_tally {
+	uint64_t awaited;	 /* submissions whose completion must have been recorded */
+	uint64_t duplicates;	 /* records with the key of another record */
+	uint64_t unmatched_done; /* completions without a submission, or a second one */
+	/* by call, from first.calls: dispatches that it must cause (expect_call.h) */
+	uint8_t *expected;
+};
+
+/* The state of loading one process: the model that is built, the records, and what a stage leaves
+ * for later ones. ingest_process owns it. */
 struct process_load {
 	struct trace *trace;
 	struct strtab *strings;
-	struct origin *origin;
-	bool is_brief;				  /* trace_options: leave out arguments and ticks */
-	bool without_waits;			  /* trace_options: leave out events and waits */
-	uint32_t process;			  /* index into processes */
-	struct raw_list lists[RECORD_TYPE_COUNT]; /* by type, for types that are not frequent */
-	uint64_t type_counts[RECORD_TYPE_COUNT];  /* records of each type */
+	uint32_t process; /* index into processes */
 	struct process_first first;
-	struct spool_ledger counts; /* the spool's counts by record class */
-	uint64_t damage;	    /* number of defects in the spool */
-	uint64_t last_ns;	    /* latest time in a record, ns; 0 if the spool has an end */
+	bool is_brief;		 /* trace_options: leave out arguments and ticks */
+	bool without_waits;	 /* trace_options: leave out events and waits */
+	struct work_table works; /* hash table of trace.works; until naming_load */
 
-	struct clock_fit *clocks; /* by agent, from first.agents; filled by clocks_load */
+	struct raw_records raw;
+	struct call_notes call_notes;
+	struct load_tally tally;
+
+	struct clock_fit *clocks; /* by agent, from first.agents; from clocks_load on */
 	uint32_t clock_count;
-	struct load_kernel *kernels; /* ordered by kernel id; filled by catalog_load */
+	struct load_kernel *kernels; /* ordered by kernel id; from catalog_load on */
 	uint32_t kernel_count;
-	struct raw_list functions;  /* FUNCTION records by (handle, ns), from catalog_load on */
-	struct idset cids;	    /* correlation ids of calls; rank = row, from first.calls */
-	struct idset scope_ids;	    /* rank = row, from first.scopes */
-	struct idset barrier_ids;   /* by packet_key(); rank = row, from first.barriers */
-	struct submissions packets; /* dispatches by packet_key() */
-	struct submissions copies;  /* copies by copy id */
-	uint32_t *activity_counts;  /* by call, from first.calls; until join_load */
-	struct work_table works;    /* hash table of trace.works; until naming_load */
-	/* by call, from first.calls: dispatches that it must cause (expect_call.h) */
-	uint8_t *expected;
-	/* By call, from first.calls: handle of its stream, or a STREAM_HANDLE_ value (calls.h);
-	 * until join_load. */
-	uint64_t *stream_handles;
-	/* A bit per call: its launch is programmatic. NULL: no call has it. Until join_load. */
-	uint64_t *programmatic;
-	struct stream_api *stream_apis; /* by API, from first.apis; until join_load */
-	/* submissions whose completion must have been recorded */
-	uint64_t awaited;
+	struct submissions packets;	   /* by packet_key(); from submissions_load on */
+	struct submissions copies;	   /* by copy id; the same */
 	struct graph_input graph_input;	   /* from graph_records_load on */
-	struct expect_graph *expects;	   /* by graph, from first.graphs; filled by graphs_load */
-	uint64_t duplicates;		   /* records with the key of another record */
-	uint64_t unmatched_done;	   /* completions without a submission, or a second one */
-	struct hip_event_notes hip_events; /* until hip_events_load */
-	struct update_notes updates;
-	struct switches switches;
+	struct expect_graph *expects;	   /* by graph, from first.graphs; from graphs_load on */
+	struct hip_event_notes hip_events; /* from calls_load to hip_events_load */
+	struct update_notes updates;	   /* from calls_load to naming_load */
+	struct switches switches;	   /* from naming_load on */
 	struct cuda_load cuda;
 };
 
@@ -115,6 +129,9 @@ int graph_records_load(struct process_load *load); /* the input of graphs, from 
 int graphs_load(struct process_load *load);	   /* graphs, nodes, edges, execs, launches */
 int naming_load(struct process_load *load);	   /* the graph node of each activity */
 int ledger_load(struct process_load *load);	   /* sources, drops */
+
+/* Frees the notes and makes them empty. */
+void call_notes_release(struct call_notes *notes);
 
 /* Frees everything that LOAD owns. LOAD may be incomplete, after a stage that failed. */
 void process_load_release(struct process_load *load);

@@ -98,7 +98,7 @@ static int compare_waits(const void *left, const void *right)
 
 static void learn_waits(struct bodies *bodies)
 {
-	const struct raw_list *list = &bodies->load->lists[RECORD_CUDA_SYNC];
+	const struct raw_list *list = &bodies->load->raw.lists[RECORD_CUDA_SYNC];
 
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_cuda_sync *sync = list->rows[i].record;
@@ -370,7 +370,7 @@ static int place_all(struct bodies *bodies)
 	uint32_t count = trace->activities_count - load->first.activities;
 	struct trace_activity *rows = table_alloc(count, sizeof(*rows));
 	struct trace_ticks *ticks = table_alloc(trace->ticks ? count : 0, sizeof(*ticks));
-	uint32_t *places = table_alloc(load->cids.count, sizeof(*places));
+	uint32_t *places = table_alloc(load->raw.cids.count, sizeof(*places));
 	int err = rows && ticks && places ? 0 : -ENOMEM;
 
 	if (err == 0) {
@@ -405,12 +405,13 @@ static int init(struct bodies *bodies)
 
 	bodies->launches = table_alloc(trace->activities_count - bodies->orphan_first,
 				       sizeof(*bodies->launches));
-	bodies->added = table_zeroed(load->cids.count, sizeof(*bodies->added));
+	bodies->added = table_zeroed(load->raw.cids.count, sizeof(*bodies->added));
 	bodies->spans =
 		table_alloc(trace->launches_count - load->first.launches, sizeof(*bodies->spans));
 	bodies->is_after = table_zeroed(nodes, sizeof(*bodies->is_after));
 	bodies->is_before = table_zeroed(nodes, sizeof(*bodies->is_before));
-	bodies->waits = table_alloc(load->lists[RECORD_CUDA_SYNC].count, sizeof(*bodies->waits));
+	bodies->waits =
+		table_alloc(load->raw.lists[RECORD_CUDA_SYNC].count, sizeof(*bodies->waits));
 	return bodies->launches && bodies->added && bodies->spans && bodies->is_after &&
 			       bodies->is_before && bodies->waits
 		       ? 0

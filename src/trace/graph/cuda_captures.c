@@ -215,7 +215,7 @@ int cuda_captures_load(struct process_load *load)
 		qsort(captures->notes, captures->count, sizeof(*captures->notes), compare_notes);
 	if (!has_captures(captures))
 		return 0;
-	captures->is_captured = calloc((size_t)load->cids.count / 64 + 1, sizeof(uint64_t));
+	captures->is_captured = calloc((size_t)load->raw.cids.count / 64 + 1, sizeof(uint64_t));
 	if (!captures->is_captured)
 		return -ENOMEM;
 	err = init_walk(&walk, load);

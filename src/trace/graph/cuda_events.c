@@ -58,8 +58,8 @@ static int compare_keys(const void *left, const void *right)
 
 static int load_events(struct process_load *load, struct events *ret)
 {
-	const struct raw_list *records = &load->lists[RECORD_CUDA_EVENT];
-	const struct raw_list *syncs = &load->lists[RECORD_CUDA_SYNC];
+	const struct raw_list *records = &load->raw.lists[RECORD_CUDA_EVENT];
+	const struct raw_list *syncs = &load->raw.lists[RECORD_CUDA_SYNC];
 	struct trace_event *rows;
 	uint32_t count = 0;
 
@@ -105,7 +105,7 @@ static uint32_t find_event(const struct events *events, uint32_t context, uint32
 static int load_event_records(struct process_load *load, const struct events *events,
 			      const uint32_t *nodes)
 {
-	const struct raw_list *list = &load->lists[RECORD_CUDA_EVENT];
+	const struct raw_list *list = &load->raw.lists[RECORD_CUDA_EVENT];
 	struct trace_event_record *rows = trace_extend(load->trace, event_records, list->count);
 
 	if (!rows)
@@ -172,7 +172,7 @@ struct producers {
 
 static int make_producers(struct process_load *load, uint32_t first, struct producers *ret)
 {
-	const struct raw_list *list = &load->lists[RECORD_CUDA_EVENT];
+	const struct raw_list *list = &load->raw.lists[RECORD_CUDA_EVENT];
 	size_t bytes = ((size_t)list->count + 1) * sizeof(struct producer);
 
 	*ret = (struct producers){
@@ -332,7 +332,7 @@ static bool is_edge(const struct process_load *load, const struct record_cuda_sy
 
 static uint32_t count_waits(const struct process_load *load)
 {
-	const struct raw_list *list = &load->lists[RECORD_CUDA_SYNC];
+	const struct raw_list *list = &load->raw.lists[RECORD_CUDA_SYNC];
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < list->count; i++)
@@ -343,7 +343,7 @@ static uint32_t count_waits(const struct process_load *load)
 static int load_waits(struct process_load *load, const struct events *events,
 		      const struct producers *producers)
 {
-	const struct raw_list *list = &load->lists[RECORD_CUDA_SYNC];
+	const struct raw_list *list = &load->raw.lists[RECORD_CUDA_SYNC];
 	struct trace_wait *row = trace_extend(load->trace, waits, count_waits(load));
 
 	if (!row)
@@ -375,7 +375,7 @@ static int load_waits(struct process_load *load, const struct events *events,
 
 static int load_memory(struct process_load *load)
 {
-	const struct raw_list *list = &load->lists[RECORD_CUDA_MEMORY];
+	const struct raw_list *list = &load->raw.lists[RECORD_CUDA_MEMORY];
 	struct trace_memory_operation *rows =
 		trace_extend(load->trace, memory_operations, list->count);
 
@@ -401,7 +401,7 @@ static int load_memory(struct process_load *load)
 
 static int load_overheads(struct process_load *load)
 {
-	const struct raw_list *list = &load->lists[RECORD_CUDA_OVERHEAD];
+	const struct raw_list *list = &load->raw.lists[RECORD_CUDA_OVERHEAD];
 	struct trace_overhead *rows = trace_extend(load->trace, overheads, list->count);
 
 	if (!rows)
@@ -451,7 +451,7 @@ int cuda_events_load(struct process_load *load)
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types) && err == 0; i++)
-		err = raw_sort(&load->lists[types[i]], by_cid);
+		err = raw_sort(&load->raw.lists[types[i]], by_cid);
 	if (err == 0 && !load->without_waits)
 		err = load_all_waits(load);
 	if (err == 0)

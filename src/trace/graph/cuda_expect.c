@@ -31,7 +31,7 @@ static bool *find_launch_apis(const struct process_load *load)
  * have been destroyed since. */
 static int learn_makers(const struct process_load *load, struct idset *makers)
 {
-	const struct raw_list *steps = &load->lists[RECORD_CUDA_GRAPH];
+	const struct raw_list *steps = &load->raw.lists[RECORD_CUDA_GRAPH];
 	int err = 0;
 
 	for (uint32_t i = 0; i < steps->count && err == 0; i++) {

@@ -362,7 +362,7 @@ static int add_update(struct process_load *load, const struct record_cuda_update
 
 static int add_updates(struct process_load *load)
 {
-	struct raw_list *list = &load->lists[RECORD_CUDA_UPDATE];
+	struct raw_list *list = &load->raw.lists[RECORD_CUDA_UPDATE];
 	uint64_t source_cid = 0; /* cid of the last update that named a source */
 	int err = 0;
 
@@ -421,7 +421,7 @@ static int take_step(struct cuda_building *building, const struct record_cuda_gr
 static void learn_ids(struct cuda_building *building)
 {
 	const struct process_load *load = building->load;
-	const struct raw_list *list = &load->lists[RECORD_CUDA_GRAPH];
+	const struct raw_list *list = &load->raw.lists[RECORD_CUDA_GRAPH];
 
 	for (uint32_t i = 0; i < building->node_count; i++)
 		building->nodes[i] = (struct cuda_node){
@@ -457,7 +457,7 @@ static void learn_ids(struct cuda_building *building)
 static int init_building(struct cuda_building *building, struct process_load *load)
 {
 	uint32_t graph_count = load->cuda.graph_ids.count;
-	size_t steps = load->lists[RECORD_CUDA_GRAPH].count;
+	size_t steps = load->raw.lists[RECORD_CUDA_GRAPH].count;
 
 	*building = (struct cuda_building){
 		.load = load,
@@ -482,7 +482,7 @@ static int init_building(struct cuda_building *building, struct process_load *lo
 
 int cuda_graphs_load(struct process_load *load)
 {
-	struct raw_list *list = &load->lists[RECORD_CUDA_GRAPH];
+	struct raw_list *list = &load->raw.lists[RECORD_CUDA_GRAPH];
 	struct cuda_building building;
 	int result;
 

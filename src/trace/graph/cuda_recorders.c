@@ -47,8 +47,8 @@ static void learn_name(struct placing *placing, uint64_t cid, uint32_t context, 
 
 static int learn_names(struct placing *placing)
 {
-	const struct raw_list *records = &placing->load->lists[RECORD_CUDA_EVENT];
-	const struct raw_list *syncs = &placing->load->lists[RECORD_CUDA_SYNC];
+	const struct raw_list *records = &placing->load->raw.lists[RECORD_CUDA_EVENT];
+	const struct raw_list *syncs = &placing->load->raw.lists[RECORD_CUDA_SYNC];
 
 	placing->names = table_alloc(records->count + syncs->count, sizeof(*placing->names));
 	if (!placing->names)
@@ -81,7 +81,7 @@ static uint64_t pointer_of(const struct placing *placing, const struct record_cu
 
 static const struct record_cuda_event *record_at(const struct placing *placing, uint32_t at)
 {
-	return placing->load->lists[RECORD_CUDA_EVENT].rows[at].record;
+	return placing->load->raw.lists[RECORD_CUDA_EVENT].rows[at].record;
 }
 
 static int compare_events(const void *left, const void *right)
@@ -169,7 +169,7 @@ static int compare_placed(const void *left, const void *right)
 
 static int order_by_node(struct placing *placing, uint32_t begin, uint32_t end)
 {
-	struct raw *rows = placing->load->lists[RECORD_CUDA_EVENT].rows;
+	struct raw *rows = placing->load->raw.lists[RECORD_CUDA_EVENT].rows;
 	struct placed *placed = table_alloc(end - begin, sizeof(*placed));
 
 	if (!placed)
@@ -201,7 +201,7 @@ static int place_call(struct placing *placing, uint32_t begin, uint32_t end)
 
 static int place_all(struct placing *placing)
 {
-	uint32_t count = placing->load->lists[RECORD_CUDA_EVENT].count, end;
+	uint32_t count = placing->load->raw.lists[RECORD_CUDA_EVENT].count, end;
 	int err = 0;
 
 	if (placing->events.count)
@@ -224,7 +224,7 @@ static uint64_t by_cid(const struct raw *row)
 /* Finds the launches whose event records are all missing, as with an older CUPTI. */
 static int find_silent(struct placing *placing, struct cuda_recorders *recorders)
 {
-	const struct raw_list *list = &placing->load->lists[RECORD_CUDA_EVENT];
+	const struct raw_list *list = &placing->load->raw.lists[RECORD_CUDA_EVENT];
 	const struct graph_event *rows = placing->events.rows;
 
 	recorders->silent = table_alloc(placing->events.count, sizeof(*recorders->silent));
@@ -243,7 +243,7 @@ static int find_silent(struct placing *placing, struct cuda_recorders *recorders
 
 int cuda_recorders_find(struct process_load *load, struct cuda_recorders *ret_recorders)
 {
-	uint32_t count = load->lists[RECORD_CUDA_EVENT].count;
+	uint32_t count = load->raw.lists[RECORD_CUDA_EVENT].count;
 	struct placing placing = {.load = load};
 	int err = graph_events_find(load, &placing.events);
 

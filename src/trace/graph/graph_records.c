@@ -20,7 +20,7 @@ static uint64_t by_node_ns(const struct raw *row)
  * record before the graph was instantiated, at NS, counts. */
 static uint32_t node_scope(const struct process_load *load, uint64_t handle, uint64_t ns)
 {
-	const struct raw_list *list = &load->lists[RECORD_NODE_RECORDED];
+	const struct raw_list *list = &load->raw.lists[RECORD_NODE_RECORDED];
 
 	for (int64_t at = raw_find(list, handle, by_node_handle); at >= 0; at--) {
 		const struct record_node_recorded *record = list->rows[at].record;
@@ -177,13 +177,13 @@ int graph_records_load(struct process_load *load)
 		{RECORD_GRAPH_EXEC, add_exec},		{RECORD_GRAPH, add_graph},
 		{RECORD_GRAPH_NODE, add_node},		{RECORD_GRAPH_EDGE, add_edge},
 	};
-	struct raw_list *recorded = &load->lists[RECORD_NODE_RECORDED];
+	struct raw_list *recorded = &load->raw.lists[RECORD_NODE_RECORDED];
 	int err = raw_sort(recorded, by_node_ns);
 
 	if (err == 0)
 		err = raw_sort(recorded, by_node_handle);
 	for (size_t i = 0; i < sizeof(readers) / sizeof(*readers) && err == 0; i++) {
-		struct raw_list *list = &load->lists[readers[i].type];
+		struct raw_list *list = &load->raw.lists[readers[i].type];
 
 		for (uint32_t k = 0; k < list->count && err == 0; k++)
 			err = readers[i].add(load, list->rows[k].record);

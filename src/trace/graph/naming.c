@@ -528,9 +528,9 @@ int naming_load(struct process_load *load)
 	int err;
 
 	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
-		naming.has_losses |= load->counts.dropped[RECORD_CLASS_DISPATCH][cause] ||
-				     load->counts.dropped[RECORD_CLASS_COPY][cause];
-	naming.has_losses |= load->damage != 0;
+		naming.has_losses |= load->raw.counts.dropped[RECORD_CLASS_DISPATCH][cause] ||
+				     load->raw.counts.dropped[RECORD_CLASS_COPY][cause];
+	naming.has_losses |= load->raw.damage != 0;
 	naming.orphan_first = first_orphan(load);
 	naming.is_cuda = cuda_is_there(&load->cuda);
 	err = sort_by_key(input->updates, input->updates_count, sizeof(*input->updates),

@@ -18,14 +18,14 @@ static bool is_taken(struct barriers *barriers, uint32_t rank, const struct reco
 		barriers->count++;
 		return false;
 	}
-	load->duplicates++;
+	load->tally.duplicates++;
 	return load->trace->barriers[load->first.barriers + rank].submit_ns <= (int64_t)record->ns;
 }
 
 int barriers_add(struct barriers *barriers, const struct record_barrier *record)
 {
 	struct process_load *load = barriers->load;
-	uint32_t rank = idset_find(&load->barrier_ids,
+	uint32_t rank = idset_find(&load->raw.barrier_ids,
 				   packet_key(record->header.tag, record->packet_index));
 	struct trace_barrier *row = &load->trace->barriers[load->first.barriers + rank];
 
@@ -49,12 +49,12 @@ int barriers_add(struct barriers *barriers, const struct record_barrier *record)
 
 bool barriers_are_complete(const struct barriers *barriers)
 {
-	return barriers->count == barriers->load->barrier_ids.count;
+	return barriers->count == barriers->load->raw.barrier_ids.count;
 }
 
 int barriers_init(struct barriers *barriers, struct process_load *load)
 {
-	uint32_t count = load->barrier_ids.count;
+	uint32_t count = load->raw.barrier_ids.count;
 
 	*barriers = (struct barriers){
 		.load = load,

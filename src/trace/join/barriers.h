@@ -11,7 +11,7 @@ struct barriers {
 	uint32_t count;	     /* number of filled rows */
 };
 
-/* barriers_init makes a row for each packet in load->barrier_ids. Returns 0 or -ENOMEM; call
+/* barriers_init makes a row for each packet in load->raw.barrier_ids. Returns 0 or -ENOMEM; call
  * barriers_release in both cases. barriers_add fills the row of RECORD; for two records of one
  * packet the earlier submission counts. Returns 0, or -ESTALE if the packet is not in barrier_ids
  * (the file changed). barriers_are_complete: every row was filled. */

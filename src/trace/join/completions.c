@@ -38,11 +38,11 @@ static struct trace_activity *take_row(struct completing *completing, uint32_t r
 	uint32_t at = row - load->first.activities;
 
 	if (row == TRACE_NONE) {
-		load->unmatched_done++;
+		load->tally.unmatched_done++;
 		return NULL;
 	}
 	if (completing->is_done[at / 64] & 1ull << at % 64) {
-		load->unmatched_done++;
+		load->tally.unmatched_done++;
 		return NULL;
 	}
 	completing->is_done[at / 64] |= 1ull << at % 64;
@@ -144,7 +144,7 @@ static int read_completions(struct completing *completing)
 	const struct record_header *header;
 	struct origin_walk walk;
 
-	origin_walk_init(&walk, load->origin,
+	origin_walk_init(&walk, load->raw.origin,
 			 ORIGIN_TYPE(RECORD_DISPATCH_DONE) | ORIGIN_TYPE(RECORD_COPY_DONE));
 	while ((header = origin_walk_next(&walk))) {
 		const void *at = header;
@@ -162,13 +162,13 @@ static int read_completions(struct completing *completing)
 		if (walk.at == walk.end)
 			complete_pending(completing, &pending);
 	}
-	return load->origin->error;
+	return load->raw.origin->error;
 }
 
 /* The cause for a submission without a completion. */
 static enum record_untimed why_unfinished(const struct process_load *load)
 {
-	if (load->counts.dropped[RECORD_CLASS_DONE][RECORD_DROP_RING])
+	if (load->raw.counts.dropped[RECORD_CLASS_DONE][RECORD_DROP_RING])
 		return RECORD_UNTIMED_RING;
 	return load->trace->processes[load->process].state == TRACE_TRUNCATED
 		       ? RECORD_UNTIMED_TRUNCATED

@@ -162,7 +162,8 @@ static int describe_activities(struct process_load *load, struct trace_call *cal
 	uint32_t stream = stream_of(load, (uint32_t)(call - trace->calls));
 	bool is_cuda = trace->apis[call->api].domain == RECORD_DOMAIN_CUDA;
 	uint32_t rank = (uint32_t)(call - trace->calls) - load->first.calls;
-	bool is_programmatic = load->programmatic && load->programmatic[rank / 64] >> rank % 64 & 1;
+	bool is_programmatic = load->call_notes.programmatic &&
+			       load->call_notes.programmatic[rank / 64] >> rank % 64 & 1;
 
 	if (is_cuda)
 		call->stream = trace->activities[call->activity_first].stream;
@@ -191,11 +192,11 @@ static int join_calls(struct process_load *load, struct stream_walk *streams)
 	uint32_t next = load->first.activities;
 	int result = 0;
 
-	for (uint32_t i = 0; i < load->cids.count && result == 0; i++) {
+	for (uint32_t i = 0; i < load->raw.cids.count && result == 0; i++) {
 		struct trace_call *call = &load->trace->calls[load->first.calls + i];
 
 		result = stream_walk_take(streams, call);
-		call->activity_count = load->activity_counts[i];
+		call->activity_count = load->call_notes.activity_counts[i];
 		if (result < 0 || call->activity_count == 0)
 			continue;
 		call->activity_first = next;
@@ -213,13 +214,6 @@ int join_load(struct process_load *load)
 	if (err == 0)
 		err = join_calls(load, &streams);
 	stream_walk_release(&streams);
-	free(load->stream_handles);
-	load->stream_handles = NULL;
-	free(load->stream_apis);
-	load->stream_apis = NULL;
-	free(load->programmatic);
-	load->programmatic = NULL;
-	free(load->activity_counts);
-	load->activity_counts = NULL;
+	call_notes_release(&load->call_notes);
 	return err;
 }

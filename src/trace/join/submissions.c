@@ -52,7 +52,7 @@ static uint32_t find_queue(struct submitting *submitting, uint32_t id)
 static uint32_t find_call(struct submitting *submitting, uint64_t cid)
 {
 	const struct process_load *load = submitting->load;
-	uint32_t rank = idset_find_again(&load->cids, cid, &submitting->cid);
+	uint32_t rank = idset_find_again(&load->raw.cids, cid, &submitting->cid);
 
 	return rank == UINT32_MAX ? TRACE_NONE : load->first.calls + rank;
 }
@@ -60,7 +60,7 @@ static uint32_t find_call(struct submitting *submitting, uint64_t cid)
 static uint32_t find_scope(struct submitting *submitting, uint64_t id)
 {
 	const struct process_load *load = submitting->load;
-	uint32_t rank = idset_find_again(&load->scope_ids, id, &submitting->scope);
+	uint32_t rank = idset_find_again(&load->raw.scope_ids, id, &submitting->scope);
 
 	return rank == UINT32_MAX ? TRACE_NONE : load->first.scopes + rank;
 }
@@ -152,12 +152,12 @@ static int find_places(struct submitting *submitting)
 	struct process_load *load = submitting->load;
 	uint32_t next = load->first.activities;
 
-	submitting->next = table_alloc(load->cids.count, sizeof(*submitting->next));
+	submitting->next = table_alloc(load->raw.cids.count, sizeof(*submitting->next));
 	if (!submitting->next)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < load->cids.count; i++) {
+	for (uint32_t i = 0; i < load->raw.cids.count; i++) {
 		submitting->next[i] = next;
-		next += load->activity_counts[i];
+		next += load->call_notes.activity_counts[i];
 	}
 	submitting->orphan_first = next;
 	submitting->orphan_next = next;
@@ -205,7 +205,7 @@ static void map_row(struct process_load *load, const struct trace_activity *row)
 	if (*place == TRACE_NONE)
 		*place = (uint32_t)(row - load->trace->activities);
 	else
-		load->duplicates++;
+		load->tally.duplicates++;
 }
 
 static void settle_row(struct submitting *submitting, struct trace_activity *row)
@@ -251,7 +251,7 @@ static int add_dispatch(struct submitting *submitting, const struct record_dispa
 		.untimed = record->untimed < RECORD_UNTIMED_COUNT ? (uint8_t)record->untimed
 								  : RECORD_UNTIMED_RECORD_LOST,
 	};
-	load->awaited += record->untimed == RECORD_UNTIMED_NO;
+	load->tally.awaited += record->untimed == RECORD_UNTIMED_NO;
 	return 0;
 }
 
@@ -287,7 +287,7 @@ static int add_copy(struct submitting *submitting, const struct record_copy *rec
 		.FIELD_RANK = rank,
 		.FIELD_IS_COPY = true,
 	};
-	load->awaited++;
+	load->tally.awaited++;
 	return 0;
 }
 
@@ -329,7 +329,7 @@ static int read_submissions(struct submitting *submitting)
 {
 	const struct process_load *load = submitting->load;
 	const struct trace *trace = load->trace;
-	struct origin *origin = load->origin;
+	struct origin *origin = load->raw.origin;
 	const struct record_header *header;
 	struct origin_walk walk;
 	int err = 0;
@@ -380,8 +380,8 @@ static int settle_all(struct submitting *submitting)
 
 	if (work_numbering_init(&submitting->numbering, load->trace, load->first.works) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < load->cids.count; i++) {
-		uint32_t count = load->activity_counts[i];
+	for (uint32_t i = 0; i < load->raw.cids.count; i++) {
+		uint32_t count = load->call_notes.activity_counts[i];
 
 		if (submitting->next[i] != first + count)
 			return -ESTALE;
@@ -404,9 +404,9 @@ static int make_room(struct submissions *submissions)
 int submissions_load(struct process_load *load)
 {
 	struct submitting submitting = {.load = load, .queue = TRACE_NONE};
-	uint64_t count = load->type_counts[RECORD_DISPATCH] + load->type_counts[RECORD_COPY] +
-			 load->type_counts[RECORD_CUDA_KERNEL] +
-			 load->type_counts[RECORD_CUDA_COPY];
+	uint64_t count =
+		load->raw.type_counts[RECORD_DISPATCH] + load->raw.type_counts[RECORD_COPY] +
+		load->raw.type_counts[RECORD_CUDA_KERNEL] + load->raw.type_counts[RECORD_CUDA_COPY];
 	int result = barriers_init(&submitting.barriers, load);
 
 	submitting.seen = calloc(SEEN_SLOTS, sizeof(*submitting.seen));

@@ -44,7 +44,7 @@ static void add_states(struct ledger *ledger, uint32_t first)
 {
 	static const char *const states[] = {"on", "on", "partial", "absent"};
 	struct process_load *load = ledger->load;
-	struct raw_list *list = &load->lists[RECORD_SOURCE];
+	struct raw_list *list = &load->raw.lists[RECORD_SOURCE];
 
 	if (raw_sort(list, by_source_ns) < 0) {
 		ledger->failed = true;

@@ -52,7 +52,7 @@ static void explain_open_calls(struct ledger *ledger, struct trace_source *sourc
 		return;
 	ledger_add_drop(ledger, source, TRACE_DROP_EDGE, "not returned when tracing ended",
 			source->expected - accounted);
-	source->unexplained = ledger->load->counts.missing[RECORD_CLASS_API];
+	source->unexplained = ledger->load->raw.counts.missing[RECORD_CLASS_API];
 }
 
 static const struct {
@@ -139,7 +139,7 @@ void ledger_add_calls(struct ledger *ledger, const char *name, enum record_domai
 	bool has_rccl = count_calls(ledger, RECORD_DOMAIN_RCCL, &rccl_calls);
 
 	is_counted |= has_cuda;
-	if (!is_counted && !has_rccl && !ledger->load->counts.attempted[RECORD_CLASS_API])
+	if (!is_counted && !has_rccl && !ledger->load->raw.counts.attempted[RECORD_CLASS_API])
 		return;
 	source = ledger_add_class_line(ledger, name, RECORD_CLASS_API,
 				       is_counted || has_rccl ? "wrappers" : NULL,

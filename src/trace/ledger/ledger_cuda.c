@@ -46,7 +46,7 @@ static void add_cuda_calls(struct ledger *ledger)
 	if (line == ledger->load->trace->sources_count)
 		return;
 	source = &ledger->load->trace->sources[line];
-	source->unexplained += ledger->load->duplicates;
+	source->unexplained += ledger->load->tally.duplicates;
 	say_untimed(ledger, source);
 }
 
@@ -88,7 +88,7 @@ static void add_cuda_activities(struct ledger *ledger)
 	if (!source)
 		return;
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		source->received += load->type_counts[types[i]];
+		source->received += load->raw.type_counts[types[i]];
 	ledger_add_drop(ledger, source, TRACE_DROP_LOST, NO_BUFFER, dropped);
 	if (ledger_ring_dropped_activities(ledger))
 		say_ring_dropped(ledger, source);
@@ -96,7 +96,7 @@ static void add_cuda_activities(struct ledger *ledger)
 	ledger_add_drops(ledger, source, classes, sizeof(classes) / sizeof(*classes));
 	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
 		lost += ledger_drops(ledger, classes[i]);
-		source->unexplained += load->counts.missing[classes[i]];
+		source->unexplained += load->raw.counts.missing[classes[i]];
 	}
 	accounted = source->received + dropped + lost;
 	if (ledger->witnesses_are_late)

@@ -173,12 +173,12 @@ static void judge_ring_dropped(struct ledger *ledger, struct trace_source *sourc
 {
 	const struct process_load *load = ledger->load;
 	uint64_t dropped = ledger->ended_early ? 0 : ledger_ring_dropped_activities(ledger);
-	uint64_t known = load->type_counts[RECORD_CUDA_KERNEL] +
-			 load->type_counts[RECORD_CUDA_COPY] + load->type_counts[RECORD_DISPATCH] +
-			 load->type_counts[RECORD_COPY] +
-			 ledger_drops(ledger, RECORD_CLASS_DISPATCH) +
-			 ledger_drops(ledger, RECORD_CLASS_COPY) +
-			 ledger_witness_or_0(ledger, WITNESS_CUDA_DROPPED) + shortfall->unfinished;
+	uint64_t known =
+		load->raw.type_counts[RECORD_CUDA_KERNEL] +
+		load->raw.type_counts[RECORD_CUDA_COPY] + load->raw.type_counts[RECORD_DISPATCH] +
+		load->raw.type_counts[RECORD_COPY] + ledger_drops(ledger, RECORD_CLASS_DISPATCH) +
+		ledger_drops(ledger, RECORD_CLASS_COPY) +
+		ledger_witness_or_0(ledger, WITNESS_CUDA_DROPPED) + shortfall->unfinished;
 	uint64_t failed = ledger_witness_or_0(ledger, WITNESS_CUDA_LAUNCHES_FAILED);
 	uint64_t least, missing;
 

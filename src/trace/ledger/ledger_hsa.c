@@ -16,7 +16,7 @@ static void add_dispatches(struct ledger *ledger)
 	source->orphan_activities = totals->dispatches - totals->dispatches_joined;
 	source->untimed = totals->dispatches_untimed;
 	ledger_judge_lost_calls(ledger, source, totals->dispatches_lost_call);
-	source->unexplained += ledger->load->duplicates;
+	source->unexplained += ledger->load->tally.duplicates;
 }
 
 static void add_copies(struct ledger *ledger)
@@ -82,17 +82,19 @@ static void judge_ringed_dones(struct ledger *ledger, struct trace_source *sourc
 	const struct process_load *load = ledger->load;
 	uint64_t submissions_dropped = ledger_ring_dropped(ledger, RECORD_CLASS_DISPATCH) +
 				       ledger_ring_dropped(ledger, RECORD_CLASS_COPY);
-	uint64_t waiting = load->awaited > source->joined ? load->awaited - source->joined : 0;
+	uint64_t waiting =
+		load->tally.awaited > source->joined ? load->tally.awaited - source->joined : 0;
 	uint64_t of_nobody;
 
-	ledger_set_expected(ledger, source, "writers", load->counts.attempted[RECORD_CLASS_DONE]);
+	ledger_set_expected(ledger, source, "writers",
+			    load->raw.counts.attempted[RECORD_CLASS_DONE]);
 	of_nobody = ledger_excuse_edge(ledger, source, source->orphan_activities,
 				       submissions_dropped, "completions whose submission was");
 	waiting = ledger_excuse_edge(ledger, source, waiting,
 				     ledger_ring_dropped(ledger, RECORD_CLASS_DONE),
 				     "submissions whose completion was");
 	source->orphan_activities = of_nobody;
-	source->unexplained = load->counts.missing[RECORD_CLASS_DONE];
+	source->unexplained = load->raw.counts.missing[RECORD_CLASS_DONE];
 	if (!ledger->truncated && !ledger_losses(ledger, RECORD_CLASS_DONE) &&
 	    !ledger_losses(ledger, RECORD_CLASS_DISPATCH) &&
 	    !ledger_losses(ledger, RECORD_CLASS_COPY))
@@ -108,11 +110,11 @@ static void add_dones(struct ledger *ledger)
 
 	if (!source)
 		return;
-	ledger_set_expected(ledger, source, "submissions", ledger->load->awaited);
-	source->received =
-		load->type_counts[RECORD_DISPATCH_DONE] + load->type_counts[RECORD_COPY_DONE];
-	source->joined = source->received - load->unmatched_done;
-	source->orphan_activities = load->unmatched_done;
+	ledger_set_expected(ledger, source, "submissions", ledger->load->tally.awaited);
+	source->received = load->raw.type_counts[RECORD_DISPATCH_DONE] +
+			   load->raw.type_counts[RECORD_COPY_DONE];
+	source->joined = source->received - load->tally.unmatched_done;
+	source->orphan_activities = load->tally.unmatched_done;
 	ledger_add_class_drops(ledger, source, RECORD_CLASS_DONE);
 	if (ledger_ring_dropped(ledger, RECORD_CLASS_DONE)) {
 		judge_ringed_dones(ledger, source);

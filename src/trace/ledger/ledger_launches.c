@@ -29,7 +29,7 @@ static struct launch_tally tally_launches(const struct ledger *ledger)
 	struct launch_tally tally = {0};
 
 	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
-		uint64_t expected = load->expected[i - load->first.calls], kernels;
+		uint64_t expected = load->tally.expected[i - load->first.calls], kernels;
 
 		if (!expected)
 			continue;
@@ -68,7 +68,7 @@ static uint64_t count_untold(const struct process_load *load)
 /* The last record that source NAME wrote about itself; NULL: none. */
 static const struct record_source *last_word(const struct process_load *load, const char *name)
 {
-	const struct raw_list *list = &load->lists[RECORD_SOURCE];
+	const struct raw_list *list = &load->raw.lists[RECORD_SOURCE];
 	const struct record_source *last = NULL;
 
 	for (uint32_t i = 0; i < list->count; i++) {

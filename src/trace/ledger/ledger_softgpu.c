@@ -14,13 +14,13 @@ static void add_softgpu_line(struct ledger *ledger, const char *name, enum recor
 			     uint64_t counted, struct device_slack *slack)
 {
 	struct trace_source *source = ledger_add_source(ledger, name);
-	uint64_t accounted = ledger->load->counts.found[class] + ledger_drops(ledger, class);
+	uint64_t accounted = ledger->load->raw.counts.found[class] + ledger_drops(ledger, class);
 	uint64_t untraced, unrecorded, unknown;
 
 	if (!source)
 		return;
 	ledger_set_expected(ledger, source, "software GPU", counted);
-	source->received = ledger->load->counts.found[class];
+	source->received = ledger->load->raw.counts.found[class];
 	source->joined = source->received;
 	ledger_add_class_drops(ledger, source, class);
 	if (accounted > counted) {

@@ -17,13 +17,13 @@ uint64_t ledger_drops(const struct ledger *ledger, enum record_class class)
 	uint64_t sum = 0;
 
 	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
-		sum += ledger->load->counts.dropped[class][cause];
-	return sum + ledger->load->counts.in_flight[class];
+		sum += ledger->load->raw.counts.dropped[class][cause];
+	return sum + ledger->load->raw.counts.in_flight[class];
 }
 
 uint64_t ledger_ring_dropped(const struct ledger *ledger, enum record_class class)
 {
-	return ledger->load->counts.dropped[class][RECORD_DROP_RING];
+	return ledger->load->raw.counts.dropped[class][RECORD_DROP_RING];
 }
 
 uint64_t ledger_losses(const struct ledger *ledger, enum record_class class)
@@ -50,7 +50,7 @@ static bool is_later(const struct record_witness *record, const struct record_wi
 static bool find(const struct ledger *ledger, const char *source, const char *key,
 		 uint64_t *ret_value)
 {
-	const struct raw_list *list = &ledger->load->lists[RECORD_WITNESS];
+	const struct raw_list *list = &ledger->load->raw.lists[RECORD_WITNESS];
 	const struct record_witness *last = NULL;
 
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -131,7 +131,7 @@ void ledger_add_writers_drop(struct ledger *ledger, struct trace_source *source,
 void ledger_add_drops(struct ledger *ledger, struct trace_source *source,
 		      const enum record_class *classes, size_t class_count)
 {
-	const struct spool_ledger *counts = &ledger->load->counts;
+	const struct spool_ledger *counts = &ledger->load->raw.counts;
 	uint64_t in_flight = 0;
 
 	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++) {
@@ -164,7 +164,7 @@ struct trace_source *ledger_add_class_line(struct ledger *ledger, const char *na
 					   enum record_class class, const char *witness,
 					   uint64_t expected)
 {
-	const struct spool_ledger *counts = &ledger->load->counts;
+	const struct spool_ledger *counts = &ledger->load->raw.counts;
 	struct trace_source *source = ledger_add_source(ledger, name);
 	uint64_t accounted;
 

@@ -50,7 +50,7 @@ static uint64_t by_amount(const struct raw *row)
  * write counts at the same ns. */
 static int count_gates(struct ledger *ledger)
 {
-	struct raw_list *list = &ledger->load->lists[RECORD_QUEUE_COUNT];
+	struct raw_list *list = &ledger->load->raw.lists[RECORD_QUEUE_COUNT];
 	struct totals *totals = &ledger->totals;
 
 	if (raw_sort(list, by_amount) < 0 || raw_sort(list, by_tag) < 0)

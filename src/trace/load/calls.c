@@ -68,7 +68,7 @@ static int init_fill(struct call_fill *fill, struct process_load *load)
 
 	*fill = (struct call_fill){
 		.load = load,
-		.is_filled = calloc((size_t)load->cids.count / 64 + 1, sizeof(uint64_t)),
+		.is_filled = calloc((size_t)load->raw.cids.count / 64 + 1, sizeof(uint64_t)),
 		.unknown_apis = {TRACE_NONE, TRACE_NONE},
 		.function_count = last < FUNCTIONS_INDEXED ? last + 1 : FUNCTIONS_INDEXED,
 	};
@@ -135,7 +135,7 @@ static int look_up_api(struct call_fill *fill, uint32_t function, struct call_ap
 	*api = (struct call_api){
 		.api = row,
 		.arg_words = load->trace->apis[row].arg_words,
-		.stream = load->stream_apis[row - load->first.apis],
+		.stream = load->call_notes.stream_apis[row - load->first.apis],
 		.event = load->without_waits
 				 ? (struct hip_event_api){.role = HIP_EVENT_NONE}
 				 : hip_event_api_of(load->trace, &load->trace->apis[row]),
@@ -203,7 +203,7 @@ static bool is_taken(struct call_fill *fill, uint32_t rank, const struct record_
 		fill->is_filled[rank / 64] |= bit;
 		return false;
 	}
-	fill->load->duplicates++;
+	fill->load->tally.duplicates++;
 	if (call->begin_ns != (int64_t)record->begin_ns)
 		return call->begin_ns < (int64_t)record->begin_ns;
 	return call->end_ns <= (int64_t)record->end_ns;
@@ -218,18 +218,19 @@ static int note_programmatic(struct call_fill *fill, uint32_t rank, const struct
 	if (word == TRACE_NONE || word >= record->header.words - sizeof(*record) / 8 ||
 	    !record->args[word])
 		return 0;
-	if (!load->programmatic)
-		load->programmatic = calloc((size_t)load->cids.count / 64 + 1, sizeof(uint64_t));
-	if (!load->programmatic)
+	if (!load->call_notes.programmatic)
+		load->call_notes.programmatic =
+			calloc((size_t)load->raw.cids.count / 64 + 1, sizeof(uint64_t));
+	if (!load->call_notes.programmatic)
 		return -ENOMEM;
-	load->programmatic[rank / 64] |= 1ull << rank % 64;
+	load->call_notes.programmatic[rank / 64] |= 1ull << rank % 64;
 	return 0;
 }
 
 static int add_call(struct call_fill *fill, const struct record_api *api, uint32_t tid)
 {
 	struct process_load *load = fill->load;
-	uint32_t rank = idset_find(&load->cids, api->cid);
+	uint32_t rank = idset_find(&load->raw.cids, api->cid);
 	struct trace_call *call = &load->trace->calls[load->first.calls + rank];
 	uint32_t parent = TRACE_NONE, scope;
 
@@ -240,8 +241,8 @@ static int add_call(struct call_fill *fill, const struct record_api *api, uint32
 	if (use_api(fill, api->header.tag) < 0)
 		return -ENOMEM;
 	if (api->parent)
-		parent = idset_find(&load->cids, api->parent);
-	scope = idset_find_again(&load->scope_ids, api->scope, &fill->scope);
+		parent = idset_find(&load->raw.cids, api->parent);
+	scope = idset_find_again(&load->raw.scope_ids, api->scope, &fill->scope);
 	*call = (struct trace_call){
 		.cid = api->cid,
 		.begin_ns = (int64_t)api->begin_ns,
@@ -257,8 +258,8 @@ static int add_call(struct call_fill *fill, const struct record_api *api, uint32
 		.arg_first = TRACE_NONE,
 		.result = api->result,
 	};
-	load->stream_handles[rank] = stream_handle(fill, api);
-	load->expected[rank] = expect_call_count(&fill->api->expected, api);
+	load->call_notes.stream_handles[rank] = stream_handle(fill, api);
+	load->tally.expected[rank] = expect_call_count(&fill->api->expected, api);
 	if (note_programmatic(fill, rank, api) < 0)
 		return -ENOMEM;
 	if (fill->api->event.role != HIP_EVENT_NONE &&
@@ -283,10 +284,10 @@ static void release_fill(struct call_fill *fill)
 static void count_activity(struct call_fill *fill, uint64_t cid)
 {
 	struct process_load *load = fill->load;
-	uint32_t rank = idset_find_again(&load->cids, cid, &fill->cid);
+	uint32_t rank = idset_find_again(&load->raw.cids, cid, &fill->cid);
 
 	if (rank != UINT32_MAX)
-		load->activity_counts[rank]++;
+		load->call_notes.activity_counts[rank]++;
 }
 
 static int read_calls(struct call_fill *fill)
@@ -296,7 +297,7 @@ static int read_calls(struct call_fill *fill)
 	struct origin_walk walk;
 	int err = 0;
 
-	origin_walk_init(&walk, load->origin,
+	origin_walk_init(&walk, load->raw.origin,
 			 ORIGIN_TYPE(RECORD_API) | ORIGIN_TYPE(RECORD_DISPATCH) |
 				 ORIGIN_TYPE(RECORD_COPY) | ORIGIN_TYPE(RECORD_CUDA_KERNEL) |
 				 ORIGIN_TYPE(RECORD_CUDA_COPY));
@@ -319,22 +320,24 @@ static int read_calls(struct call_fill *fill)
 		else if (header->type == RECORD_CUDA_COPY)
 			count_activity(fill, cuda_outer_cid(&load->cuda, cuda_copy->cid));
 	}
-	if (err == 0 && fill->count != load->type_counts[RECORD_API])
+	if (err == 0 && fill->count != load->raw.type_counts[RECORD_API])
 		return -ESTALE;
-	return err < 0 ? err : load->origin->error;
+	return err < 0 ? err : load->raw.origin->error;
 }
 
 int calls_load(struct process_load *load)
 {
-	uint32_t count = load->cids.count;
+	uint32_t count = load->raw.cids.count;
 	struct call_fill fill = {.load = load};
 	int result = stream_apis_load(load);
 
-	load->stream_handles = table_alloc(count, sizeof(*load->stream_handles));
-	load->activity_counts = table_zeroed(count, sizeof(*load->activity_counts));
-	load->expected = table_zeroed(count, sizeof(*load->expected));
-	if (!load->expected || !load->stream_handles || !load->activity_counts ||
-	    !trace_append(load->trace, calls, count))
+	load->call_notes.stream_handles =
+		table_alloc(count, sizeof(*load->call_notes.stream_handles));
+	load->call_notes.activity_counts =
+		table_zeroed(count, sizeof(*load->call_notes.activity_counts));
+	load->tally.expected = table_zeroed(count, sizeof(*load->tally.expected));
+	if (!load->tally.expected || !load->call_notes.stream_handles ||
+	    !load->call_notes.activity_counts || !trace_append(load->trace, calls, count))
 		result = -ENOMEM;
 	if (result == 0)
 		result = init_fill(&fill, load);

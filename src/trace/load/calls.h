@@ -24,7 +24,7 @@ struct stream_api {
 #define STREAM_HANDLE_PER_THREAD 2
 #define STREAM_HANDLE_NONE	 UINT64_MAX
 
-/* Fills load->stream_apis, by API from first.apis. Returns 0 or -ENOMEM. */
+/* Fills load->call_notes.stream_apis, by API from first.apis. Returns 0 or -ENOMEM. */
 int stream_apis_load(struct process_load *load);
 
 /* Finds the stream of each call of a process, and adds rows of streams as they show. Calls must be

@@ -27,7 +27,7 @@ static uint64_t by_handle_function(const struct raw *row)
 /* Every chunk that a thread wrote has a record of it; the first one with a name gives the name. */
 static int load_threads(struct process_load *load)
 {
-	struct raw_list *list = &load->lists[RECORD_THREAD];
+	struct raw_list *list = &load->raw.lists[RECORD_THREAD];
 	struct trace_thread *rows, *row = NULL;
 	uint32_t used = 0;
 
@@ -67,7 +67,7 @@ static void place_agent(struct trace_agent *row, const struct record_agent *reco
 
 static int load_agents(struct process_load *load)
 {
-	struct raw_list *list = &load->lists[RECORD_AGENT];
+	struct raw_list *list = &load->raw.lists[RECORD_AGENT];
 	struct trace_agent *rows;
 	uint32_t used = 0;
 
@@ -105,7 +105,7 @@ static int load_agents(struct process_load *load)
 
 static int load_queues(struct process_load *load)
 {
-	struct raw_list *list = &load->lists[RECORD_QUEUE];
+	struct raw_list *list = &load->raw.lists[RECORD_QUEUE];
 	struct trace_queue *rows;
 	uint32_t used = 0;
 
@@ -164,7 +164,7 @@ static int load_api_args(struct process_load *load, struct trace_api *api, const
 
 static int load_apis(struct process_load *load)
 {
-	struct raw_list *list = &load->lists[RECORD_API_NAME];
+	struct raw_list *list = &load->raw.lists[RECORD_API_NAME];
 	struct trace_api *rows;
 	uint32_t used = 0;
 
@@ -210,7 +210,7 @@ static uint32_t count_registers(const struct process_load *load, const struct re
 /* Call after load_agents: the architecture tells how to read a kernel's descriptor. */
 static int load_kernels(struct process_load *load)
 {
-	struct raw_list *list = &load->lists[RECORD_KERNEL];
+	struct raw_list *list = &load->raw.lists[RECORD_KERNEL];
 
 	if (raw_sort(list, by_tag) < 0)
 		return -ENOMEM;
@@ -238,11 +238,11 @@ int catalog_load(struct process_load *load)
 {
 	int result;
 
-	load->functions = load->lists[RECORD_FUNCTION];
-	load->lists[RECORD_FUNCTION] = (struct raw_list){0};
-	result = raw_sort(&load->functions, by_ns_function);
+	load->raw.functions = load->raw.lists[RECORD_FUNCTION];
+	load->raw.lists[RECORD_FUNCTION] = (struct raw_list){0};
+	result = raw_sort(&load->raw.functions, by_ns_function);
 	if (result == 0)
-		result = raw_sort(&load->functions, by_handle_function);
+		result = raw_sort(&load->raw.functions, by_handle_function);
 	if (result == 0)
 		result = load_threads(load);
 	if (result == 0)

@@ -8,7 +8,7 @@
 static uint32_t collect(const struct process_load *load, uint32_t agent_index,
 			struct clock_anchor *ret_anchors)
 {
-	const struct raw_list *list = &load->lists[RECORD_ANCHOR];
+	const struct raw_list *list = &load->raw.lists[RECORD_ANCHOR];
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -27,7 +27,7 @@ static uint32_t collect(const struct process_load *load, uint32_t agent_index,
 
 static uint64_t tick_hz(const struct process_load *load, uint32_t agent_index)
 {
-	const struct raw_list *list = &load->lists[RECORD_AGENT];
+	const struct raw_list *list = &load->raw.lists[RECORD_AGENT];
 
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct record_agent *record = list->rows[i].record;
@@ -42,7 +42,7 @@ int clocks_load(struct process_load *load)
 {
 	uint32_t agent_count = load->trace->agents_count - load->first.agents;
 	struct clock_anchor *anchors =
-		calloc(load->lists[RECORD_ANCHOR].count + 1, sizeof(*anchors));
+		calloc(load->raw.lists[RECORD_ANCHOR].count + 1, sizeof(*anchors));
 	int err = anchors ? 0 : -ENOMEM;
 
 	load->clocks = calloc(agent_count + 1, sizeof(*load->clocks));

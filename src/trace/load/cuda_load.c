@@ -74,7 +74,7 @@ int cuda_finish_sets(struct cuda_load *cuda)
 
 static int load_inner(struct process_load *load)
 {
-	const struct raw_list *list = &load->lists[RECORD_CUDA_INNER];
+	const struct raw_list *list = &load->raw.lists[RECORD_CUDA_INNER];
 	struct cuda_load *cuda = &load->cuda;
 
 	cuda->outer = calloc((size_t)cuda->inner_ids.count + 1, sizeof(*cuda->outer));
@@ -90,7 +90,7 @@ static int load_inner(struct process_load *load)
 
 static int load_clock(struct process_load *load)
 {
-	const struct raw_list *list = &load->lists[RECORD_ANCHOR];
+	const struct raw_list *list = &load->raw.lists[RECORD_ANCHOR];
 	struct clock_anchor *anchors = calloc((size_t)list->count + 1, sizeof(*anchors));
 	uint32_t count = 0;
 	int err;
@@ -208,7 +208,7 @@ void cuda_tell_streams(struct process_load *load)
 		[RECORD_CUDA_STREAM_NONBLOCKING] = TRACE_STREAM_NONBLOCKING,
 		[RECORD_CUDA_STREAM_NULL] = TRACE_STREAM_NULL,
 	};
-	const struct raw_list *list = &load->lists[RECORD_CUDA_STREAM];
+	const struct raw_list *list = &load->raw.lists[RECORD_CUDA_STREAM];
 
 	/* A context also has streams that no record uses. They have no row. */
 	for (uint32_t i = 0; i < list->count; i++) {

@@ -80,17 +80,17 @@ uint8_t expect_call_count(const struct expect_call *api, const struct record_api
 
 void expect_calls_settle(struct process_load *load)
 {
-	const struct raw_list *recorded = &load->lists[RECORD_NODE_RECORDED];
+	const struct raw_list *recorded = &load->raw.lists[RECORD_NODE_RECORDED];
 	const struct trace_call *calls = load->trace->calls;
 
 	/* Also if the inner launch was captured. */
-	for (uint32_t i = 0; i < load->cids.count; i++) {
+	for (uint32_t i = 0; i < load->raw.cids.count; i++) {
 		uint32_t outer = calls[load->first.calls + i].parent;
 
 		for (int depth = 0;
-		     load->expected[i] && outer != TRACE_NONE && depth < PARENT_DEPTH_MAX;
+		     load->tally.expected[i] && outer != TRACE_NONE && depth < PARENT_DEPTH_MAX;
 		     depth++) {
-			load->expected[outer - load->first.calls] = 0;
+			load->tally.expected[outer - load->first.calls] = 0;
 			outer = calls[outer].parent;
 		}
 	}
@@ -99,6 +99,6 @@ void expect_calls_settle(struct process_load *load)
 		uint32_t call = load_find_call(load, record->cid);
 
 		if (call != TRACE_NONE)
-			load->expected[call - load->first.calls] = 0;
+			load->tally.expected[call - load->first.calls] = 0;
 	}
 }

@@ -38,8 +38,8 @@ struct expect_call expect_call_of(const struct trace *trace, const struct trace_
 /* Number of dispatches that the call of RECORD must cause if it is not captured, 255 at most. */
 uint8_t expect_call_count(const struct expect_call *api, const struct record_api *record);
 
-/* Clears load->expected of calls that were captured, and of calls around another launch, which
- * causes the dispatches. Call when all calls have their parents. */
+/* Clears load->tally.expected of calls that were captured, and of calls around another launch,
+ * which causes the dispatches. Call when all calls have their parents. */
 void expect_calls_settle(struct process_load *load);
 
 #endif

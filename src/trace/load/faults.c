@@ -22,7 +22,7 @@ static uint64_t by_taken(const struct raw *row)
  * NULL: out of memory. */
 static uint64_t *read_taken(struct process_load *load)
 {
-	struct raw_list *list = &load->lists[RECORD_QUEUE_TAKEN];
+	struct raw_list *list = &load->raw.lists[RECORD_QUEUE_TAKEN];
 	uint32_t count = load->trace->queues_count - load->first.queues;
 	uint64_t *taken = malloc(((size_t)count + 1) * sizeof(*taken));
 
@@ -58,7 +58,7 @@ static bool is_unfinished(const struct trace_activity *row)
 static bool counts_are_final(const struct process_load *load)
 {
 	return load->trace->processes[load->process].state != TRACE_TRUNCATED ||
-	       load->lists[RECORD_FAULT].count;
+	       load->raw.lists[RECORD_FAULT].count;
 }
 
 /* Sets the untimed cause of unfinished dispatches: on the device, or still in their queue. Returns
@@ -69,7 +69,7 @@ static uint32_t place_unfinished(struct process_load *load, const uint64_t *take
 	bool is_final = counts_are_final(load);
 	uint32_t on_device = 0;
 
-	if (!load->lists[RECORD_QUEUE_TAKEN].count)
+	if (!load->raw.lists[RECORD_QUEUE_TAKEN].count)
 		return 0;
 	for (uint32_t i = load->first.activities; i < trace->activities_count; i++) {
 		struct trace_activity *row = &trace->activities[i];
@@ -141,7 +141,7 @@ static int tell_fault(struct process_load *load, const struct record_fault *faul
 
 int faults_load(struct process_load *load)
 {
-	const struct raw_list *faults = &load->lists[RECORD_FAULT];
+	const struct raw_list *faults = &load->raw.lists[RECORD_FAULT];
 	uint64_t *taken = read_taken(load);
 	uint32_t on_device;
 	int err = 0;

@@ -52,7 +52,7 @@ static struct trace_scope scope_row(struct process_load *load, const struct raw 
 
 static void close_scopes(struct process_load *load, struct trace_scope *rows, uint32_t count)
 {
-	const struct raw_list *ends = &load->lists[RECORD_SCOPE_END];
+	const struct raw_list *ends = &load->raw.lists[RECORD_SCOPE_END];
 	int64_t process_end = load->trace->processes[load->process].end_ns;
 	uint32_t at = 0;
 
@@ -152,7 +152,7 @@ static int load_attributes(struct process_load *load, struct trace_scope *rows, 
 {
 	/* Names that are interned below get numbers after those of all texts. */
 	struct parsed_text *parsed = calloc(load->strings->count + 1, sizeof(*parsed));
-	const struct raw_list *list = &load->lists[RECORD_SCOPE];
+	const struct raw_list *list = &load->raw.lists[RECORD_SCOPE];
 	int err = parsed ? 0 : -ENOMEM;
 	uint32_t at = 0;
 
@@ -183,20 +183,21 @@ static bool is_said_again(const struct raw *first, const struct raw *again)
 
 int scopes_load(struct process_load *load)
 {
-	struct raw_list *list = &load->lists[RECORD_SCOPE];
+	struct raw_list *list = &load->raw.lists[RECORD_SCOPE];
 	struct trace_scope *rows;
 	uint32_t used = 0;
 	int err;
 
 	if (sort_by_id(list, scope_id) < 0 ||
-	    sort_by_id(&load->lists[RECORD_SCOPE_END], scope_end_id) < 0)
+	    sort_by_id(&load->raw.lists[RECORD_SCOPE_END], scope_end_id) < 0)
 		return -ENOMEM;
 	rows = trace_extend(load->trace, scopes, list->count);
 	if (!rows)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (used && rows[used - 1].id == scope_id(&list->rows[i]))
-			load->duplicates += !is_said_again(&list->rows[i - 1], &list->rows[i]);
+			load->tally.duplicates +=
+				!is_said_again(&list->rows[i - 1], &list->rows[i]);
 		else
 			rows[used++] = scope_row(load, &list->rows[i]);
 	}
@@ -212,6 +213,6 @@ int scopes_load(struct process_load *load)
 	close_scopes(load, rows, used);
 	err = load_attributes(load, rows, used);
 	raw_release(list);
-	raw_release(&load->lists[RECORD_SCOPE_END]);
+	raw_release(&load->raw.lists[RECORD_SCOPE_END]);
 	return err;
 }

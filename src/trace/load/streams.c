@@ -90,11 +90,13 @@ int stream_apis_load(struct process_load *load)
 	const struct trace *trace = load->trace;
 	uint32_t api_count = trace->apis_count - load->first.apis;
 
-	load->stream_apis = calloc((size_t)api_count + 1, sizeof(*load->stream_apis));
-	if (!load->stream_apis)
+	load->call_notes.stream_apis =
+		calloc((size_t)api_count + 1, sizeof(*load->call_notes.stream_apis));
+	if (!load->call_notes.stream_apis)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < api_count; i++)
-		load->stream_apis[i] = classify(trace, &trace->apis[load->first.apis + i]);
+		load->call_notes.stream_apis[i] =
+			classify(trace, &trace->apis[load->first.apis + i]);
 	return 0;
 }
 
@@ -198,7 +200,7 @@ static int add_cuda_streams(struct process_load *load)
 int streams_load(struct process_load *load)
 {
 	bool is_cuda_alone = cuda_is_there(&load->cuda) &&
-			     load->type_counts[RECORD_API] == load->cuda.call_records;
+			     load->raw.type_counts[RECORD_API] == load->cuda.call_records;
 	uint32_t null_stream;
 	int err = is_cuda_alone ? 0 : add_stream(load, 0, TRACE_STREAM_NULL, &null_stream);
 
@@ -214,12 +216,13 @@ int stream_walk_init(struct stream_walk *walk, struct process_load *load)
 int stream_walk_take(struct stream_walk *walk, struct trace_call *call)
 {
 	const struct process_load *load = walk->load;
-	uint64_t handle = load->stream_handles[call - &load->trace->calls[load->first.calls]];
+	uint64_t handle =
+		load->call_notes.stream_handles[call - &load->trace->calls[load->first.calls]];
 	enum stream_role role;
 
 	if (handle == STREAM_HANDLE_NONE)
 		return 0;
-	role = load->stream_apis[call->api - load->first.apis].role;
+	role = load->call_notes.stream_apis[call->api - load->first.apis].role;
 	return role == STREAM_USE || call->result == 0 ? use_stream(walk, role, handle, call) : 0;
 }
 
