@@ -1,8 +1,9 @@
 /*
  * Preloaded into streams-and-events, for a test of a reader that finds the critical path. The clock
- * stands still, but each call takes 1 us; when the host waits for the end, each kernel in turn
+ * stands still, but each call takes 2 us; when the host waits for the end, each kernel in turn
  * takes its HELD_KERNEL_NS. So the host is ahead of the device on any machine. HELD_KERNELS is the
- * number of kernels.
+ * number of kernels. The reader compares some times in whole microseconds, so every moment here is
+ * one, if the clock begins at one and the kernels take whole microseconds.
  */
 #define __HIP_PLATFORM_AMD__
 #include <dlfcn.h>
@@ -14,7 +15,8 @@
 
 #include <dagtap/softgpu.h>
 
-#define HALF_A_CALL_NS 500
+#define HALF_A_CALL_NS 1000
+#define COPY_NS	       1000 /* as the device is configured */
 #define COUNTERS_MOST  64
 
 static uint64_t number(const char *variable)
@@ -71,7 +73,7 @@ static void *run_device(void *unused)
 static void *run_copy(void *unused)
 {
 	softgpu_await("copies_begun", before + 1);
-	softgpu_clock_step(2 * HALF_A_CALL_NS);
+	softgpu_clock_step(COPY_NS);
 	return unused;
 }
 
@@ -87,7 +89,6 @@ static void before_hipEventSynchronize(void)
 	device_start("signal_sleeps", run_device);
 }
 
-/* The copy takes as long as the device is configured for. */
 static void before_hipMemcpy(void)
 {
 	device_start("copies_begun", run_copy);

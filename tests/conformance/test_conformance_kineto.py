@@ -89,9 +89,11 @@ class Hta(unittest.TestCase):
 
     def record_with_the_host_ahead(self, recording, rounds, kernel_ns):
         """By a clock that stands but for what held_turns.c lets pass: where the host is late the path goes through a
-        launch, and rightly."""
+        launch, and rightly. HTA orders copies and synchronisations by whole microseconds, and does not sort ties:
+        a copy that begins 0.997 us after a synchronisation ends may be taken for its cause. So the clock begins at
+        a whole microsecond, and held_turns.c steps by such."""
         page = WORK / "hta-clock"
-        page.write_bytes(struct.pack("QQ", time.monotonic_ns(), 0))
+        page.write_bytes(struct.pack("QQ", time.monotonic_ns() // 1000 * 1000, 0))
         softgpu = (f"kernel_ns=0,copy_ns=1000,copy_bytes_per_us=0,"
                    f"kernel:mix={kernel_ns},kernel:rotate={kernel_ns}")
         # Behind dagtap's wrappers, which see the time that a call takes.
