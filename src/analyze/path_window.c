@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/scope_instances.h"
+#include "analyze/scope_match.h"
 #include "trace/row_table.h"
-
-#define SCOPE_DEPTH_MAX 256
 
 static struct path_window *add_window(struct path_windows *windows, int64_t begin_ns,
 				      int64_t end_ns)
@@ -181,59 +181,37 @@ static bool is_step(const struct trace *trace, const struct trace_scope *scope, 
 static bool is_meant(const struct trace *trace, const struct trace_scope *scope,
 		     const struct path_query *query)
 {
-	if (scope->untimed || scope->kind == RECORD_SCOPE_MARK || scope->end_ns <= scope->begin_ns)
+	if (!scope_is_interval(scope))
 		return false;
 	if (query->by == PATH_WINDOW_STEP)
 		return is_step(trace, scope, query->number);
-	return !strcmp(trace_text(trace, scope->text), query->text) ||
-	       !strcmp(trace_text(trace, scope->name), query->text);
+	return scope_matches(trace, scope, query->text);
 }
 
-static int compare_windows(const void *left, const void *right)
+/* Adds a window for each instance, or for the NTH alone. */
+static int add_instances(const struct trace *trace, const struct scope_instances *instances,
+			 uint64_t nth, struct path_windows *windows)
 {
-	const struct path_window *a = left, *b = right;
-
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	return (a->scope > b->scope) - (a->scope < b->scope);
-}
-
-/* Of SCOPE and the scopes around it, the outermost that MEANT marks; or TRACE_NONE. */
-static uint32_t outermost(const struct trace *trace, const bool *meant, uint32_t scope)
-{
-	uint32_t found = TRACE_NONE;
-
-	for (int depth = 0; scope != TRACE_NONE && depth < SCOPE_DEPTH_MAX; depth++) {
-		if (meant[scope])
-			found = scope;
-		scope = trace->scopes[scope].parent;
-	}
-	return found;
-}
-
-/* Adds a window for each outermost scope in MEANT, and keeps the NTH, or all. */
-static int add_instances(const struct trace *trace, const bool *meant, uint64_t nth,
-			 struct path_windows *windows)
-{
-	for (uint32_t i = 0; i < trace->scopes_count; i++) {
-		const struct trace_scope *row = &trace->scopes[i];
+	for (uint32_t i = 0; i < instances->count; i++) {
+		const struct trace_scope *row = &trace->scopes[instances->scopes[i]];
 		struct path_window *window;
 
-		if (!meant[i] || outermost(trace, meant, i) != i)
+		if (nth != PATH_WINDOW_EACH && nth != i)
 			continue;
 		window = add_window(windows, row->begin_ns, row->end_ns);
 		if (!window)
 			return -ENOMEM;
-		window->scope = i;
+		window->scope = instances->scopes[i];
 	}
-	if (windows->count)
-		qsort(windows->rows, windows->count, sizeof(*windows->rows), compare_windows);
-	if (nth == PATH_WINDOW_EACH)
-		return 0;
-	if (nth < windows->count)
-		windows->rows[0] = windows->rows[nth];
-	windows->count = nth < windows->count;
 	return 0;
+}
+
+/* Makes of the instance of each scope its window: none, or the only one, if windows are of the NTH
+ * instance alone. */
+static void number_windows(const struct trace *trace, uint64_t nth, uint32_t *of_scope)
+{
+	for (uint32_t i = 0; i < trace->scopes_count && nth != PATH_WINDOW_EACH; i++)
+		of_scope[i] = of_scope[i] == nth ? 0 : TRACE_NONE;
 }
 
 /* Extends each window to its last work, if that ends after the scope. */
@@ -273,32 +251,24 @@ static void take_calls(const struct trace *trace, struct path_windows *windows)
 static int find_scopes(const struct trace *trace, const struct path_query *query,
 		       struct path_windows *windows)
 {
-	size_t count = (size_t)trace->scopes_count + 1;
-	bool *meant = calloc(count, sizeof(*meant));
-	uint32_t *window_of = malloc(count * sizeof(*window_of));
-	int err = meant && window_of ? 0 : -ENOMEM;
+	bool *meant = table_zeroed(trace->scopes_count, sizeof(*meant));
+	struct scope_instances instances = {0};
+	int err = meant ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < trace->scopes_count && err == 0; i++)
 		meant[i] = is_meant(trace, &trace->scopes[i], query);
 	if (err == 0)
-		err = add_instances(trace, meant, query->nth, windows);
+		err = scope_instances_find(trace, meant, &instances);
+	if (err == 0)
+		err = add_instances(trace, &instances, query->nth, windows);
 	if (err == 0 && windows->count) {
-		memset(window_of, 0xff, count * sizeof(*window_of));
-		for (uint32_t i = 0; i < windows->count; i++)
-			window_of[windows->rows[i].scope] = i;
-		/* Done in place: the entry of an outermost scope is its own window and does not
-		 * change. */
-		for (uint32_t i = 0; i < trace->scopes_count; i++) {
-			uint32_t top = outermost(trace, meant, i);
-
-			window_of[i] = top == TRACE_NONE ? TRACE_NONE : window_of[top];
-		}
-		windows->of_scope = window_of;
-		window_of = NULL;
+		number_windows(trace, query->nth, instances.of_scope);
+		windows->of_scope = instances.of_scope;
+		instances.of_scope = NULL;
 		take_activities(trace, windows);
 		take_calls(trace, windows);
 	}
-	free(window_of);
+	scope_instances_release(&instances);
 	free(meant);
 	return err;
 }

@@ -7,7 +7,7 @@
 
 enum path_window_by {
 	PATH_WINDOW_ALL,
-	PATH_WINDOW_SCOPE, /* scopes with that text or name; of nested ones, the outermost */
+	PATH_WINDOW_SCOPE, /* scopes that match the pattern; of nested ones, the outermost */
 	/* Scopes with that step number as attribute or text: "ProfilerStep#3". */
 	PATH_WINDOW_STEP,
 	PATH_WINDOW_REPLAY, /* one launch of that graph, counted over all its execs, from 0 */
@@ -18,7 +18,7 @@ enum path_window_by {
 
 struct path_query {
 	enum path_window_by by;
-	const char *text; /* SCOPE: its text or name */
+	const char *text; /* SCOPE: its text or name, or a pattern (scope_match.h) */
 	/* SCOPE, STEP: which instance, by time from 0; or PATH_WINDOW_EACH */
 	uint64_t nth;
 	uint64_t number; /* STEP, REPLAY: its number */

@@ -349,7 +349,12 @@ void schedule_node(struct schedule *schedule, const char *name, int64_t submit, 
 
 void schedule_scope(struct schedule *schedule, uint64_t id, const char *text, struct span span)
 {
-	struct record_scope scope = {.id = id, .ns = at(span.begin), .text_bytes = strlen(text)};
+	struct record_scope scope = {
+		.id = id,
+		.parent = schedule->scope,
+		.ns = at(span.begin),
+		.text_bytes = strlen(text),
+	};
 	struct record_scope_end end = {.id = id, .ns = at(span.end)};
 
 	put_text(schedule, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &scope, sizeof(scope), text);
@@ -358,15 +363,23 @@ void schedule_scope(struct schedule *schedule, uint64_t id, const char *text, st
 
 /* ---- results ---- */
 
+struct trace *schedule_load(struct schedule *schedule)
+{
+	struct trace *trace;
+
+	scene_close(&schedule->scene);
+	trace = scene_load(&schedule->scene);
+	scene_release(&schedule->scene);
+	return trace;
+}
+
 void schedule_find(struct schedule *schedule, const struct path_query *query,
 		   struct found *ret_found)
 {
 	struct found *found = ret_found;
 
 	memset(found, 0, sizeof(*found));
-	scene_close(&schedule->scene);
-	found->trace = scene_load(&schedule->scene);
-	scene_release(&schedule->scene);
+	found->trace = schedule_load(schedule);
 	assert_int_equal(dependencies_make(found->trace, &found->deps), 0);
 	assert_int_equal(path_windows_find(found->trace, query, &found->windows), 0);
 	assert_true(found->windows.count > 0);

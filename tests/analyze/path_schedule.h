@@ -72,8 +72,12 @@ void schedule_launch(struct schedule *schedule, uint64_t stream, uint32_t activi
 		     struct span call);
 void schedule_node(struct schedule *schedule, const char *name, int64_t submit, struct span run);
 
-/* Records a scope of the calling thread. Set schedule->scope to place calls in a scope. */
+/* Records a scope of the calling thread, inside the scope schedule->scope. Set schedule->scope to
+ * place calls in a scope. */
 void schedule_scope(struct schedule *schedule, uint64_t id, const char *text, struct span span);
+
+/* Closes the schedule and loads its spool. The caller closes the trace. */
+struct trace *schedule_load(struct schedule *schedule);
 
 /* The result of the analysis, and the trace that was loaded from the spool. */
 struct found {
