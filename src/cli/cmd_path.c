@@ -111,7 +111,8 @@ static int take_limit(const struct cli_command *self, const char *value, void *v
 }
 
 static const struct cli_option options_of_path[] = {
-	{"scope", .argument = "TEXT", .help = "of each instance of this scope",
+	{"scope", .argument = "TEXT",
+	 .help = "of each instance of this scope, or pattern, as in 'token *'",
 	 .kind = OPTION_HANDLER, .take = take_scope},
 	{"nth", .argument = "N", .help = "with --scope or --step: of one instance, from 0",
 	 .kind = OPTION_NUMBER, OPTION_IN(path_options, query.nth)},

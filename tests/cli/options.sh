@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 
-commands="record softgpu summary check graph path diff export info"
+commands="record softgpu summary check graph path scopes diff export info"
 
 expect_code() { # WANT ARGS...
 	local want=$1 code=0
@@ -111,7 +111,7 @@ completes() { # WANT WORDS...: what the last of WORDS is completed to, separated
 	_dagtap dagtap "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}" || : # nothing matches
 	expect "completion of $*" "${COMPREPLY[*]}" "$want"
 }
-completes "softgpu summary" dagtap s
+completes "softgpu summary scopes" dagtap s
 completes "check" dagtap ch
 completes "--json" dagtap summary --j
 completes "kernel" dagtap summary --by k
