@@ -119,7 +119,7 @@ static uint64_t wait_key(const struct path_report *report, const struct path_ste
 	const struct trace_activity *from = activity_of(report, step->from);
 	uint64_t key = hash_mix(step->cause, name_key(report, step->from));
 
-	key = hash_mix(hash_mix(key, from->stream), from->scope);
+	key = hash_mix(hash_mix(key, from->stream), trace_scope_of(trace, from));
 	if (step->via != TRACE_NONE)
 		key = hash_mix(key, trace->waits[step->via].known);
 	if (step->activity == TRACE_NONE)
@@ -167,8 +167,8 @@ static bool is_alike(const struct path_report *report, const struct path_segment
 	       last->activity != TRACE_NONE &&
 	       activity_of(report, last->activity)->stream ==
 		       activity_of(report, step->activity)->stream &&
-	       activity_of(report, last->activity)->scope ==
-		       activity_of(report, step->activity)->scope &&
+	       trace_scope_of(report->deps->trace, activity_of(report, last->activity)) ==
+		       trace_scope_of(report->deps->trace, activity_of(report, step->activity)) &&
 	       name_key(report, last->activity) == name_key(report, step->activity);
 }
 

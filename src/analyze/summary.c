@@ -119,6 +119,7 @@ static uint64_t key_of(const struct making *making, const struct trace_activity 
 		       enum summary_by by)
 {
 	const struct trace_work *work = trace_work_of(making->trace, row);
+	uint32_t scope;
 
 	switch (by) {
 	case SUMMARY_BY_KERNEL:
@@ -135,7 +136,8 @@ static uint64_t key_of(const struct making *making, const struct trace_activity 
 	case SUMMARY_BY_NODE:
 		return row->launch == TRACE_NONE ? NO_KEY : node_key(making->trace, row);
 	case SUMMARY_BY_SCOPE:
-		return row->scope == TRACE_NONE ? TRACE_NONE : making->paths[row->scope];
+		scope = trace_scope_of(making->trace, row);
+		return scope == TRACE_NONE ? TRACE_NONE : making->paths[scope];
 	case SUMMARY_BY_API:
 		break;
 	}

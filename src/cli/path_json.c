@@ -41,7 +41,8 @@ static void put_activity(struct json *json, const struct trace *trace, const cha
 	json_put_text(json, "name", path_activity_text(trace, activity));
 	json_put_u64(json, "pid", trace->processes[row->process].pid);
 	put_stream(json, trace, row->stream, row->agent);
-	put_text_or_null(json, "scope", path_scope_text(trace, row->scope));
+	put_text_or_null(json, "scope", path_scope_text(trace, trace_scope_of(trace, row)));
+	put_text_or_null(json, "launch_scope", path_scope_text(trace, row->scope));
 	json_put_u64(json, "correlation_id", row->cid);
 	json_object_end(json);
 }

@@ -145,7 +145,7 @@ static void put_from(struct columns *columns, const struct path_result *result, 
 
 	columns_put(columns, "%s", activity_stream(result, from, stream));
 	put_name(columns, path_activity_text(result->trace, from));
-	put_name(columns, path_scope_text(result->trace, row->scope));
+	put_name(columns, path_scope_text(result->trace, trace_scope_of(result->trace, row)));
 }
 
 static void put_known(struct columns *columns, const struct path_result *result, uint32_t via,

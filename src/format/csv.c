@@ -9,15 +9,11 @@
 #include "format/words.h"
 #include "wire/utf8.h"
 
-#define SCOPE_PATH_CHARS 4096
-
 struct csv {
 	const struct trace *trace;
 	FILE *out;
 	bool in_row;
-	/* Cache: the path of the last scope. Rows of one scope mostly follow each other. */
-	uint32_t path_scope;
-	char path[SCOPE_PATH_CHARS];
+	struct words_path path, launch_path;
 	uint32_t graph_process; /* Cache: the last process, and whether its graphs count blocks. */
 	bool graph_in_blocks;
 };
@@ -230,18 +226,20 @@ static void put_handle(struct csv *csv, uint32_t stream)
 }
 
 /* Two fields: the path, then the id. */
-static void put_scope(struct csv *csv, uint32_t scope)
+static void put_scope_by(struct csv *csv, struct words_path *path, uint32_t scope)
 {
 	if (scope == TRACE_NONE) {
 		put_nothing(csv);
 		put_nothing(csv);
 		return;
 	}
-	if (scope != csv->path_scope)
-		words_scope_path(csv->trace, scope, csv->path, sizeof(csv->path));
-	csv->path_scope = scope;
-	put_text(csv, csv->path);
+	put_text(csv, words_path_get(path, csv->trace, scope));
 	put_u64(csv, csv->trace->scopes[scope].id);
+}
+
+static void put_scope(struct csv *csv, uint32_t scope)
+{
+	put_scope_by(csv, &csv->path, scope);
 }
 
 static void put_graph(struct csv *csv, uint32_t graph)
@@ -329,7 +327,7 @@ static void put_activity(struct csv *csv, uint32_t row)
 	put_bool(csv, work->blit);
 	put_call(csv, activity->call);
 	put_u64(csv, activity->ordinal);
-	put_scope(csv, activity->scope);
+	put_scope(csv, trace_scope_of(csv->trace, activity));
 	put_graph(csv, words_activity_graph(csv->trace, activity));
 	put_launch(csv, activity->launch);
 	put_node(csv, activity->node);
@@ -340,6 +338,7 @@ static void put_activity(struct csv *csv, uint32_t row)
 	put_known(csv, work->private_bytes);
 	put_handle(csv, activity->stream);
 	put_grid_unit(csv, work->grid, in_blocks);
+	put_scope_by(csv, &csv->launch_path, activity->scope);
 }
 
 /* All arguments in one field, cut off at 2 KiB: "dst=0x7f00 sizeBytes=4096". */
@@ -583,7 +582,8 @@ static const struct table tables[] = {
 	{"process,device,queue,stream,thread,kind,name,start_ns,end_ns,duration_ns,submit_ns,"
 	 "start_tick,end_tick,grid_x,grid_y,grid_z,workgroup_x,workgroup_y,workgroup_z,bytes,"
 	 "direction,blit,cid,api,ordinal,scope,scope_id,graph,exec,replay,node,confidence,untimed,"
-	 "registers,group_bytes,private_bytes,stream_handle,grid_unit",
+	 "registers,group_bytes,private_bytes,stream_handle,grid_unit,launch_scope,"
+	 "launch_scope_id",
 	 count_activities, put_activity},
 	{"process,thread,cid,api,parent_cid,begin_ns,end_ns,duration_ns,result,stream,activities,"
 	 "activities_expected,scope,scope_id,graph,exec,replay,args",
@@ -605,8 +605,11 @@ static const struct table tables[] = {
 static int write_csv(const struct trace *trace, FILE *out, const struct format_options *options,
 		     struct dagtap_error *error)
 {
-	struct csv csv = {
-		.trace = trace, .out = out, .path_scope = TRACE_NONE, .graph_process = TRACE_NONE};
+	struct csv csv = {.trace = trace,
+			  .out = out,
+			  .path.scope = TRACE_NONE,
+			  .launch_path.scope = TRACE_NONE,
+			  .graph_process = TRACE_NONE};
 	const struct format_table *name = table_names;
 	const struct table *table;
 

@@ -173,6 +173,14 @@ const char *words_scope_path(const struct trace *trace, uint32_t scope, char *bu
 	return memmove(buffer, buffer + start, size - start);
 }
 
+const char *words_path_get(struct words_path *path, const struct trace *trace, uint32_t scope)
+{
+	if (scope != path->scope)
+		words_scope_path(trace, scope, path->text, sizeof(path->text));
+	path->scope = scope;
+	return path->text;
+}
+
 uint32_t words_activity_graph(const struct trace *trace, const struct trace_activity *activity)
 {
 	if (activity->node != TRACE_NONE)

@@ -30,6 +30,17 @@ const char *words_work(const struct trace *trace, const struct trace_work *work)
  * Returns BUFFER. */
 const char *words_scope_path(const struct trace *trace, uint32_t scope, char *buffer, size_t size);
 
+/* The path of a scope, kept because the next row often has the same. Set `scope` to TRACE_NONE
+ * before the first use. */
+#define WORDS_PATH_CHARS 4096
+struct words_path {
+	uint32_t scope;
+	char text[WORDS_PATH_CHARS];
+};
+
+/* The path of SCOPE, which must not be TRACE_NONE. Valid until the next call with PATH. */
+const char *words_path_get(struct words_path *path, const struct trace *trace, uint32_t scope);
+
 /* END_NS - BEGIN_NS. The times come from a file and may be any value, so the difference wraps
  * instead of overflowing, which would be undefined. */
 static inline int64_t words_span_ns(int64_t begin_ns, int64_t end_ns)

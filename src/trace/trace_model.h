@@ -243,7 +243,7 @@ struct trace_activity {
 	uint32_t queue; /* TRACE_NONE for copy engines */
 	uint32_t stream;
 	uint32_t thread; /* the thread that submitted it, TRACE_NONE if unknown */
-	uint32_t scope;
+	uint32_t scope;	 /* of its call; trace_scope_of says what it is part of */
 	uint32_t launch; /* index into launches or TRACE_NONE */
 	uint32_t node;	 /* index into nodes or TRACE_NONE */
 	uint16_t packet_header;
@@ -522,6 +522,15 @@ static inline const struct trace_work *trace_work_of(const struct trace *trace,
 						     const struct trace_activity *activity)
 {
 	return &trace->works[activity->work];
+}
+
+/* The scope that says what ROW is: that in which its graph node was recorded, if that is known;
+ * else the scope of its call, which is row->scope. TRACE_NONE: neither. */
+static inline uint32_t trace_scope_of(const struct trace *trace, const struct trace_activity *row)
+{
+	uint32_t scope = row->node == TRACE_NONE ? TRACE_NONE : trace->nodes[row->node].scope;
+
+	return scope == TRACE_NONE ? row->scope : scope;
 }
 
 static inline enum record_domain trace_domain_of(const struct trace *trace,

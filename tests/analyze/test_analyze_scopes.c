@@ -1,7 +1,8 @@
 /*
  * The instances of a scope: what they took on the host and on the GPUs, which are outliers, and
- * what differs in them. Each case shows its schedule as path_schedule.h builds it: "[10 a 20)" is kernel
- * a on the GPU, "a!4" the host's submission of it. All times are ns after the program's first call.
+ * what differs in them. Each case shows its schedule as path_schedule.h builds it: "[10 a 20)" is
+ * kernel a on the GPU, "a!4" the host's submission of it. All times are ns after the program's
+ * first call.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -32,7 +32,7 @@ static struct trace_stream streams[] = {{.agent = TRACE_NONE}};
 static struct trace_api apis[] = {{.name = TEXT_CALL}};
 static struct trace_call calls[] = {{.begin_ns = 10, .end_ns = 15}, {.begin_ns = 20, .end_ns = 27}};
 
-#define NOWHERE .call = TRACE_NONE, .stream = TRACE_NONE
+#define NOWHERE .call = TRACE_NONE, .stream = TRACE_NONE, .node = TRACE_NONE
 
 enum work { WORK_A, WORK_B, WORK_COPY, WORK_MEMSET };
 
@@ -45,8 +45,20 @@ static struct trace_work works[] = {
 
 static struct trace_activity activities[] = {
 	{.work = WORK_A, .start_ns = 100, .end_ns = 110, .scope = 1, .launch = TRACE_NONE, NOWHERE},
-	{.work = WORK_A, .start_ns = 200, .end_ns = 230, .scope = 2, .launch = 0, .stream = 0},
-	{.work = WORK_B, .start_ns = 300, .end_ns = 305, .scope = 3, .launch = 1, .stream = 0},
+	{.work = WORK_A,
+	 .start_ns = 200,
+	 .end_ns = 230,
+	 .scope = 2,
+	 .launch = 0,
+	 .stream = 0,
+	 .node = TRACE_NONE},
+	{.work = WORK_B,
+	 .start_ns = 300,
+	 .end_ns = 305,
+	 .scope = 3,
+	 .launch = 1,
+	 .stream = 0,
+	 .node = TRACE_NONE},
 	{.work = WORK_B,
 	 .untimed = RECORD_UNTIMED_ZERO_TICK,
 	 .scope = TRACE_NONE,

@@ -55,7 +55,7 @@ class Scopes:
         self.rows = {(row["process"], row["scope_id"]): row for row in read(folder / "scopes.csv")}
         self.work = collections.defaultdict(list)
         for row in read(folder / "activities.csv"):
-            for key in self.around((row["process"], row["scope_id"])):
+            for key in self.around((row["process"], row["launch_scope_id"])):
                 self.work[key].append(row)
 
     def around(self, key):

@@ -36,7 +36,7 @@ class Pandas(unittest.TestCase):
                 scope = parents[scope]
             return scope
 
-        work = work.assign(instance=work.scope_id.map(instance))
+        work = work.assign(instance=work.launch_scope_id.map(instance))
         spans = work[work.instance.isin(meant.index)].groupby("instance").agg(
             begin=("start_ns", "min"), end=("end_ns", "max"), activities=("start_ns", "size"))
         return meant.join(spans).sort_values("begin_ns")

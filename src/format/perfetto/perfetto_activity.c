@@ -173,18 +173,19 @@ static void add_place(struct perfetto_args *args, const struct trace *trace,
 static void add_origin(struct perfetto_args *args, const struct trace *trace,
 		       const struct trace_activity *activity)
 {
+	uint32_t scope = trace_scope_of(trace, activity);
+
 	if (activity->call != TRACE_NONE) {
 		const struct trace_call *call = &trace->calls[activity->call];
 
 		add_number(args, PERFETTO_ARG_CID, call->cid);
 		add_text(args, PERFETTO_ARG_API, trace_text(trace, trace->apis[call->api].name));
 	}
-	if (activity->scope == TRACE_NONE)
-		return;
-	if (activity->scope != args->path_scope)
-		words_scope_path(trace, activity->scope, args->path, sizeof(args->path));
-	args->path_scope = activity->scope;
-	add_text(args, PERFETTO_ARG_SCOPE, args->path);
+	if (scope != TRACE_NONE)
+		add_text(args, PERFETTO_ARG_SCOPE, words_path_get(&args->path, trace, scope));
+	if (scope != activity->scope && activity->scope != TRACE_NONE)
+		add_text(args, PERFETTO_ARG_LAUNCH_SCOPE,
+			 words_path_get(&args->launch_path, trace, activity->scope));
 }
 
 static void add_graph(struct perfetto_args *args, const struct trace *trace,

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/words.h"
 #include "trace/trace_model.h"
 
 /* Identifies a GPU's track. Each pair of stream and queue has a track, so that both can be read
@@ -59,6 +60,7 @@ void perfetto_tracks_name(const struct perfetto_tracks *tracks,
 	X(CID, "cid")                                                                              \
 	X(API, "api")                                                                              \
 	X(SCOPE, "scope")                                                                          \
+	X(LAUNCH_SCOPE, "launch_scope")                                                            \
 	X(GRAPH, "graph")                                                                          \
 	X(EXEC, "exec")                                                                            \
 	X(REPLAY, "replay")                                                                        \
@@ -86,14 +88,12 @@ struct perfetto_arg {
 	uint64_t number;
 };
 
-#define PERFETTO_PATH_CHARS 1024
-
 struct perfetto_args {
 	struct perfetto_arg rows[PERFETTO_ARG_COUNT];
 	unsigned count;
-	/* the scope whose path `path` holds; the caller sets TRACE_NONE before the first use */
-	uint32_t path_scope;
-	char path[PERFETTO_PATH_CHARS];
+	/* For SCOPE and LAUNCH_SCOPE. The caller sets their scopes to TRACE_NONE before the first
+	 * use. */
+	struct words_path path, launch_path;
 };
 
 /* Fills ARGS with the arguments that apply to the activity. Texts are valid until the next call

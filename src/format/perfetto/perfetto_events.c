@@ -259,7 +259,7 @@ int perfetto_put_events(const struct perfetto_gpus *all, uint32_t number)
 		.trace = sequence->trace,
 		.arrows = all->arrows,
 		.number = number,
-		.args.path_scope = TRACE_NONE,
+		.args = {.path.scope = TRACE_NONE, .launch_path.scope = TRACE_NONE},
 	};
 	int err;
 

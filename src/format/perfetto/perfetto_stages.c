@@ -223,7 +223,7 @@ int perfetto_put_stages(const struct perfetto_gpus *all, uint32_t number)
 		.trace = trace,
 		.arrows = all->arrows,
 		.number = number,
-		.args.path_scope = TRACE_NONE,
+		.args = {.path.scope = TRACE_NONE, .launch_path.scope = TRACE_NONE},
 		.next_specification = 1,
 		.stages = calloc((size_t)trace->strings_count + STAGE_FIXED_COUNT,
 				 sizeof(*gpu.stages)),
