@@ -145,8 +145,8 @@ void dagpatch_model_exec_destroy(struct dagpatch_model_exec *exec);
 
 /* ---- for tests ---- */
 
-/* Returns how many calls dagpatch has made to the driver, of those that can fail. Counts the whole
- * process. */
+/* Returns how many calls dagpatch has made to the driver, of those that can fail. A change of the
+ * thread's current device to the recording's is one of them. Counts the whole process. */
 uint64_t dagpatch_model_calls(void);
 
 /* Returns how many calls dagpatch has made while another device than the call's own was current:

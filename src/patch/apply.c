@@ -578,9 +578,23 @@ int apply_if_needed(struct dagpatch_recording *recording)
 	return is_unchanged(recording) ? 0 : apply(recording);
 }
 
+int apply_enter(struct dagpatch_recording *recording)
+{
+	int err = recording_own(recording);
+
+	if (err < 0)
+		return err;
+	err = recording_visit(recording);
+	if (err < 0) {
+		apply_refuse(recording, err);
+		recording_disown(recording);
+	}
+	return err;
+}
+
 int dagpatch_apply(struct dagpatch_recording *recording)
 {
-	int err = recording_enter(recording);
+	int err = apply_enter(recording);
 
 	if (err < 0)
 		return err;

@@ -6,6 +6,10 @@
 
 #include <dagpatch/dagpatch.h>
 
+/* recording_enter for a launch or an apply: a failure is told to the ranks that would wait for this
+ * rank's vote. */
+int apply_enter(struct dagpatch_recording *recording);
+
 /* dagpatch_apply without entering. Returns 1: something was applied; 0: there was nothing to
  * apply. */
 int apply_if_needed(struct dagpatch_recording *recording);

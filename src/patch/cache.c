@@ -358,38 +358,45 @@ static int64_t begin_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase
 	return number;
 }
 
-/* Other ranks may be threads of this process. While this thread waits for them, the driver lets
- * them in. */
 static int call_vote(struct dagpatch_cache *cache, const struct dagpatch_vote *vote,
 		     int64_t *ret_least)
+{
+	return cache->options.vote(cache->options.vote_user, vote, ret_least);
+}
+
+/* Other ranks may be threads of this process. While this thread waits for them, the driver lets
+ * them in. */
+static int call_vote_inside(struct dagpatch_cache *cache, const struct dagpatch_vote *vote,
+			    int64_t *ret_least)
 {
 	struct patch_device *device = cache->context->device;
 	int err;
 
 	if (device->driver->pause)
 		device->driver->pause(device);
-	err = cache->options.vote(cache->options.vote_user, vote, ret_least);
+	err = call_vote(cache, vote, ret_least);
 	if (device->driver->resume)
 		device->driver->resume(device);
 	device->driver->settle(device);
 	return err;
 }
 
-int cache_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase phase, enum vote_word word,
-	       uint64_t tag, struct vote_answer *ret_answer)
+int cache_vote(struct dagpatch_cache *cache, const struct ballot *ballot,
+	       struct vote_answer *ret_answer)
 {
-	const struct dagpatch_cache_options *options = &cache->options;
-	int64_t values[VALUES], least[VALUES], number = begin_vote(cache, phase);
-	struct dagpatch_vote vote = {sizeof(vote), phase, VALUES, values, options->vote_timeout_ns};
+	int64_t values[VALUES], least[VALUES], number = begin_vote(cache, ballot->phase);
+	struct dagpatch_vote vote = {sizeof(vote), ballot->phase, VALUES, values,
+				     cache->options.vote_timeout_ns};
 	int err;
 
 	if (number < 0)
 		return (int)number;
-	values[VALUE_WORD] = word;
+	values[VALUE_WORD] = ballot->word;
 	put_both(&values[VALUE_VOTE], number);
-	put_both(&values[VALUE_TAG], (int64_t)(tag & INT64_MAX));
+	put_both(&values[VALUE_TAG], (int64_t)(ballot->tag & INT64_MAX));
 	memcpy(least, values, sizeof(least));
-	err = call_vote(cache, &vote, least);
+	err = ballot->is_inside ? call_vote_inside(cache, &vote, least)
+				: call_vote(cache, &vote, least);
 	if (err >= 0 && !is_equal(&least[VALUE_VOTE]))
 		err = -EPROTO;
 	if (err < 0) {

@@ -57,17 +57,25 @@ enum vote_word {
 	VOTE_READY = VOTE_IDLE, /* second vote */
 };
 
+/* A rank's part in a vote. */
+struct ballot {
+	enum dagpatch_vote_phase phase;
+	enum vote_word word;
+	uint64_t tag;
+	bool is_inside; /* the thread is in a visit of the device, which pauses during the vote */
+};
+
 /* The result of a vote. */
 struct vote_answer {
 	enum vote_word least;
-	bool is_tag_equal; /* all ranks had the same TAG */
+	bool is_tag_equal; /* all ranks had the same tag */
 };
 
 /* Takes a vote; waits for the other ranks. -EPIPE: an earlier vote failed. -EPROTO: the ranks are
  * not at the same vote. Otherwise what the caller's function returns. After any of these errors no
  * vote is taken until dagpatch_cache_rejoin. */
-int cache_vote(struct dagpatch_cache *cache, enum dagpatch_vote_phase phase, enum vote_word word,
-	       uint64_t tag, struct vote_answer *ret_answer);
+int cache_vote(struct dagpatch_cache *cache, const struct ballot *ballot,
+	       struct vote_answer *ret_answer);
 
 /* Number of the last first vote: equal on all ranks, and never used again. */
 uint64_t cache_tag(struct dagpatch_cache *cache);

@@ -192,7 +192,7 @@ static int launch(struct dagpatch_recording *recording, struct driver_stream *st
 
 int dagpatch_launch(struct dagpatch_recording *recording, void *stream)
 {
-	int err = recording_enter(recording);
+	int err = apply_enter(recording);
 
 	if (err < 0)
 		return err;

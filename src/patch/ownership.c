@@ -30,22 +30,31 @@ int recording_own(struct dagpatch_recording *recording)
 	return take(recording) ? 0 : -EBUSY;
 }
 
+int recording_visit(struct dagpatch_recording *recording)
+{
+	int err = device_enter(recording->device, &recording->visit);
+
+	recording->is_inside = err == 0;
+	return err < 0 ? recording_fail(recording, err, "entering device %d",
+					recording->device->ordinal)
+		       : 0;
+}
+
 int recording_enter(struct dagpatch_recording *recording)
 {
 	int err = recording_own(recording);
 
 	if (err < 0)
 		return err;
-	err = device_enter(recording->device, &recording->visit);
-	if (err < 0) {
-		recording_fail(recording, err, "entering device %d", recording->device->ordinal);
+	err = recording_visit(recording);
+	if (err < 0)
 		recording_disown(recording);
-	}
 	return err;
 }
 
 void recording_leave(struct dagpatch_recording *recording)
 {
+	recording->is_inside = false;
 	device_leave(&recording->visit);
 	recording_disown(recording);
 }

@@ -16,8 +16,10 @@ static inline void recording_disown(struct dagpatch_recording *recording)
 	atomic_store_explicit(&recording->owner, OWNER_NONE, memory_order_release);
 }
 
-/* Begins a call that reaches the driver: recording_own, and makes the device the thread's current
- * one (device_enter; if that fails, the recording's error says so). recording_leave ends both. */
+/* Begins a call that reaches the driver: recording_own, then recording_visit, which makes the
+ * device the thread's current one (device_enter). If that fails, the recording's error says so, and
+ * recording_enter disowns the recording. recording_leave ends both. */
+int recording_visit(struct dagpatch_recording *recording);
 int recording_enter(struct dagpatch_recording *recording);
 void recording_leave(struct dagpatch_recording *recording);
 

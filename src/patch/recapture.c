@@ -198,11 +198,13 @@ static enum vote_word choose_word(const struct dagpatch_recording *recording, bo
  * must capture everything. */
 static int vote_before(struct dagpatch_recording *recording, int err, bool is_due, bool *ret_all)
 {
+	struct ballot ballot = {DAGPATCH_VOTE_BEFORE, VOTE_FAILED, 0, recording->is_inside};
 	struct vote_answer answer;
-	uint64_t tag = 0;
-	enum vote_word word = err < 0 ? VOTE_FAILED : choose_word(recording, is_due, &tag);
-	int voted = cache_vote(recording->voter, DAGPATCH_VOTE_BEFORE, word, tag, &answer);
+	int voted;
 
+	if (err == 0)
+		ballot.word = choose_word(recording, is_due, &ballot.tag);
+	voted = cache_vote(recording->voter, &ballot, &answer);
 	if (err < 0)
 		return err;
 	if (voted < 0)
@@ -223,14 +225,15 @@ static int vote_before(struct dagpatch_recording *recording, int err, bool is_du
 
 int recapture_agree(struct dagpatch_recording *recording, int err)
 {
+	struct ballot ballot = {DAGPATCH_VOTE_AFTER, err < 0 ? VOTE_FAILED : VOTE_READY, 0,
+				recording->is_inside};
 	struct vote_answer answer;
 	int voted;
 
 	if (!recording->owes_vote)
 		return err;
 	recording->owes_vote = false;
-	voted = cache_vote(recording->voter, DAGPATCH_VOTE_AFTER,
-			   err < 0 ? VOTE_FAILED : VOTE_READY, 0, &answer);
+	voted = cache_vote(recording->voter, &ballot, &answer);
 	if (err < 0)
 		return err;
 	if (voted < 0)

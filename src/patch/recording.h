@@ -125,6 +125,7 @@ struct dagpatch_recording {
 	 * and the driver's calls about it (ownership.c). */
 	_Atomic uint32_t owner;
 	struct device_visit visit; /* of the call that owns the recording */
+	bool is_inside;		   /* VISIT has begun */
 	/* BUILT is not empty: a hint for threads that look for a graph to evict */
 	_Atomic bool is_built;
 	/* the caller has asked for handles of BUILT, so it is not evicted */

@@ -594,6 +594,55 @@ static void a_rank_whose_stream_fails_says_so(void **state)
 	assert_true(run_ranks(one_has_no_stream));
 }
 
+/* Rank 0 calls from a thread whose current device is another one, and its driver cannot make the
+ * recording's device current. */
+static void expect_no_entry(struct rank *rank, int (*call)(struct rank *rank))
+{
+	uint32_t asked = rank->asked;
+	int rc;
+
+	bind_set(rank, 1);
+	suite_bed->device_set(rank->number == 0);
+	let_fail(rank->number == 0);
+	rc = call(rank);
+	let_fail(0);
+	assert_int_equal(suite_bed->device_current(), rank->number == 0);
+	suite_bed->device_set(0);
+	if (rank->number == 0)
+		scene_failed(rank->recording, rc, -EIO, "entering device 0");
+	else
+		scene_failed(rank->recording, rc, -ECANCELED, "another rank failed before");
+	assert_int_equal(rank->asked, asked + 1);
+	expect_launch(rank, 1);
+	launch_set(rank, 0);
+}
+
+static int call_apply(struct rank *rank)
+{
+	return dagpatch_apply(rank->recording);
+}
+
+static int call_launch(struct rank *rank)
+{
+	return dagpatch_launch(rank->recording, rank->stream);
+}
+
+static void one_has_no_device(uint32_t number)
+{
+	struct rank rank;
+
+	rank_begin(&rank, number, &(struct choice){.change_together = 1});
+	launch_set(&rank, 0);
+	expect_no_entry(&rank, call_apply);
+	expect_no_entry(&rank, call_launch);
+	rank_end(&rank);
+}
+
+static void a_rank_that_cannot_enter_its_device_says_so(void **state)
+{
+	assert_true(run_ranks(one_has_no_device));
+}
+
 #ifndef BETWEEN_LIBRARY
 /* On one rank restoring the old addresses fails, too. That rank is lost, the other one is
  * complete, and both can recover. */
@@ -851,8 +900,12 @@ static void two_caches_that_vote(void **state)
 	suite_bed->close();
 }
 
-int main(void)
+/* The argument -d selects the cases that need two devices. */
+int main(int argc, char **argv)
 {
+	const struct CMUnitTest with_devices[] = {
+		cmocka_unit_test(a_rank_that_cannot_enter_its_device_says_so),
+	};
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_rank_misses_and_both_capture),
 		cmocka_unit_test(a_rank_that_did_not_move_captures_too),
@@ -865,6 +918,7 @@ int main(void)
 		cmocka_unit_test(a_rank_whose_stream_fails_says_so),
 		cmocka_unit_test(a_worn_graph_is_replaced_by_a_vote),
 #ifndef BETWEEN_LIBRARY
+		cmocka_unit_test(a_rank_that_cannot_enter_its_device_says_so),
 		cmocka_unit_test(a_rank_that_is_lost_comes_back),
 #endif
 		cmocka_unit_test(one_rank_dies_and_the_other_gets_an_error),
@@ -874,5 +928,7 @@ int main(void)
 	};
 
 	suite_bed = &SUITE_BED;
+	if (argc > 1 && strcmp(argv[1], "-d") == 0)
+		return cmocka_run_group_tests(with_devices, NULL, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

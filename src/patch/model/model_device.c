@@ -4,6 +4,8 @@
 
 #include "patch/model/model_parts.h"
 
+enum { ELSEWHERE = 201 }; /* the driver's code of a call with another device current */
+
 static _Thread_local uint32_t current;
 static _Atomic uint64_t misplaced;
 
@@ -33,8 +35,21 @@ bool model_is_here(const struct patch_device *device)
 	return false;
 }
 
+int model_begin(const struct patch_device *device, const char *call)
+{
+	int err = model_call(call);
+
+	if (!model_is_here(device))
+		return patch_fault(-EIO, call, ELSEWHERE, "another device is current");
+	return err;
+}
+
 int model_enter(struct patch_device *device, uintptr_t *ret_before)
 {
+	int err = current == (uint32_t)device->ordinal ? 0 : model_call("enter");
+
+	if (err < 0)
+		return err;
 	*ret_before = current;
 	current = (uint32_t)device->ordinal;
 	return 0;

@@ -45,8 +45,10 @@ struct dagpatch_model_kernel {
 };
 
 /* Every call that can fail begins with model_begin and ends with model_end. model_begin counts the
- * call and returns a negative errno if it is one that must fail. model_end passes a failure RC to
+ * call and returns a negative errno if it is one that must fail; model_call does the same for a
+ * call that may be made while another device is current. model_end passes a failure RC to
  * patch_fault and returns RC. */
+int model_call(const char *call);
 int model_begin(const struct patch_device *device, const char *call);
 int model_end(const char *call, int rc);
 
