@@ -221,15 +221,38 @@ void graph_exec_params_set(struct hip_call *call, int result, const uint64_t *ar
 		write_update(&update, graph, graph_template_find(graph, args[1]), &record);
 }
 
+static bool is_same_shape(const struct graph_template *old, const uint32_t *to,
+			  const struct graph_template *new, const uint32_t *from)
+{
+	if (old->node_count != new->node_count)
+		return false;
+	for (uint32_t i = 0; i < old->node_count; i++)
+		if (old->records[to ? to[i] : i].type != new->records[from ? from[i] : i].type)
+			return false;
+	return true;
+}
+
+static void note_unknown(const struct exec_update *update, const char *why)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "graph exec %llu: %s, some nodes may have been updated",
+		 (unsigned long long)update->exec->id, why);
+	session_note(text);
+}
+
 /* The node at position from[i] of NEW has replaced the parameters of the exec's node at position
- * to[i] of OLD. Without the two orders, the positions are equal. */
+ * to[i] of OLD. Without the two orders, the positions are equal. A graph of another shape cannot
+ * replace OLD; what HIP did with it is unknown even if it returned success. */
 static void write_replaced(struct exec_update *update, struct graph_template *old,
 			   const uint32_t *to, const struct graph_template *new,
 			   const uint32_t *from)
 {
-	size_t count = old->node_count < new->node_count ? old->node_count : new->node_count;
-
-	for (uint32_t i = 0; i < count; i++) {
+	if (!is_same_shape(old, to, new, from)) {
+		note_unknown(update, "a graph of another shape was given");
+		return;
+	}
+	for (uint32_t i = 0; i < old->node_count; i++) {
 		uint32_t target = to ? to[i] : i, source = from ? from[i] : i;
 		struct graph_template *old_child = graph_template_child(old, target);
 		struct graph_template *new_child = graph_template_child(new, source);
@@ -258,7 +281,6 @@ void graph_exec_updated(struct hip_call *call, int err, const uint64_t *args)
 {
 	struct exec_update update;
 	struct graph_template *new;
-	char text[128];
 
 	if (!begin_update(call, args[ARG_hipGraphExecUpdate_hGraphExec], &update))
 		return;
@@ -266,14 +288,10 @@ void graph_exec_updated(struct hip_call *call, int err, const uint64_t *args)
 		replace_all(&update, new);
 		graph_template_destroy(new);
 	}
-	if (err == HIP_OK)
-		return;
 	/* HIP stops at a node that it cannot update, and keeps the updates that it has made
 	 * before. */
-	snprintf(text, sizeof(text),
-		 "graph exec %llu: hipGraphExecUpdate failed, some nodes may have been updated",
-		 (unsigned long long)update.exec->id);
-	session_note(text);
+	if (err != HIP_OK)
+		note_unknown(&update, "hipGraphExecUpdate failed");
 }
 
 void graph_exec_child_set(struct hip_call *call, int result, const uint64_t *args)

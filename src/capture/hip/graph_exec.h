@@ -21,7 +21,8 @@ void graph_exec_instantiated(struct hip_call *call, int result, const uint64_t *
 void graph_exec_launching(struct hip_call *call, const uint64_t *args);
 /* hipGraphExec...NodeSetParams and ...SetEvent: writes the node's new parameters. */
 void graph_exec_params_set(struct hip_call *call, int result, const uint64_t *args);
-/* hipGraphExecChildGraphNodeSetParams. */
+/* hipGraphExecChildGraphNodeSetParams: writes the new parameters of the child's nodes. If the given
+ * graph has another shape, a NOTE says that some nodes may have been updated. */
 void graph_exec_child_set(struct hip_call *call, int result, const uint64_t *args);
 /* hipGraphExecUpdate; after a failure a NOTE says that some nodes may have been updated. */
 void graph_exec_updated(struct hip_call *call, int result, const uint64_t *args);
