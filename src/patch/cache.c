@@ -80,7 +80,6 @@ int dagpatch_cache_create(struct dagpatch_context *context,
 		return -ENOMEM;
 	}
 	pthread_mutex_init(&cache->lock, NULL);
-	cache->context = context;
 	cache->references = 1;
 	context->references++;
 	*ret_cache = cache;
