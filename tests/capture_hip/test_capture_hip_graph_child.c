@@ -97,7 +97,7 @@ static void set_child(void)
 	session_stop();
 }
 
-/* Sets the child to GRAPH and asserts how many updates of nodes and how many notes the spool has. */
+/* Sets the child to GRAPH. Asserts how many updates of nodes and how many notes the spool has. */
 static void expect_updates(uint64_t graph, uint64_t updates, uint64_t notes)
 {
 	struct fixture *fixture;
