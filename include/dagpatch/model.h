@@ -178,6 +178,8 @@ enum {
 	/* As HIP: an executable graph must outlive its replays; see
 	 * dagpatch_model_stale_replays. */
 	DAGPATCH_MODEL_NO_KEPT_EXECS = 512,
+	/* A memset of an executable graph cannot be set. */
+	DAGPATCH_MODEL_NO_MEMSET_SETS = 1024,
 };
 
 /* FEATURES, a sum of DAGPATCH_MODEL_NO_..., are missing in contexts that are made from now on. */

@@ -89,7 +89,8 @@ struct rank {
 	void *stream;
 	uint32_t *sets[SETS][SLOTS];
 	uint32_t captures;
-	bool is_other; /* the patched work now captures something else */
+	bool is_other;	  /* the patched work now captures something else */
+	bool sets_second; /* the graph sets slot SECOND by a memset, to the value that it has */
 	int collective_result;
 };
 
@@ -145,6 +146,20 @@ struct choice {
 	uint32_t updates; /* dagpatch_options.updates_before_instantiate */
 };
 
+/* Returns the node that the captured work comes after; DAGPATCH_NONE: none. */
+static uint32_t record_memset(const struct rank *rank, uint32_t slot)
+{
+	uint32_t node = DAGPATCH_NONE;
+
+	if (rank->sets_second)
+		OK(rank->recording,
+		   dagpatch_add_memset(rank->recording,
+				       &DAGPATCH_SIZED(memset, .slot = slot, .value = 10,
+						       .element_bytes = 4, .width = WORDS),
+				       NULL, &node));
+	return node;
+}
+
 static void record(struct rank *rank)
 {
 	const struct dagpatch_collective collective = DAGPATCH_SIZED(
@@ -154,11 +169,12 @@ static void record(struct rank *rank)
 	OK(NULL, dagpatch_recording_create(rank->context, 0, &rank->recording));
 	for (uint32_t i = 0; i < SLOTS; i++)
 		slots[i] = slot(rank->recording, NULL);
+	node = record_memset(rank, slots[SECOND]);
 	OK(rank->recording,
 	   dagpatch_add_captured(rank->recording,
 				 &DAGPATCH_SIZED(capture, .record = capture_sum, .user = rank,
 						 .slots = slots, .slot_count = 3),
-				 NULL, &node));
+				 node == DAGPATCH_NONE ? NULL : AFTER(node), &node));
 	OK(rank->recording,
 	   dagpatch_add_captured(rank->recording,
 				 &DAGPATCH_SIZED(capture, .record = capture_reduce, .user = rank,
@@ -682,6 +698,43 @@ static void a_rank_that_is_lost_comes_back(void **state)
 }
 #endif
 
+#ifndef BETWEEN_LIBRARY
+/* The driver of rank 0 loses the value of a memset after each launch and cannot set it again, so
+ * each launch of this rank needs a new graph. Ranks that vote on changes only do not vote on it. */
+static void one_is_spent(uint32_t number)
+{
+	struct rank rank;
+	uint64_t instantiated;
+	uint32_t asked;
+
+	if (number == 0)
+		dagpatch_model_without(DAGPATCH_MODEL_NO_TABLE | DAGPATCH_MODEL_NO_NESTED_SETS |
+				       DAGPATCH_MODEL_NO_CONDITIONALS | DAGPATCH_MODEL_NO_CHILDREN |
+				       DAGPATCH_MODEL_NO_KEPT_MEMSETS |
+				       DAGPATCH_MODEL_NO_MEMSET_SETS);
+	rank_begin(&rank, number, &(struct choice){.change_together = 1});
+	dagpatch_recording_destroy(rank.recording);
+	rank.sets_second = true;
+	record(&rank);
+	launch_set(&rank, 0);
+	instantiated = stats_of(rank.recording).uses[DAGPATCH_INSTANTIATE];
+	asked = rank.asked;
+	for (uint32_t i = 1; i <= 2; i++) {
+		expect_launch(&rank, 0);
+		assert_int_equal(stats_of(rank.recording).uses[DAGPATCH_INSTANTIATE] - instantiated,
+				 number == 0 ? i : 0);
+	}
+	assert_int_equal(rank.asked, asked);
+	launch_set(&rank, 1);
+	rank_end(&rank);
+}
+
+static void a_spent_graph_is_replaced_without_a_vote(void **state)
+{
+	assert_true(run_ranks(one_is_spent));
+}
+#endif
+
 /* After a failed change, the executable graph of rank 0 is worn: setting the nodes and putting them
  * back were too many updates. The new graph is made although no address has changed, so the ranks
  * vote on it: APPLY fails on both ranks or on none. */
@@ -920,6 +973,7 @@ int main(int argc, char **argv)
 #ifndef BETWEEN_LIBRARY
 		cmocka_unit_test(a_rank_that_cannot_enter_its_device_says_so),
 		cmocka_unit_test(a_rank_that_is_lost_comes_back),
+		cmocka_unit_test(a_spent_graph_is_replaced_without_a_vote),
 #endif
 		cmocka_unit_test(one_rank_dies_and_the_other_gets_an_error),
 		cmocka_unit_test(an_answer_that_one_rank_does_not_hear),

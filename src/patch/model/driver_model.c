@@ -460,6 +460,14 @@ static bool is_lost(const struct dagpatch_model_exec *exec, const struct model_n
 	       planned && is_other_function(exec->values->bytes + planned->image, params->image);
 }
 
+static bool cannot_be_set(enum patch_kind kind)
+{
+	uint32_t missing = model_missing();
+
+	return (kind == PATCH_CHILD && (missing & DAGPATCH_MODEL_NO_CHILDREN)) ||
+	       (kind == PATCH_MEMSET && (missing & DAGPATCH_MODEL_NO_MEMSET_SETS));
+}
+
 /* An injected failure is returned after the node was changed: the worst that a driver may do. */
 static int exec_set(struct patch_device *device, struct driver_exec *handle,
 		    struct driver_node *node, const struct patch_params *params)
@@ -469,7 +477,7 @@ static int exec_set(struct patch_device *device, struct driver_exec *handle,
 	int injected = model_begin(device, "exec_set");
 	int err;
 
-	if ((model_missing() & DAGPATCH_MODEL_NO_CHILDREN) && params->kind == PATCH_CHILD)
+	if (cannot_be_set(params->kind))
 		return model_end("exec_set", -ENOTSUP);
 	if (params->kind == PATCH_CHILD) {
 		const struct patch_child *child = params->image;
