@@ -126,6 +126,15 @@ static int launch_graph(struct dagpatch_recording *recording, struct driver_stre
 	return 0;
 }
 
+/* Returns whether STREAM runs after the last launch that used the shadows. The per-thread stream
+ * of that launch may be another thread's. */
+static bool is_after_shadows(const struct dagpatch_recording *recording,
+			     struct driver_stream *stream)
+{
+	return !recording->shadow_mark ||
+	       (recording->shadow_stream == stream && (uintptr_t)stream != PATCH_STREAM_PER_THREAD);
+}
+
 /* Only one launch may use the shadows at a time: a launch into another stream waits in that stream
  * for the launch before. The mark is recorded even after a failure, because copies may already be
  * in the stream. */
@@ -134,7 +143,7 @@ static int launch_with_shadows(struct dagpatch_recording *recording, struct driv
 	const struct patch_driver *driver = recording->device->driver;
 	int err = 0, marked;
 
-	if (recording->shadow_mark && recording->shadow_stream != stream)
+	if (!is_after_shadows(recording, stream))
 		err = driver->mark_order(recording->device, recording->shadow_mark, stream);
 	if (err < 0)
 		return recording_fail(recording, err, "waiting for the shadows");

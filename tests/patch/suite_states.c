@@ -1,5 +1,6 @@
 /* Calls in the wrong order or with wrong arguments return clear errors and change nothing. */
 #include <errno.h>
+#include <pthread.h>
 
 #include <dagpatch/model.h>
 
@@ -375,6 +376,101 @@ static void replays_in_flight_outlive_their_recordings(void **state)
 	suite_bed->free(in);
 }
 
+/* ---- shadows in the per-thread streams of two threads ---- */
+
+enum { TURNS = 8 };
+
+struct turns {
+	struct scene *scene;
+	pthread_barrier_t barrier;
+	uint32_t *flag, *in[TURNS], *out[TURNS];
+};
+
+struct turn_taker {
+	struct turns *turns;
+	pthread_t thread;
+	uint32_t number; /* the thread launches in its turns, every other one */
+};
+
+static void *take_turns(void *user)
+{
+	const struct turn_taker *taker = user;
+	struct turns *turns = taker->turns;
+	struct dagpatch_recording *recording = turns->scene->recording;
+
+	if (suite_bed->device_set)
+		suite_bed->device_set(turns->scene->device);
+	for (uint32_t i = 0; i < TURNS; i++) {
+		if (i % 2 == taker->number) {
+			bind(recording, 1, turns->out[i]);
+			bind(recording, 2, turns->in[i]);
+			OK(recording, dagpatch_launch(recording, suite_bed->per_thread_stream));
+		}
+		pthread_barrier_wait(&turns->barrier);
+	}
+	if (taker->number == 0)
+		__atomic_store_n(turns->flag, 1, __ATOMIC_RELEASE);
+	suite_bed->stream_synchronize(suite_bed->per_thread_stream);
+	return NULL;
+}
+
+static void record_held_copy(struct turns *turns)
+{
+	struct dagpatch_recording *recording = turns->scene->recording;
+	struct dagpatch_slot copied =
+		DAGPATCH_SIZED(slot, .bytes = WORDS * 4, .flags = DAGPATCH_SHADOW_OUT);
+	struct dagpatch_pointer pointer = {.slot = slot(recording, "flag")};
+	struct dagpatch_argument hold = dagpatch_address(&pointer);
+	uint32_t slots[3], node;
+
+	OK(recording, dagpatch_slot_add(recording, &copied, &slots[0]));
+	copied.flags = DAGPATCH_SHADOW_IN;
+	OK(recording, dagpatch_slot_add(recording, &copied, &slots[1]));
+	slots[2] = slots[1];
+	OK(recording,
+	   dagpatch_add_kernel(recording,
+			       &DAGPATCH_SIZED(kernel, .function = suite_bed->function(BED_HOLD),
+					       .grid = {1, 1, 1}, .block = {1, 1, 1},
+					       .argument_count = 1, .arguments = &hold),
+			       NULL, &node));
+	add_three(recording, BED_ADD, slots, AFTER(node));
+	OK(recording, dagpatch_finalize(recording));
+	OK(recording, dagpatch_bind(recording, pointer.slot, turns->flag, 256));
+}
+
+/* The per-thread handle is another stream on each thread. The first replay holds the shadows until
+ * all launches have been made; no later launch may write to them before. */
+static void shadows_in_the_streams_of_two_threads(void **state)
+{
+	struct turns turns = {.scene = *state};
+	struct turn_taker takers[2];
+
+	if (!suite_bed->per_thread_stream)
+		skip();
+	turns.flag = suite_bed->alloc_host(256);
+	*turns.flag = 0;
+	for (uint32_t i = 0; i < TURNS; i++) {
+		turns.in[i] = buffer(i + 1);
+		turns.out[i] = buffer(0);
+	}
+	record_held_copy(&turns);
+	pthread_barrier_init(&turns.barrier, NULL, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		takers[i] = (struct turn_taker){.turns = &turns, .number = i};
+		assert_int_equal(pthread_create(&takers[i].thread, NULL, take_turns, &takers[i]),
+				 0);
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		pthread_join(takers[i].thread, NULL);
+	pthread_barrier_destroy(&turns.barrier);
+	for (uint32_t i = 0; i < TURNS; i++) {
+		expect_all(turns.out[i], 2 * (i + 1));
+		suite_bed->free(turns.in[i]);
+		suite_bed->free(turns.out[i]);
+	}
+	suite_bed->free_host(turns.flag);
+}
+
 int suite_states(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +484,7 @@ int suite_states(void)
 		SCENE(observer_is_reported),
 		SCENE(replays_in_flight_keep_their_addresses),
 		SCENE(replays_in_flight_outlive_their_recordings),
+		SCENE(shadows_in_the_streams_of_two_threads),
 	};
 
 	return cmocka_run_group_tests_name("states", tests, NULL, NULL);
