@@ -2,6 +2,7 @@
  * defined here and passes the call to HIP, unless the test makes the call fail or succeed
  * without effect (hip_between.h). Used by one thread only. */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -11,6 +12,36 @@
 #include "patch/hip/hip_driver.h"
 
 struct between between;
+
+static const struct {
+	const char *name;
+	enum between_kind kind;
+	bool makes;
+} makers[] = {
+	{"hipMalloc", BETWEEN_MEMORY, true},
+	{"hipFree", BETWEEN_MEMORY, false},
+	{"hipHostMalloc", BETWEEN_HOST_MEMORY, true},
+	{"hipHostFree", BETWEEN_HOST_MEMORY, false},
+	{"hipStreamCreateWithFlags", BETWEEN_STREAMS, true},
+	{"hipStreamDestroy", BETWEEN_STREAMS, false},
+	{"hipEventCreateWithFlags", BETWEEN_EVENTS, true},
+	{"hipEventDestroy", BETWEEN_EVENTS, false},
+	{"hipModuleLoadData", BETWEEN_MODULES, true},
+	{"hipModuleUnload", BETWEEN_MODULES, false},
+	{"hipGraphCreate", BETWEEN_GRAPHS, true},
+	{"hipGraphClone", BETWEEN_GRAPHS, true},
+	{"hipStreamEndCapture", BETWEEN_GRAPHS, true},
+	{"hipGraphDestroy", BETWEEN_GRAPHS, false},
+	{"hipGraphInstantiate", BETWEEN_EXECS, true},
+	{"hipGraphExecDestroy", BETWEEN_EXECS, false},
+};
+
+static void count_object(const char *name, bool makes)
+{
+	for (size_t i = 0; i < sizeof(makers) / sizeof(*makers); i++)
+		if (makers[i].makes == makes && strcmp(makers[i].name, name) == 0)
+			between.live[makers[i].kind] += makes ? 1 : -1;
+}
 
 /* The result of a call that is not passed to HIP. */
 __attribute__((visibility("hidden"))) int between_result;
@@ -22,6 +53,7 @@ void *between_enter(const char *name)
 {
 	uint64_t call = ++between.calls;
 
+	count_object(name, false);
 	if (call == between.fails) {
 		between_result = BETWEEN_FAILURE;
 		between.failed = name;
@@ -31,6 +63,7 @@ void *between_enter(const char *name)
 		between_result = HIP_OK;
 		return NULL;
 	}
+	count_object(name, true);
 	return dlsym(RTLD_DEFAULT, name); /* the program links HIP before this library */
 }
 

@@ -7,12 +7,27 @@
 
 enum { BETWEEN_FAILURE = 999 }; /* hipErrorUnknown */
 
+/* Kinds of objects that calls make and destroy. */
+enum between_kind {
+	BETWEEN_MEMORY,
+	BETWEEN_HOST_MEMORY,
+	BETWEEN_STREAMS,
+	BETWEEN_EVENTS,
+	BETWEEN_MODULES,
+	BETWEEN_GRAPHS,
+	BETWEEN_EXECS,
+	BETWEEN_KINDS
+};
+
 struct between {
 	uint64_t calls; /* HIP calls made so far */
 	/* number of the call to fail instead of being made, counted from 1; 0: none */
 	uint64_t fails;
 	const char *failed; /* name of the function that was made to fail */
 	const char *lies;   /* calls of this name return success without being made; NULL: none */
+	/* Objects that were made and not destroyed. A call that makes one is taken to succeed if it
+	 * is passed to HIP. A call that destroys one counts also if it is made to fail. */
+	int64_t live[BETWEEN_KINDS];
 };
 extern struct between between;
 

@@ -193,6 +193,14 @@ static struct dagpatch_context *context_with(enum dagpatch_strategy strategy,
 	return context;
 }
 
+static void expect_named(const char *message)
+{
+	if (!between.failed)
+		fail_msg("%s", message);
+	if (!strstr(message, between.failed))
+		fail_msg("%s failed, and the error is: %s", between.failed, message);
+}
+
 /* Launches with two sets of addresses, then with the first one again. */
 static void whole_life(enum dagpatch_strategy strategy)
 {
@@ -201,8 +209,8 @@ static void whole_life(enum dagpatch_strategy strategy)
 	struct dagpatch_recording *recording = NULL;
 
 	if (!context) {
-		if (!between.failed || error.code >= 0 || !error.message[0])
-			fail_msg("%s", error.message);
+		assert_true(error.code < 0);
+		expect_named(error.message);
 		return;
 	}
 	OK(NULL, dagpatch_recording_create(context, 0, &recording));
@@ -210,14 +218,16 @@ static void whole_life(enum dagpatch_strategy strategy)
 	 * needs other work. */
 	if (record_all(context, recording,
 		       strategy == DAGPATCH_UPDATE_GRAPH ? 0 : DAGPATCH_RECAPTURE) < 0) {
-		assert_non_null(between.failed);
+		expect_named(dagpatch_recording_error(recording)->message);
 	} else {
 		for (uint32_t i = 0; i < 3; i++) {
 			OK(recording, set_first(recording, i == 1));
-			if (bind_and_launch(recording, i % 2) < 0)
+			if (bind_and_launch(recording, i % 2) < 0) {
+				expect_named(dagpatch_recording_error(recording)->message);
 				launch_again(recording, i % 2);
-			else
+			} else {
 				expect_result(i % 2, "at once");
+			}
 		}
 		assert_true(dagpatch_verify(recording) >= 0 || between.failed);
 	}
@@ -229,6 +239,16 @@ static void whole_life(enum dagpatch_strategy strategy)
 static const enum dagpatch_strategy strategies[] = {DAGPATCH_SET_PARAMS, DAGPATCH_UPDATE_GRAPH,
 						    DAGPATCH_INSTANTIATE};
 
+/* Asserts that dagpatch has destroyed everything that HIP made for it. */
+static void expect_nothing_left(void)
+{
+	for (uint32_t i = 0; i < BETWEEN_KINDS; i++)
+		if (between.live[i] != 0)
+			fail_msg("%s failed: %d objects of kind %u are left",
+				 between.failed ? between.failed : "nothing", (int)between.live[i],
+				 i);
+}
+
 static void every_call_fails_in_turn(void **state)
 {
 	for (uint32_t i = 0; i < sizeof(strategies) / sizeof(*strategies); i++) {
@@ -237,6 +257,7 @@ static void every_call_fails_in_turn(void **state)
 		between.failed = NULL;
 		whole_life(strategies[i]);
 		calls = between.calls - begin;
+		expect_nothing_left();
 		print_message("strategy %u: %u calls\n", strategies[i], (uint32_t)calls);
 		assert_true(calls > 100);
 		for (uint64_t call = 1; call <= calls; call++) {
@@ -244,6 +265,7 @@ static void every_call_fails_in_turn(void **state)
 			between.fails = between.calls + call;
 			whole_life(strategies[i]);
 			between.fails = 0;
+			expect_nothing_left();
 		}
 	}
 }
