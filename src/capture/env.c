@@ -18,7 +18,7 @@ static const struct {
 };
 
 /* The variables whose values env_remember copies. */
-static const enum env_variable kept[] = {ENV_SPOOL, ENV_RECORDER, ENV_READY, ENV_RING};
+static const enum env_variable kept[] = {ENV_SPOOL, ENV_RECORDER, ENV_READY, ENV_RING, ENV_CALLS};
 
 static struct {
 	atomic_bool is_busy;			/* a thread is in env_remember */

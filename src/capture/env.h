@@ -16,11 +16,11 @@ enum env_variable {
 		ENV_COUNT
 };
 
-/* Copies the values of DAGTAP_SPOOL, DAGTAP_RECORDER, DAGTAP_READY and DAGTAP_RING that are set and
- * not copied yet, so that later changes of the environment by the program do not change where and
- * how it is recorded. All other variables are read when they are asked for, and so is a value that
- * finds no room in the 2 * PATH_MAX bytes for copies. Called by session_arm: when the library is
- * loaded, and for each table that is handed over. Any thread; never waits. */
+/* Copies the values of DAGTAP_SPOOL, DAGTAP_RECORDER, DAGTAP_READY, DAGTAP_RING and DAGTAP_CALLS
+ * that are set and not copied yet, so that later changes of the environment by the program do not
+ * change where and how it is recorded. All other variables are read when they are asked for, and
+ * so is a value that finds no room in the 2 * PATH_MAX bytes for copies. Called by session_arm:
+ * when the library is loaded, and for each table that is handed over. Any thread; never waits. */
 void env_remember(void);
 
 /* Returns the variable's text, or its default when it is unset or empty. Never NULL. Owned by

@@ -31,7 +31,8 @@ struct record_options {
 	const char *ring;    /* the value of --ring; NULL: no ring */
 	uint64_t ring_bytes; /* size of each process's ring */
 	const char *hsa_mode;
-	uint32_t backend; /* enum launch_backend */
+	const char *calls; /* the value of --calls, or NULL */
+	uint32_t backend;  /* enum launch_backend */
 	bool force;
 	bool keep_spool;
 	bool quiet;
@@ -64,6 +65,31 @@ static int take_hsa_mode(const struct cli_command *self, const char *value, void
 			return CLI_OK;
 	}
 	return cli_usage(self, "no HSA mode \"%s\"", value);
+}
+
+static struct option_choice calls_choice(size_t index)
+{
+	static const struct option_choice choices[] = {
+		{.name = "selected",
+		 .help = "those that launch, copy, set, allocate or free "
+			 "memory, build graphs, or can wait"},
+		{.name = "all", .help = "every call"},
+		{.name = NULL},
+	};
+
+	return choices[index];
+}
+
+static int take_calls(const struct cli_command *self, const char *value, void *values)
+{
+	struct record_options *options = values;
+
+	options->calls = value;
+	for (size_t i = 0; calls_choice(i).name; i++) {
+		if (!strcmp(value, calls_choice(i).name))
+			return CLI_OK;
+	}
+	return cli_usage(self, "no calls \"%s\"", value);
 }
 
 static int take_ring(const struct cli_command *self, const char *value, void *values)
@@ -108,6 +134,8 @@ static const struct cli_option options_of_record[] = {
 	 OPTION_HANDLER, .take = take_ring},
 	{"ready", 0, "SIZE", "most room kept ready for records, a process: 64M, 256M ...",
 	 OPTION_HANDLER, .take = take_ready},
+	{"calls", 0, "WHICH", "which calls are recorded, by default selected:", OPTION_HANDLER,
+	 .take = take_calls, .choice = calls_choice},
 	{"hsa-mode", 0, "MODE", "how kernels are timed, by default harvest:", OPTION_HANDLER,
 	 .take = take_hsa_mode, .choice = mode_choice},
 	{"keep-spool", 0, NULL, "leave the folder of spools beside OUT", OPTION_FLAG,
@@ -193,6 +221,8 @@ static int prepare_environment(const struct cli_command *self, const struct reco
 	if (options->ready && setenv("DAGTAP_READY", options->ready, 1) < 0)
 		return cli_fail("environment: %s", strerror(errno));
 	if (options->ring && setenv("DAGTAP_RING", options->ring, 1) < 0)
+		return cli_fail("environment: %s", strerror(errno));
+	if (options->calls && setenv("DAGTAP_CALLS", options->calls, 1) < 0)
 		return cli_fail("environment: %s", strerror(errno));
 	if (options->hsa_mode && setenv("DAGTAP_HSA_MODE", options->hsa_mode, 1) < 0)
 		return cli_fail("environment: %s", strerror(errno));

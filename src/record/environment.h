@@ -16,6 +16,9 @@
 	X(RING, "DAGTAP_RING", "",                                                                 \
 	  "ring mode: how much of the recording is kept, the last: SIZE (K, M, G), SECONDSs, or "  \
 	  "SIZE,SECONDSs; unset: all of it")                                                       \
+	X(CALLS, "DAGTAP_CALLS", "selected",                                                       \
+	  "which calls are recorded: selected (those that launch, copy, set, allocate or free "    \
+	  "memory, build graphs, or can wait), or all")                                            \
 	X(HSA_MODE, "DAGTAP_HSA_MODE", "harvest",                                                  \
 	  "how HSA queues are timed: harvest, borrow, observe, intercept")                         \
 	X(HSA_SERIALIZE, "DAGTAP_HSA_SERIALIZE", "0", "1: one kernel at a time on each GPU")       \

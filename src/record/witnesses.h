@@ -32,6 +32,7 @@
 	X(HSA_SERIAL_OVERRUNS, "hsa", "serial_overruns")                                           \
 	X(CUDA_CALLS, "cuda", "calls")                                                             \
 	X(CUDA_OPEN, "cuda", "open")                                                               \
+	X(CUDA_CALLS_SELECTED, "cuda", "calls_selected")                                           \
 	X(CUDA_KERNELS, "cuda", "kernels")                                                         \
 	X(CUDA_COPIES, "cuda", "copies")                                                           \
 	X(CUDA_OTHERS, "cuda", "others")                                                           \

@@ -23,6 +23,7 @@
 
 enum cupti_result {
 	CUPTI_OK = 0,
+	CUPTI_INVALID_PARAMETER = 1, /* for a callback: this CUPTI does not know it */
 	CUPTI_MAX_LIMIT_REACHED = 12,
 	CUPTI_INVALID_KIND = 21, /* for a record: it is incomplete or invalid */
 	CUPTI_NOT_SUPPORTED = 27,
@@ -442,6 +443,8 @@ typedef void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *buf
 	  (void **subscriber, cupti_callback *callback, void *userdata))                           \
 	X(unsubscribe, cuptiUnsubscribe, (void *subscriber))                                       \
 	X(enable_domain, cuptiEnableDomain, (uint32_t enable, void *subscriber, uint32_t domain))  \
+	X(enable_callback, cuptiEnableCallback,                                                    \
+	  (uint32_t enable, void *subscriber, uint32_t domain, uint32_t cbid))                     \
 	X(get_timestamp, cuptiGetTimestamp, (uint64_t * timestamp))                                \
 	X(register_buffers, cuptiActivityRegisterCallbacks,                                        \
 	  (cupti_buffer_requested * requested, cupti_buffer_completed * completed))                \

@@ -13,6 +13,12 @@ void play_start(void)
 	expect(InitializeInjection() == 1);
 }
 
+void play_start_with_all_calls(void)
+{
+	setenv("DAGTAP_CALLS", "all", 1);
+	play_start();
+}
+
 void play_layers(void)
 {
 	static const char *const layers[] = {"embed", "attend", "project"};

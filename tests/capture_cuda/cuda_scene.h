@@ -20,6 +20,8 @@ int InitializeInjection(void);
 
 /* Loads the tool as CUDA's driver does, through InitializeInjection. */
 void play_start(void);
+/* The same with DAGTAP_CALLS=all: calls have rows whatever their numbers are. */
+void play_start_with_all_calls(void);
 
 enum { GRAPH = 5, EXEC = 20, EXEC_GRAPH = 30 };
 

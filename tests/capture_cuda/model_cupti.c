@@ -11,11 +11,14 @@
 #include <string.h>
 #include <time.h>
 
+enum { DOMAINS = 4, CBIDS = 1024 };
+
 static struct {
 	uint32_t version;
 	cupti_callback *callback;
 	void *userdata;
-	uint32_t domains; /* one bit for each domain */
+	bool is_asked[DOMAINS][CBIDS]; /* by domain and callback */
+	bool is_all_asked[DOMAINS];    /* callbacks of any number */
 	uint64_t kinds;
 	cupti_buffer_requested *requested;
 	cupti_buffer_completed *completed;
@@ -169,7 +172,16 @@ bool model_is_subscribed(void)
 
 bool model_is_enabled(void)
 {
-	return model.domains || model.kinds;
+	for (uint32_t domain = 0; domain < DOMAINS; domain++)
+		for (uint32_t cbid = 0; cbid < CBIDS; cbid++)
+			if (model_is_asked(domain, cbid))
+				return true;
+	return model.kinds;
+}
+
+bool model_is_asked(uint32_t domain, uint32_t cbid)
+{
+	return model.is_all_asked[domain] || (cbid < CBIDS && model.is_asked[domain][cbid]);
 }
 
 uint64_t model_now(void)
@@ -214,7 +226,8 @@ MODEL_EXPORT(cuptiSubscribe, (void **subscriber, cupti_callback *callback, void 
 MODEL_EXPORT(cuptiUnsubscribe, (void *subscriber))
 {
 	model.callback = NULL;
-	model.domains = 0;
+	memset(model.is_asked, 0, sizeof(model.is_asked));
+	memset(model.is_all_asked, 0, sizeof(model.is_all_asked));
 	return CUPTI_OK;
 }
 
@@ -222,10 +235,18 @@ MODEL_EXPORT(cuptiEnableDomain, (uint32_t enable, void *subscriber, uint32_t dom
 {
 	uint32_t result = enable ? result_of(MODEL_ENABLE_DOMAIN) : CUPTI_OK;
 
-	if (result == CUPTI_OK && enable)
-		model.domains |= 1u << domain;
-	if (!enable)
-		model.domains &= ~(1u << domain);
+	if (result == CUPTI_OK)
+		model.is_all_asked[domain] = enable;
+	return result;
+}
+
+MODEL_EXPORT(cuptiEnableCallback,
+	     (uint32_t enable, void *subscriber, uint32_t domain, uint32_t cbid))
+{
+	uint32_t result = enable ? result_of(MODEL_ENABLE_CALLBACK) : CUPTI_OK;
+
+	if (result == CUPTI_OK)
+		model.is_asked[domain][cbid] = enable;
 	return result;
 }
 
@@ -372,7 +393,7 @@ MODEL_EXPORT(cuptiGetResultString, (uint32_t result, const char **text))
 
 static void call_back(uint32_t domain, uint32_t cbid, const void *data)
 {
-	if (model.callback && model.domains & 1u << domain)
+	if (model.callback && model_is_asked(domain, cbid))
 		model.callback(model.userdata, domain, cbid, data);
 }
 

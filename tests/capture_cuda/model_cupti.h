@@ -22,6 +22,7 @@
 	X(GET_VERSION)                                                                             \
 	X(SUBSCRIBE)                                                                               \
 	X(ENABLE_DOMAIN)                                                                           \
+	X(ENABLE_CALLBACK)                                                                         \
 	X(REGISTER_BUFFERS)                                                                        \
 	X(ENABLE)                                                                                  \
 	X(GET_TIMESTAMP)                                                                           \
@@ -89,6 +90,9 @@ void model_set_version(uint32_t version);
  */
 bool model_is_subscribed(void);
 bool model_is_enabled(void);
+
+/* Returns whether the tool has asked for this callback. */
+bool model_is_asked(uint32_t domain, uint32_t cbid);
 
 /*
  * The clock of records. Each model_now() returns a later time; CLOCK_MONOTONIC is ahead of it by

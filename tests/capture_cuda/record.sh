@@ -90,6 +90,14 @@ LD_LIBRARY_PATH=$work DAGTAP_CUPTI=/nowhere/libcupti.so "$dagtap" info | grep -q
 launch record -o "$work/i.dagtap" -- true 2>"$work/err" || fail "record of nothing"
 grep -q "cuda" "$work/err" && fail "$(cat "$work/err")"
 
+# --calls all records more calls of the same program, and check says no more what was not subscribed.
+launch record --backend cuda --calls all -q -o "$work/j.dagtap" -- "$program" 2 >/dev/null || fail "record of all calls"
+launch record --backend cuda -q -o "$work/k.dagtap" -- "$program" 2 >/dev/null || fail "record of selected calls"
+"$dagtap" check "$work/j.dagtap" | grep -q "not subscribed" && fail "all calls, and some not subscribed"
+"$dagtap" check "$work/k.dagtap" | grep -q "cuda.call: on: not subscribed: " || fail "check does not say what was not subscribed"
+expect_closed "$work/j.dagtap"
+expect_closed "$work/k.dagtap"
+
 # Every command and every format, on what CUPTI brought.
 for command in summary graph info check path; do
 	"$dagtap" "$command" "$work/a.dagtap" >"$work/out" || fail "$command exited with $?"

@@ -232,7 +232,7 @@ static void capture_node(uint32_t correlation, uint64_t node, const char *call_n
 
 static void nodes_of_many_types(void)
 {
-	play_start();
+	play_start_with_all_calls();
 	play_graph(GRAPH);
 	add_node(true, 1, 11, CUDA_NODE_EMPTY);
 	add_node(false, 2, 12, CUDA_NODE_MEM_ALLOC);

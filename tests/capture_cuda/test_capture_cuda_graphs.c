@@ -745,7 +745,7 @@ static void updated_nodes(void)
 	static const uint64_t updated[] = {12, 12, 103, 999};
 	struct model_open call;
 
-	play_start();
+	play_start_with_all_calls();
 	play_layers();
 	play_instantiate();
 	for (uint32_t i = 0; i < 4; i++) {

@@ -127,7 +127,7 @@ static void nameless(void)
 {
 	struct cupti_kernel kernel;
 
-	play_start();
+	play_start_with_all_calls();
 	model_call(CUPTI_DOMAIN_RUNTIME, 1999, 1, NULL);
 	model_call(CUPTI_DOMAIN_DRIVER, 99999, 2, "cuFromTheFuture");
 	for (uint32_t call = 1; call <= 2; call++) {
@@ -163,7 +163,7 @@ static void nameless_among_many(void)
 {
 	char name[32];
 
-	play_start();
+	play_start_with_all_calls();
 	model_call(CUPTI_DOMAIN_RUNTIME, 1999, 1, NULL);
 	for (uint32_t i = 0; i < named_count; i++) {
 		snprintf(name, sizeof(name), "cuda%u", i);
@@ -218,7 +218,7 @@ static void untimed(void)
 	struct cupti_kernel kernel = play_kernel(1, "kernel");
 	struct model_open call;
 
-	play_start();
+	play_start_with_all_calls();
 	play_call(1);
 	PLAY_PUT(kernel);
 	model_enter(&call, CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL, 2, "cudaLaunchKernel", NULL);
@@ -488,7 +488,7 @@ static void driver_calls_of_one_number(void)
 {
 	struct cupti_kernel kernel;
 
-	play_start();
+	play_start_with_all_calls();
 	model_call(CUPTI_DOMAIN_DRIVER, DRIVER_LAUNCH - 1, 11, "cuCtxGetCurrent");
 	model_call(CUPTI_DOMAIN_DRIVER, DRIVER_LAUNCH, 11, "cuLaunchKernel");
 	kernel = play_kernel(11, "from before");

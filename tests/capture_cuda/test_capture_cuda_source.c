@@ -65,8 +65,8 @@ static void what_is_needed_turns_the_source_off(void **state)
 	} failures[] = {
 		{MODEL_REGISTER_BUFFERS, 0, "cuptiActivityRegisterCallbacks"},
 		{MODEL_ENABLE, 1, "cuptiActivityEnable"},
-		{MODEL_ENABLE_DOMAIN, 0, "cuptiEnableDomain"},
-		{MODEL_ENABLE_DOMAIN, 2, "cuptiEnableDomain"},
+		{MODEL_ENABLE_CALLBACK, 0, "cuptiEnableCallback"},
+		{MODEL_ENABLE_CALLBACK, 100, "cuptiEnableCallback"},
 		{MODEL_GET_VERSION, 0, "cuptiGetVersion"},
 	};
 

@@ -55,6 +55,7 @@ expect_code 2 diff --by stream a b
 expect_code 2 diff --threshold=-1 a b
 expect_code 2 record --backend metal true
 expect_code 2 record --hsa-mode guess true
+expect_code 2 record --calls some true
 expect_code 2 export --format kineto --rank x -o out.json no.dagtap
 expect_code 2 softgpu --no-such-option true
 expect_code 2 softgpu
@@ -119,5 +120,6 @@ completes "kernel" dagtap summary --by = k
 completes "kernel stream graph scope api" dagtap summary --by =
 completes "csv" dagtap export --format c
 completes "intercept" dagtap record --hsa-mode i
+completes "all" dagtap record --calls a
 completes "" dagtap summary run
 completes "" dagtap record -- --qu

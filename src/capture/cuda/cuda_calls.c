@@ -12,6 +12,7 @@
 #include "capture/cuda/cuda_cid.h"
 #include "capture/cuda/cuda_current.h"
 #include "capture/cuda/cuda_graph_capture.h"
+#include "capture/cuda/cuda_selection.h"
 #include "capture/frame.h"
 #include "capture/scope.h"
 
@@ -19,6 +20,7 @@
 #define FUNCTION_COUNT (RECORD_CUDA_FUNCTION_END - RECORD_CUDA_FUNCTION_FIRST)
 
 static struct call_counters counters;
+static bool has_list; /* calls of the list alone are asked for; set before any callback */
 static __thread struct call_counter *counter __attribute__((tls_model("initial-exec")));
 
 _Atomic uint64_t cuda_cid_near = CUDA_CID_NEAR_FIRST;
@@ -34,6 +36,7 @@ struct call_counts cuda_calls_count(void)
 
 void cuda_calls_begin(void)
 {
+	has_list = cuda_selection_is_list();
 	uint64_t near = CUDA_CID_NEAR_FIRST, last = session_skip_cids(CUDA_CID_END);
 
 	if (last && last < CUDA_CID_END)
@@ -111,15 +114,18 @@ static void count_entered(void)
 	call_count(counter, &counter->entered);
 }
 
-/* A runtime call that was entered before the recording is seen only by the driver calls within
- * it, which have its number. The first of them stands for it: returns true for the others. */
+/* A runtime call that was entered before the recording, or that CUPTI was not asked for, is seen
+ * only by the driver calls within it, which have its number. The first of them stands for it:
+ * returns true for the others. Where all calls are asked for, this can only be the first call of a
+ * thread: the numbers of later calls differ, and the ledger reports those that do not. */
 static bool is_of_call_under_way(enum cupti_domain domain, uint64_t cid)
 {
 	bool is_drivers = domain == CUPTI_DOMAIN_DRIVER;
 	bool is_again = is_drivers && cid && cid == cuda_current.under_way;
+	bool may_be_inner = has_list || !cuda_current.has_begun;
 
 	if (!is_again)
-		cuda_current.under_way = is_drivers && !cuda_current.has_begun ? cid : 0;
+		cuda_current.under_way = is_drivers && may_be_inner ? cid : 0;
 	cuda_current.has_begun = true;
 	return is_again;
 }

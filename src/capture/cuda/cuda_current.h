@@ -24,7 +24,7 @@ struct cuda_current {
 	struct cuda_told_call innermost; /* the innermost call; cbid 0 once it is left */
 	size_t edge_place;		 /* where cuda_params_edge last found an edge of it */
 	/* The number of a runtime call of which only driver calls were seen, since it was
-	 * entered before the recording; 0: none. */
+	 * entered before the recording or is not asked for; 0: none. */
 	uint64_t under_way;
 };
 

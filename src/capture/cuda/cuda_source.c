@@ -15,6 +15,7 @@
 #include "capture/cuda/cuda_calls.h"
 #include "capture/cuda/cuda_graph_capture.h"
 #include "capture/cuda/cuda_names.h"
+#include "capture/cuda/cuda_selection.h"
 #include "capture/cuda/cupti.h"
 #include "capture/log.h"
 #include "capture/visible.h"
@@ -51,11 +52,6 @@ static const struct {
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(*kinds))
 
-static const uint32_t domains[] = {CUPTI_DOMAIN_RESOURCE, CUPTI_DOMAIN_RUNTIME,
-				   CUPTI_DOMAIN_DRIVER};
-
-#define DOMAIN_COUNT (sizeof(domains) / sizeof(*domains))
-
 static void *subscriber;       /* CUPTI's handle of us */
 static _Atomic bool is_live;   /* subscribed */
 static uint32_t enabled_kinds; /* a bit for each element of kinds */
@@ -69,9 +65,9 @@ static uint32_t failures_named;	    /* kinds of failures that the SOURCE record 
 /* ---- callbacks ---- */
 
 /* The driver calls by which CUPTI asks for the name of the kernel before each launch by a
- * runtime call. Their callbacks are ignored here and not disabled one by one: a thread that is
- * inside such a call when its callback is disabled has one number for all its calls from then on
- * (H200, CUDA 13.0). */
+ * runtime call. Where all calls are asked for, their callbacks are ignored here and not disabled
+ * one by one: a thread that is inside such a call when its callback is disabled has one number for
+ * all its calls from then on (H200, CUDA 13.0). */
 static bool is_cuptis_own(uint32_t domain, uint32_t cbid)
 {
 	return domain == CUPTI_DOMAIN_DRIVER &&
@@ -217,6 +213,7 @@ static bool enable_kinds(char *ret_reason)
 static bool enable_all(char *ret_reason)
 {
 	uint32_t result = cupti.register_buffers(cuda_buffers_lend, cuda_buffers_take);
+	const char *function;
 
 	if (result != CUPTI_OK)
 		return fail("cuptiActivityRegisterCallbacks", result, ret_reason);
@@ -224,12 +221,8 @@ static bool enable_all(char *ret_reason)
 		add_absence("the times of events");
 	if (!enable_kinds(ret_reason))
 		return false;
-	for (size_t i = 0; i < DOMAIN_COUNT; i++) {
-		result = cupti.enable_domain(1, subscriber, domains[i]);
-		if (result != CUPTI_OK)
-			return fail("cuptiEnableDomain", result, ret_reason);
-	}
-	return true;
+	result = cuda_selection_enable(subscriber, &function);
+	return result == CUPTI_OK || fail(function, result, ret_reason);
 }
 
 /* Subscribes to CUPTI and enables everything. Returns false with the reason, and undoes what it
@@ -298,6 +291,8 @@ static void part_start(void)
 		return;
 	}
 	cuda_devices_record();
+	if (cuda_selection_is_list())
+		session_witness(WITNESS_CUDA_CALLS_SELECTED, 1);
 	write_anchor();
 	write_source();
 	atomic_store(&is_live, true);

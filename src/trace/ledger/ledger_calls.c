@@ -160,7 +160,14 @@ void ledger_judge_lost_calls(struct ledger *ledger, struct trace_source *source,
 		ledger_excuse_edge(ledger, source, lost, dropped, "activities whose call was");
 
 	source->orphan_activities -= lost - left;
-	if (!ledger->witnesses_are_late && !ledger->open_calls &&
-	    !ledger_losses(ledger, RECORD_CLASS_API))
+	if (!left || ledger->witnesses_are_late || ledger->open_calls ||
+	    ledger_losses(ledger, RECORD_CLASS_API))
+		return;
+	if (ledger_witness_or_0(ledger, WITNESS_CUDA_CALLS_SELECTED))
+		ledger_say(ledger, source,
+			   strtab_format(ledger->load->strings,
+					 "the calls of %llu activities were not subscribed",
+					 (unsigned long long)left));
+	else
 		source->unexplained += left;
 }

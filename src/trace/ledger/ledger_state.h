@@ -131,8 +131,8 @@ bool ledger_is_unsubmitted(const struct ledger *ledger, uint32_t call);
 void ledger_add_calls(struct ledger *ledger, const char *name, enum record_domain interface);
 
 /* Judges LOST activities of a line, already counted as orphans, whose correlation id has no call
- * row: the ring may have reused the call's chunk, the call was dropped, or it had not returned. The
- * rest is unexplained. */
+ * row: the ring may have reused the call's chunk, the call was dropped, it had not returned, or
+ * CUPTI was not asked for it. The rest is unexplained. */
 void ledger_judge_lost_calls(struct ledger *ledger, struct trace_source *source, uint64_t lost);
 
 /* Each adds the lines of its subject. ledger_add_cuda: calls and activities of a process with CUDA

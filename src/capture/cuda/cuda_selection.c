@@ -1,0 +1,78 @@
+/* Asks CUPTI for callbacks; see cuda_selection.h. */
+#include "capture/cuda/cuda_selection.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "capture/cuda/cupti.h"
+#include "capture/env.h"
+
+struct callback {
+	uint16_t domain, cbid;
+};
+
+static const struct callback calls[] = {
+#define X(domain, cbid, name) {CUPTI_DOMAIN_##domain, cbid},
+#include "vendor/cuda_selected.list"
+#undef X
+};
+
+static const struct callback resources[] = {
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_MODULE_UNLOAD_STARTING},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPH_CREATED},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPH_DESTROY_STARTING},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPH_CLONED},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPHNODE_CREATE_STARTING},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPHNODE_CREATED},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPHNODE_DESTROY_STARTING},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPHNODE_DEPENDENCY_CREATED},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPHNODE_DEPENDENCY_DESTROY_STARTING},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPHEXEC_CREATED},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPHEXEC_DESTROY_STARTING},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPHNODE_CLONED},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPH_NODE_UPDATED},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPH_NODE_SET_PARAMS},
+};
+
+#define COUNT(list) (sizeof(list) / sizeof(*(list)))
+
+bool cuda_selection_is_list(void)
+{
+	return strcmp(env_text(ENV_CALLS), "all") != 0;
+}
+
+/* A callback that this CUPTI does not know is left out: there is no such call. */
+static uint32_t enable_each(void *subscriber, const struct callback *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t result =
+			cupti.enable_callback(1, subscriber, list[i].domain, list[i].cbid);
+
+		if (result != CUPTI_OK && result != CUPTI_INVALID_PARAMETER)
+			return result;
+	}
+	return CUPTI_OK;
+}
+
+static uint32_t enable_domains(void *subscriber)
+{
+	uint32_t result = cupti.enable_domain(1, subscriber, CUPTI_DOMAIN_RUNTIME);
+
+	return result == CUPTI_OK ? cupti.enable_domain(1, subscriber, CUPTI_DOMAIN_DRIVER)
+				  : result;
+}
+
+uint32_t cuda_selection_enable(void *subscriber, const char **ret_function)
+{
+	uint32_t result = enable_each(subscriber, resources, COUNT(resources));
+	bool is_list = cuda_selection_is_list();
+
+	if (result == CUPTI_OK && !is_list) {
+		*ret_function = "cuptiEnableDomain";
+		return enable_domains(subscriber);
+	}
+	if (result == CUPTI_OK)
+		result = enable_each(subscriber, calls, COUNT(calls));
+	*ret_function = "cuptiEnableCallback";
+	return result;
+}

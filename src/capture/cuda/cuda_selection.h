@@ -1,0 +1,22 @@
+/* Which callbacks CUPTI is asked for. Each callback costs the program time, so the default is the
+ * calls of vendor/cuda_selected.list, and DAGTAP_CALLS=all is every call of the runtime and the
+ * driver. Of the resources' callbacks the same few are enabled in both cases: the lives of graphs,
+ * and the end of a module. CUPTI would bring one more for each kernel that is launched (H200, CUDA
+ * 13.0).
+ *
+ * The choice is the process's: nothing is enabled or disabled while a recording is on, because
+ * CUPTI then numbers the calls of threads that are inside of a call wrongly (docs/cuda.md). */
+#ifndef DAGTAP_CAPTURE_CUDA_SELECTION_H
+#define DAGTAP_CAPTURE_CUDA_SELECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Returns whether the calls of the list alone are asked for. Any thread. */
+bool cuda_selection_is_list(void);
+
+/* Enables the callbacks of SUBSCRIBER. Returns CUPTI_OK, or CUPTI's error with the name of the
+ * function that failed. Called by the thread that starts the session. */
+uint32_t cuda_selection_enable(void *subscriber, const char **ret_function);
+
+#endif
