@@ -16,6 +16,7 @@ import cost
 import fields
 import jax_part
 import layers
+import locked
 import report
 import ring
 import tool
@@ -36,6 +37,7 @@ class Context:
         self.recording = work / "run.dagtap"
         self.pairs = arguments.pairs
         self.framework_pairs = arguments.framework_pairs
+        self.rounds = arguments.rounds
         self.is_dry = arguments.dry_run
         self.kept = arguments.keep
         self.ring_seconds, self.ring_rate = arguments.ring_seconds, arguments.ring_rate
@@ -76,6 +78,9 @@ PARTS = {
     "fields": (fields.measure, True),
     "torch-graph": (cost.torch_graph, True),
     "jax": (jax_part.measure, True),
+    "decode": (locked.decode, True),
+    "decode-graph": (locked.decode_graph, True),
+    "jax-step": (locked.jax_step, True),
     "nccl": (waits.measure, True),
     "ring": (ring.measure, False),
 }
@@ -152,6 +157,7 @@ def parse():
     parser.add_argument("--only", help="parts, by commas: " + ", ".join(PARTS))
     parser.add_argument("--pairs", type=int, default=9, help="runs of each way, for programs in C")
     parser.add_argument("--framework-pairs", type=int, default=2, help="runs of each way, for PyTorch and JAX")
+    parser.add_argument("--rounds", type=int, default=60, help="of the parts that are measured in locked rounds")
     parser.add_argument("--ring-seconds", type=int, default=480)
     # CUPTI's own thread takes longer for each record the longer it has been at work: what it can follow for a while it cannot for long.
     parser.add_argument("--ring-rate", type=int, default=400_000, help="kernels a second; 0: as fast as it goes")
