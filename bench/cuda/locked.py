@@ -28,16 +28,17 @@ class Worker:
                                       env={**os.environ, **(environment or {})}, process_group=0)
         self.timer = threading.Timer(READY_SECONDS_MOST, self.child.kill)
         self.timer.start()
+        # One after the other, so that no process disturbs the start of another.
+        try:
+            self.read()
+        finally:
+            self.timer.cancel()
 
     def read(self):
         for line in self.child.stdout:
             if line.strip() == "ready" or line[0].isdigit():
                 return line
         raise Failure(f"{' '.join(self.child.args)} ended with {self.child.wait()}")
-
-    def await_ready(self):
-        self.read()
-        self.timer.cancel()
 
     def batch(self, steps):
         print(steps, file=self.child.stdin, flush=True)
@@ -135,8 +136,6 @@ def ratio_goal(batches, most):
 def measure(context, title, command, steps, most):
     workers, files = ways(context, command)
     try:
-        for worker in workers.values():
-            worker.await_ready()
         batches = measure_rounds(workers, steps, context.rounds)
     finally:
         for worker in workers.values():
@@ -164,4 +163,5 @@ def decode_graph(context):
 
 
 def jax_step(context):
+    os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"  # many processes share the memory
     return measure(context, "JAX training step, scan, gradient, Adam; peer: jax.profiler", context.python("jax_step.py"), 200, 1.0)
