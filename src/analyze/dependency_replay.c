@@ -345,12 +345,13 @@ static uint32_t join_entry(struct replay *replay)
 static uint32_t count_records(const struct dependency_walk *walk, const struct trace_call *call)
 {
 	const struct trace *trace = walk->deps->trace;
-	const struct trace_event_record *rows = &trace->event_records[walk->next_record];
-	uint32_t most = trace->event_records_count - walk->next_record, count = 0;
+	uint32_t at = walk->next_record;
 
-	while (count < most && rows[count].process == call->process && rows[count].cid == call->cid)
-		count++;
-	return count;
+	while (at < trace->event_records_count &&
+	       trace->event_records[at].process == call->process &&
+	       trace->event_records[at].cid == call->cid)
+		at++;
+	return at - walk->next_record;
 }
 
 static uint32_t find_record(const struct trace_event_record *rows, uint32_t count, uint32_t node)

@@ -24,9 +24,12 @@ static bool find(const struct numbers *numbers, struct hash_probe *probe, uint64
 
 static bool is_last(const struct numbers *numbers, uint64_t high, uint64_t low)
 {
-	const struct numbers_pair *last = &numbers->pairs[numbers->last];
+	const struct numbers_pair *last;
 
-	return numbers->count && last->high == high && last->low == low;
+	if (numbers->count == 0)
+		return false;
+	last = &numbers->pairs[numbers->last];
+	return last->high == high && last->low == low;
 }
 
 /* As numbers_get, for a pair that is not the last one. */

@@ -21,9 +21,12 @@ uint32_t graph_input_find_updates(const struct graph_input *input, uint64_t exec
 const struct input_update *graph_input_next_update(const struct graph_input *input,
 						   uint64_t exec_id, uint64_t cid, uint32_t *at)
 {
-	const struct input_update *update = &input->updates[*at];
+	const struct input_update *update;
 
-	if (*at == input->updates_count || update->exec_id != exec_id || update->cid >= cid)
+	if (*at == input->updates_count)
+		return NULL;
+	update = &input->updates[*at];
+	if (update->exec_id != exec_id || update->cid >= cid)
 		return NULL;
 	++*at;
 	return update;
