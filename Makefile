@@ -1,4 +1,5 @@
-# The short way in; CMakePresets.json holds the rest. Options: BUILD_JOBS, FUZZ_SECONDS, PREFIX, DESTDIR.
+# The short way in; CMakePresets.json holds the rest. Options: BUILD_JOBS, FUZZ_SECONDS, PREFIX,
+# DESTDIR.
 
 BUILD_JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 300
@@ -27,12 +28,13 @@ check: deps-check build
 check-conformance: deps-check build
 	ctest --preset default -L conformance --output-on-failure
 
-# HIP 6.4.3 and 7.2.4, rocBLAS and RCCL, in folders of their own (build/rocm): 1.1 GB from Debian's mirror, once.
+# HIP 6.4.3 and 7.2.4, rocBLAS and RCCL, in folders of their own (build/rocm): 1.1 GB from Debian's
+# mirror, once.
 check-rocm: deps-check build
 	@scripts/check-rocm.sh $(BUILD_JOBS)
 
-# JAX for AMD GPUs as it is released, on the software GPU, in build/jax-rocm: 1.7 GB from Debian's mirror and the package
-# index, once.
+# JAX for AMD GPUs as it is released, on the software GPU, in build/jax-rocm: 1.7 GB from Debian's
+# mirror and the package index, once.
 check-jax-rocm: deps-check build
 	@scripts/check-jax-rocm.sh $(BUILD_JOBS)
 
@@ -47,7 +49,7 @@ stress: build
 
 fuzz: deps-check
 	@scripts/build.sh fuzz $(BUILD_JOBS) fuzz/all
-	@scripts/fuzz.sh $(FUZZ_SECONDS)
+	@scripts/fuzz.sh $(FUZZ_SECONDS) $(BUILD_JOBS)
 
 install: build
 	cmake --install build --prefix $(PREFIX)

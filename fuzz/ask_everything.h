@@ -4,6 +4,7 @@
 
 #include "trace/trace_model.h"
 
+/* Calls every analysis and every writer on TRACE, and ignores what they return. */
 void ask_everything(const struct trace *trace);
 
 #endif

@@ -17,6 +17,7 @@ enum {
 	EVENTS = 2,
 	GRAPHS = 4,
 	FEW = 4, /* limit of most arrays */
+	SLOTS_MOST = 32,
 	SLOT_BYTES = 1024,
 	BUFFERS = 4,
 	BUFFER_BYTES = 4096,
@@ -28,6 +29,7 @@ struct program {
 	const uint8_t *at, *end;
 	struct patch_program_result result;
 	uint32_t depth;
+	uint32_t slots_added; /* in all recordings */
 	struct dagpatch_context *contexts[CONTEXTS];
 	struct dagpatch_cache *caches[CACHES];
 	struct dagpatch_recording *recordings[RECORDINGS];
@@ -265,6 +267,10 @@ static int add_slot(struct program *program, struct dagpatch_recording *recordin
 		.on_host = one_in(program, 8),
 	};
 
+	/* Each recording begins with two slots. adopt has SLOTS_MOST addresses. */
+	if (program->slots_added == SLOTS_MOST - 2)
+		return 0;
+	program->slots_added++;
 	return dagpatch_slot_add(recording, array_of(program, &given),
 				 one_in(program, 64) ? NULL : &slot);
 }
@@ -449,18 +455,19 @@ static int add_captured(struct program *program, struct dagpatch_recording *reco
 }
 
 /* Fills the addresses of two captures of the same work: the first two buffers, and other ones. */
-static void fill_addresses(struct program *program, void *addresses[2][FEW])
+static void fill_addresses(struct program *program, void *addresses[2][SLOTS_MOST])
 {
-	for (uint32_t i = 0; i < FEW; i++)
+	for (uint32_t i = 0; i < SLOTS_MOST; i++)
 		for (uint32_t j = 0; j < 2; j++)
-			addresses[j][i] = program->buffers[2 * j + i % 2] + SLOT_BYTES * (i / 2);
+			addresses[j][i] =
+				program->buffers[2 * j + i % 2] + SLOT_BYTES * (i % FEW / 2);
 }
 
 static int add_graph(struct program *program, struct dagpatch_recording *recording)
 {
 	struct dagpatch_model_graph **graphs = &program->graphs[2 * (byte(program) % 2)];
 	const uint32_t slots[FEW] = {0, 1, 2};
-	void *addresses[2][FEW];
+	void *addresses[2][SLOTS_MOST];
 	struct dagpatch_declared declared = {.byte = number32(program, 9),
 					     .slot = number32(program, 2)};
 	struct dagpatch_graph graph = {
@@ -482,7 +489,7 @@ static int adopt(struct program *program, struct dagpatch_recording *recording)
 {
 	struct dagpatch_model_graph **graphs = &program->graphs[2 * (byte(program) % 2)];
 	struct dagpatch_model_exec **exec = &program->execs[2 * (byte(program) % 2)];
-	void *addresses[2][FEW];
+	void *addresses[2][SLOTS_MOST];
 	struct dagpatch_declared declared = {.node = number32(program, 2),
 					     .byte = number32(program, 9),
 					     .slot = number32(program, 2),
