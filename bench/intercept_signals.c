@@ -96,7 +96,7 @@ create_queue(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 	     void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data), void *data,
 	     uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **ret_queue)
 {
-	/* Never freed, like the intercept queue's own data. */
+	/* Not freed once it is registered, like the intercept queue's own data. */
 	struct queue *queue = malloc(sizeof(*queue));
 	hsa_status_t status;
 
@@ -105,10 +105,13 @@ create_queue(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 	queue->agent = agent;
 	status = ext.hsa_amd_queue_intercept_create_fn(agent, size, type, callback, data,
 						       private_bytes, group_bytes, ret_queue);
+	if (status == HSA_STATUS_SUCCESS) {
+		ext.hsa_amd_profiling_set_profiler_enabled_fn(*ret_queue, 1);
+		status = ext.hsa_amd_queue_intercept_register_fn(*ret_queue, write_packets, queue);
+	}
 	if (status != HSA_STATUS_SUCCESS)
-		return status;
-	ext.hsa_amd_profiling_set_profiler_enabled_fn(*ret_queue, 1);
-	return ext.hsa_amd_queue_intercept_register_fn(*ret_queue, write_packets, queue);
+		free(queue);
+	return status;
 }
 
 bool OnLoad(struct hsa_api_table *table, uint64_t runtime_version, uint64_t failed_count,

@@ -195,7 +195,7 @@ static int measure_floors(const uint8_t *bytes, size_t size, struct bytes *packe
 
 static int read_floors(const char *path, struct bytes *packed, struct report *report)
 {
-	struct stat status;
+	struct stat status = {0};
 	void *bytes = MAP_FAILED;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int error = 0;

@@ -376,19 +376,19 @@ static int measure_ratio(struct subject *bare, struct subject *subject, uint32_t
 	double times[2][ROUNDS_MOST], quotients[ROUNDS_MOST];
 	struct subject *const both[2] = {bare, subject};
 	uint32_t count = rounds();
-	int err = 0;
 
-	for (uint32_t round = 0; !err && round < count; round++) {
-		for (int i = 0; !err && i < 2; i++) {
-			err = measure(both[i], moved, 0);
+	for (uint32_t round = 0; round < count; round++) {
+		for (int i = 0; i < 2; i++) {
+			int err = measure(both[i], moved, 0);
+
 			for (uint32_t repeat = 0; !err && repeat < repeats; repeat++)
 				err = measure(both[i], moved, repeat);
+			if (err)
+				return err;
 			times[i][round] = bench_median(both[i]->samples[HOST], repeats);
 		}
 		quotients[round] = times[1][round] / times[0][round];
 	}
-	if (err)
-		return err;
 	*ratio = (struct ratio){
 		.nodes = node_count,
 		.percent = percents[moved],

@@ -234,12 +234,13 @@ static void write_file(const void *context, void *ret_timed)
 	fd = open(writing->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0 || !buffer) {
 		timed->error = fd < 0 ? -errno : -ENOMEM;
-		return;
+	} else {
+		memset(buffer, 1, BUFFER_BYTES);
+		begin = cpu_now();
+		timed->error = write_bytes(fd, buffer, writing->bytes);
+		timed->seconds = cpu_since(begin);
 	}
-	memset(buffer, 1, BUFFER_BYTES);
-	begin = cpu_now();
-	timed->error = write_bytes(fd, buffer, writing->bytes);
-	timed->seconds = cpu_since(begin);
+	free(buffer);
 }
 
 int floor_write(const char *path, uint64_t bytes, struct cpu_seconds *ret_seconds)

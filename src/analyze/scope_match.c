@@ -31,7 +31,7 @@ const char *scope_group_name(const struct trace *trace, const struct trace_scope
 	while (*text && used < SCOPE_GROUP_CHARS - 1) {
 		bool is_digit = isdigit((unsigned char)*text);
 
-		buffer[used++] = is_digit ? '*' : *text;
+		buffer[used++] = (char)(is_digit ? '*' : *text);
 		text++;
 		while (is_digit && isdigit((unsigned char)*text))
 			text++;

@@ -32,7 +32,7 @@ static bool is_on(const struct frame *frame)
 
 /* The return is counted between reserve and commit: closing the spool waits for records that are
  * being written, so that the count and the record belong to the same session. */
-void frame_write(const struct frame *frame, int err, uint32_t word_count, const uint64_t *words,
+void frame_write(const struct frame *frame, int result, uint32_t word_count, const uint64_t *words,
 		 struct call_counter *counter)
 {
 	uint64_t end_ns = frame->end_ns ? frame->end_ns : session_now_ns();
@@ -57,7 +57,7 @@ void frame_write(const struct frame *frame, int err, uint32_t word_count, const 
 	api->scope = frame->scope;
 	api->begin_ns = frame->begin_ns;
 	api->end_ns = end_ns;
-	api->result = err;
+	api->result = result;
 	api->activities = frame->activities;
 	memcpy(api->args, words, word_count * sizeof(*words));
 	writer_commit(writer, api, RECORD_API, bytes, frame->function);

@@ -39,14 +39,14 @@ struct progress {
 /* What the functions below need to add a spool to the bundle. */
 struct passage {
 	struct bundle_writer *writer;
-	struct progress *progress;
+	struct progress progress;
 	struct gather_result *result;
 	struct dagtap_error *error;
 };
 
 static void show_progress(void *context, uint64_t done, uint64_t total)
 {
-	struct progress *progress = ((struct passage *)context)->progress;
+	struct progress *progress = &((struct passage *)context)->progress;
 
 	if (!isatty(STDERR_FILENO))
 		return;
@@ -187,15 +187,15 @@ static int put_named(struct passage *passage, const struct gather_request *reque
 static int put_all(struct passage *passage, const struct gather_request *request,
 		   struct dirent **entries, int count)
 {
-	struct progress progress = {.spool_count = (uint32_t)count};
+	struct progress *progress = &passage->progress;
 	int err = 0;
 
-	passage->progress = &progress;
+	progress->spool_count = (uint32_t)count;
 	for (int i = 0; i < count && err == 0; i++) {
-		progress.spool++;
+		progress->spool++;
 		err = put_named(passage, request, entries[i]->d_name);
 	}
-	if (progress.is_told)
+	if (progress->is_told)
 		fputs("\r\033[K", stderr);
 	return err;
 }

@@ -19,11 +19,11 @@ int apply_if_needed(struct dagpatch_recording *recording);
 int apply_refuse(struct dagpatch_recording *recording, int err);
 
 /* Between these two calls the images and NEXT of recaptured work have the wanted values, but
- * nothing is applied. wanted_end gets RC, the result of the work in between, tells it to the other
+ * nothing is applied. wanted_end gets ERR, the result of the work in between, tells it to the other
  * ranks, and returns what recapture_agree returns. If wanted_begin fails, wanted_end must not be
  * called. */
 int wanted_begin(struct dagpatch_recording *recording);
-int wanted_end(struct dagpatch_recording *recording, int rc);
+int wanted_end(struct dagpatch_recording *recording, int err);
 
 /* dagpatch_verify for the addresses ADDRESSES, which are written into the images. */
 int verify_graph(struct dagpatch_recording *recording, const uint64_t *addresses);

@@ -26,14 +26,14 @@ struct mark recording_mark(const struct dagpatch_recording *recording);
 void recording_rewind(struct dagpatch_recording *recording, const struct mark *mark);
 
 /* Every function that adds a node at the top begins with add_begin (or add_check) and ends with
- * add_end. add_begin checks the recording's state and fills *RET_MARK. add_end gets RC, the result
+ * add_end. add_begin checks the recording's state and fills *RET_MARK. add_end gets ERR, the result
  * so far: if that is 0, it records the dependencies of the node and returns its number; otherwise
  * it removes everything added since MARK. */
 int add_begin(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark);
 
 /* add_begin for calls that have begun with recording_enter. */
 int add_check(struct dagpatch_recording *recording, const char *what, struct mark *ret_mark);
-int add_end(struct dagpatch_recording *recording, int rc, const struct mark *mark,
+int add_end(struct dagpatch_recording *recording, int err, const struct mark *mark,
 	    const struct dagpatch_after *after, uint32_t *ret_node);
 
 #endif

@@ -13,13 +13,13 @@
 int recapture_prepare(struct dagpatch_recording *recording, bool is_due);
 
 /* The second vote: if recapture_prepare has promised it, tells the other ranks that this rank's
- * step ended with RC. Returns RC or, if RC is 0, -ECANCELED (another rank failed) or the vote's
+ * step ended with ERR. Returns ERR or, if ERR is 0, -ECANCELED (another rank failed) or the vote's
  * error. */
-int recapture_agree(struct dagpatch_recording *recording, int rc);
+int recapture_agree(struct dagpatch_recording *recording, int err);
 
-/* Tells the ranks that would wait for it that this launch fails with RC before it has begun.
- * Returns RC. */
-int recapture_refuse(struct dagpatch_recording *recording, int rc);
+/* Tells the ranks that would wait for it that this launch fails with ERR before it has begun.
+ * Returns ERR. */
+int recapture_refuse(struct dagpatch_recording *recording, int err);
 
 /* Puts each NEXT that was captured for a cache into the cache. */
 void recapture_cache(struct dagpatch_recording *recording);

@@ -110,6 +110,8 @@ static bool survey(struct kept_scopes *kept_scopes, const struct spool_chunk *ch
 /* Writes a THREAD record if the last one was of another thread. */
 static void speak_for(struct writer *w, const struct record_thread *thread)
 {
+	/* THREAD is set: each chunk begins with a THREAD record.
+	 * NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 	if (w->thread.tid == thread->header.tag && w->thread.scope_number == thread->scope_number)
 		return;
 	w->thread.tid = thread->header.tag;

@@ -259,7 +259,8 @@ int symbol_compare_names(const void *a, const void *b)
 /* Reads where one of ROCclr's own kernels has its arguments; does nothing for other symbols. */
 static int read_layout(const struct code_object *object, struct symbol *symbol)
 {
-	if (!symbol->info.is_kernel || strncmp(symbol->info.name, BLIT_PREFIX, strlen(BLIT_PREFIX)))
+	if (!symbol->info.is_kernel ||
+	    strncmp(symbol->info.name, BLIT_PREFIX, strlen(BLIT_PREFIX)) != 0)
 		return 0;
 	symbol->layout = malloc(sizeof(*symbol->layout));
 	if (!symbol->layout)

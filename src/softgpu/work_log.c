@@ -183,7 +183,7 @@ __attribute__((format(printf, 2, 3))) static void line_add(struct line *line, co
 static void line_add_name(struct line *line, const char *name)
 {
 	for (; *name; name++)
-		line->text[line->length++] = (unsigned char)*name < ' ' ? '?' : *name;
+		line->text[line->length++] = (char)((unsigned char)*name < ' ' ? '?' : *name);
 }
 
 static void line_add_times(struct line *line, uint64_t begin_tick)

@@ -20,6 +20,8 @@ static bool find(const struct work_table *table, struct hash_probe *probe,
 {
 	*probe = hash_map_probe(&table->map, hash_work(work));
 	while (hash_map_next(&table->map, probe)) {
+		/* Works are zeroed before they are filled, padding included.
+		 * NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-*) */
 		if (!memcmp(&table->trace->works[probe->row], work, sizeof(*work)))
 			return true;
 	}

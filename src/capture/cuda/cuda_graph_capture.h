@@ -11,9 +11,9 @@
 
 /* A recording starts: counts launches from 0. */
 void cuda_graphs_begin(void);
-/* A callback of CUPTI's about a graph: STEP is the callback's number, DATA the struct that comes
- * with it. */
-void cuda_graphs_told(enum cupti_resource step, const struct cupti_graph_data *data);
+/* A callback of CUPTI's about a graph: CALLBACK is its number, DATA the struct that comes with
+ * it. */
+void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_data *data);
 
 /* After a call that has added a node of any kind: writes which graphs the node holds. The call
  * has succeeded. */

@@ -277,20 +277,20 @@ static void replace_all(struct exec_update *update, const struct graph_template 
 	free(orders);
 }
 
-void graph_exec_updated(struct hip_call *call, int err, const uint64_t *args)
+void graph_exec_updated(struct hip_call *call, int result, const uint64_t *args)
 {
 	struct exec_update update;
 	struct graph_template *new;
 
 	if (!begin_update(call, args[ARG_hipGraphExecUpdate_hGraphExec], &update))
 		return;
-	if (err == HIP_OK && !graph_template_read(args[ARG_hipGraphExecUpdate_hGraph], &new)) {
+	if (result == HIP_OK && !graph_template_read(args[ARG_hipGraphExecUpdate_hGraph], &new)) {
 		replace_all(&update, new);
 		graph_template_destroy(new);
 	}
 	/* HIP stops at a node that it cannot update, and keeps the updates that it has made
 	 * before. */
-	if (err != HIP_OK)
+	if (result != HIP_OK)
 		note_unknown(&update, "hipGraphExecUpdate failed");
 }
 
@@ -334,9 +334,9 @@ void graph_exec_gone(struct hip_call *call, int result, const uint64_t *args)
 	give_exec(exec);
 }
 
-void graph_exec_node_switched(struct hip_call *call, int err, const uint64_t *args)
+void graph_exec_node_switched(struct hip_call *call, int result, const uint64_t *args)
 {
-	if (err == HIP_OK)
+	if (result == HIP_OK)
 		atomic_store_explicit(&has_switched, true, memory_order_relaxed);
 }
 

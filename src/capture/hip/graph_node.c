@@ -106,9 +106,9 @@ void graph_node_captured_unknown(struct hip_call *call)
 	write_recorded(0, 0, &info);
 }
 
-void graph_node_added(struct hip_call *call, int err, const uint64_t *args)
+void graph_node_added(struct hip_call *call, int result, const uint64_t *args)
 {
-	if (err == HIP_OK && args[0])
+	if (result == HIP_OK && args[0])
 		record_new(call, args[0], args[1], args);
 }
 
@@ -152,12 +152,12 @@ out:
 	free(new);
 }
 
-void graph_node_child_added(struct hip_call *call, int err, const uint64_t *args)
+void graph_node_child_added(struct hip_call *call, int result, const uint64_t *args)
 {
 	uint64_t embedded;
 
-	graph_node_added(call, err, args);
-	if (err == HIP_OK && args[0] && !runtime_graph_child(args[0], &embedded))
+	graph_node_added(call, result, args);
+	if (result == HIP_OK && args[0] && !runtime_graph_child(args[0], &embedded))
 		inherit(args[ARG_hipGraphAddChildGraphNode_childGraph], embedded, 0);
 }
 
@@ -207,9 +207,9 @@ void graph_node_graph_going(struct hip_call *call, const uint64_t *args)
 		forget_nodes(args[ARG_hipGraphDestroy_graph], 0);
 }
 
-void graph_node_gone(struct hip_call *call, int err, const uint64_t *args)
+void graph_node_gone(struct hip_call *call, int result, const uint64_t *args)
 {
-	if (err == HIP_OK)
+	if (result == HIP_OK)
 		forget(args[ARG_hipGraphDestroyNode_node]);
 }
 

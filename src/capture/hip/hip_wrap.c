@@ -72,22 +72,22 @@ void hip_run_before(struct hip_call *call, const uint64_t *args)
 	call->frame.begin_ns = session_now_ns();
 }
 
-void hip_leave(struct hip_call *call, int err, uint32_t word_count, const uint64_t *words)
+void hip_leave(struct hip_call *call, int result, uint32_t word_count, const uint64_t *words)
 {
 	const struct frame *frame = &call->frame;
 
 	frame_pop(&call->frame);
 	/* Before the call's own record: a launch whose API record is in the trace and whose
 	 * NODE_RECORDED is not was not captured. */
-	if (call->capturing && err == HIP_OK) {
+	if (call->capturing && result == HIP_OK) {
 		call->frame.end_ns = session_now_ns();
 		stream_capture_after(call, words);
 	}
 	/* When the session has ended, frame_write writes nothing: what the call has submitted
 	 * since then is not recorded, so it is a call that had not returned. */
 	if (frame->session)
-		frame_write(frame, err, word_count, words, hip_counter);
+		frame_write(frame, result, word_count, words, hip_counter);
 	if (hip_hooks[frame->function].after &&
 	    (!call->is_bare || hip_hooks[frame->function].is_for_all))
-		hip_hooks[frame->function].after(call, err, words);
+		hip_hooks[frame->function].after(call, result, words);
 }

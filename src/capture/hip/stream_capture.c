@@ -132,11 +132,11 @@ static uint64_t key_of(const struct hip_call *call, uint64_t stream)
 	return stream == HIP_STREAM_PER_THREAD ? (uint64_t)session_tid() << 32 | stream : stream;
 }
 
-void stream_capture_begun(struct hip_call *call, int err, const uint64_t *args)
+void stream_capture_begun(struct hip_call *call, int result, const uint64_t *args)
 {
 	uint64_t stream = key_of(call, args[ARG_hipStreamBeginCapture_stream]);
 
-	if (err == HIP_OK && stream && !handle_map_get(&streams, stream) &&
+	if (result == HIP_OK && stream && !handle_map_get(&streams, stream) &&
 	    !handle_map_put(&streams, stream, 1))
 		atomic_fetch_add_explicit(&stream_captures, 1, memory_order_relaxed);
 }
@@ -148,20 +148,20 @@ static void forget(uint64_t stream)
 		atomic_fetch_sub_explicit(&stream_captures, 1, memory_order_relaxed);
 }
 
-void stream_capture_ended(struct hip_call *call, int err, const uint64_t *args)
+void stream_capture_ended(struct hip_call *call, int result, const uint64_t *args)
 {
 	/* Asking the runtime after a failure would change what hipGetLastError is about to
 	 * return to the program. So the error code has to tell whether the capture goes on. */
-	if (err == HIP_CAPTURE_UNMATCHED || err == HIP_CAPTURE_WRONG_THREAD)
+	if (result == HIP_CAPTURE_UNMATCHED || result == HIP_CAPTURE_WRONG_THREAD)
 		return;
-	if (err == HIP_OK && !call->is_bare)
+	if (result == HIP_OK && !call->is_bare)
 		graph_node_graph_made(args[ARG_hipStreamEndCapture_pGraph]);
 	forget(key_of(call, args[ARG_hipStreamEndCapture_stream]));
 }
 
-void stream_capture_stream_gone(struct hip_call *call, int err, const uint64_t *args)
+void stream_capture_stream_gone(struct hip_call *call, int result, const uint64_t *args)
 {
-	if (err == HIP_OK)
+	if (result == HIP_OK)
 		forget(args[ARG_hipStreamDestroy_stream]);
 }
 

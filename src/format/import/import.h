@@ -173,7 +173,7 @@ struct import_interval {
  * outermost scope with an id around that call, unless the file gives its times, gets as parent the
  * innermost scope without an id that was open during all calls under it. Sorts *ROWS, which are the
  * caller's, and may replace their memory. */
-int import_nest(struct import *import, struct import_interval **rows, uint32_t count);
+int import_nest(struct import *import, struct import_interval **intervals, uint32_t count);
 
 /* The outermost scope around SCOPE that has an id in the file, which may be SCOPE itself;
  * TRACE_NONE if there are 256 parents or more. */

@@ -183,7 +183,7 @@ static int64_t count_parts(struct part *part, const struct histogram *histogram)
 
 	whole.window = (struct xspace_window){INT64_MIN, INT64_MAX, 1, 1};
 	fit = put_part(&whole, NULL, &bytes);
-	if (fit < 0)
+	if (fit != 0)
 		return fit;
 	for (uint64_t count = bytes / part->bytes_max + 1; count <= PARTS_MAX; count++) {
 		fit = do_parts_fit(part, histogram, (uint32_t)count);

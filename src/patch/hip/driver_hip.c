@@ -118,6 +118,7 @@ static int find(struct hip_driver *hip, const char *name, void *ret_function,
 	return 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-*): two statements for each function of the list */
 static int find_all(struct hip_driver *hip, struct dagpatch_error *error)
 {
 	int err = find(hip, "hipGetErrorString", &hip->call.hipGetErrorString, error);
@@ -381,7 +382,7 @@ static int fill_empty(struct hip_driver *hip, struct driver_graph *graph)
 	int count = graph_nodes(device, graph, NULL, 0);
 	struct driver_node **nodes;
 	void *node;
-	int err = count;
+	int err;
 
 	if (count <= 0)
 		return count < 0 ? count

@@ -46,11 +46,11 @@ struct dagpatch_model_kernel {
 
 /* Every call that can fail begins with model_begin and ends with model_end. model_begin counts the
  * call and returns a negative errno if it is one that must fail; model_call does the same for a
- * call that may be made while another device is current. model_end passes a failure RC to
- * patch_fault and returns RC. */
+ * call that may be made while another device is current. model_end passes a failure ERR to
+ * patch_fault and returns ERR. */
 int model_call(const char *call);
 int model_begin(const struct patch_device *device, const char *call);
-int model_end(const char *call, int rc);
+int model_end(const char *call, int err);
 
 /* Take and give back device memory as a driver would hold it. -ENOMEM: beyond
  * dagpatch_model_limit. */

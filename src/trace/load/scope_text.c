@@ -57,7 +57,7 @@ static char closing_of(char c)
 	static const char pairs[] = "{}()[]";
 	const char *found = c ? strchr(pairs, c) : NULL;
 
-	return found && (found - pairs) % 2 == 0 ? found[1] : '\0';
+	return (char)(found && (found - pairs) % 2 == 0 ? found[1] : '\0');
 }
 
 /* The quotes and brackets that are open. If they nest deeper than QUOTES_MOST, they never close,
@@ -70,7 +70,7 @@ struct quotes {
 static void quotes_see(struct quotes *quotes, char c)
 {
 	bool is_quote = c == '"' || c == '\'';
-	char closing = is_quote ? c : closing_of(c);
+	char closing = (char)(is_quote ? c : closing_of(c));
 
 	if (quotes->depth && quotes->depth <= QUOTES_MOST &&
 	    quotes->closing[quotes->depth - 1] == c) {
