@@ -510,9 +510,11 @@ struct patch_fault {
 /* Returns the thread's last failure and clears it. */
 struct patch_fault patch_fault_take(void);
 
-/* Returns the interned layout of a kernel whose parameters the driver or the caller knows. NULL:
- * not known, or no memory. Takes a lock of the device's layouts. */
-const struct patch_layout *patch_layout_find(struct patch_device *device, void *function);
+/* Finds the interned layout of a kernel whose parameters the driver or the caller knows. -ENOTSUP:
+ * neither knows them; *RET_LAYOUT is then NULL, as after a failure. Takes a lock of the device's
+ * layouts. */
+int patch_layout_find(struct patch_device *device, void *function,
+		      const struct patch_layout **ret_layout);
 
 /* Fills the pointers into an argument block that kernelParams needs, one for each parameter. */
 enum { PATCH_PARAMETERS = 1024 }; /* most parameters that a layout has */

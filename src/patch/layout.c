@@ -167,42 +167,44 @@ static int add(struct patch_layouts *layouts, const void *function,
 }
 
 /* Call with the write lock, because the driver fills the device's only scratch array. */
-static const struct patch_layout *ask(struct patch_device *device, void *function)
+static int ask(struct patch_device *device, void *function, const struct patch_layout **ret_layout)
 {
 	struct patch_layouts *layouts = device->layouts;
-	const struct patch_layout *layout = find(layouts, function, NULL, 0);
 	uint32_t kept = 0;
 	int count;
 
-	if (layout)
-		return layout;
+	*ret_layout = find(layouts, function, NULL, 0);
+	if (*ret_layout)
+		return 0;
 	count = device->driver->kernel_parameters(device, function, layouts->scratch,
 						  PATCH_PARAMETERS);
-	if (count < 0 || count > PATCH_PARAMETERS)
-		return NULL;
+	if (count < 0)
+		return count;
+	if (count > PATCH_PARAMETERS)
+		return -ENOTSUP;
 	for (int i = 0; i < count; i++)
 		if (layouts->scratch[i].kind != DAGPATCH_PARAMETER_HIDDEN)
 			layouts->scratch[kept++] = layouts->scratch[i];
-	if (check(layouts->scratch, kept) < 0 ||
-	    add(layouts, function, layouts->scratch, kept, true, &layout) < 0)
-		return NULL;
-	return layout;
+	if (check(layouts->scratch, kept) < 0)
+		return -ENOTSUP;
+	return add(layouts, function, layouts->scratch, kept, true, ret_layout);
 }
 
-const struct patch_layout *patch_layout_find(struct patch_device *device, void *function)
+int patch_layout_find(struct patch_device *device, void *function,
+		      const struct patch_layout **ret_layout)
 {
 	struct patch_layouts *layouts = device->layouts;
-	const struct patch_layout *layout;
+	int err;
 
 	pthread_rwlock_rdlock(&layouts->lock);
-	layout = find(layouts, function, NULL, 0);
+	*ret_layout = find(layouts, function, NULL, 0);
 	pthread_rwlock_unlock(&layouts->lock);
-	if (layout)
-		return layout;
+	if (*ret_layout)
+		return 0;
 	pthread_rwlock_wrlock(&layouts->lock);
-	layout = ask(device, function);
+	err = ask(device, function, ret_layout);
 	pthread_rwlock_unlock(&layouts->lock);
-	return layout;
+	return err;
 }
 
 int layout_describe(struct patch_device *device, const void *function,

@@ -304,7 +304,9 @@ static int append_setter(struct dagpatch_recording *recording,
 
 	if (err < 0)
 		return recording_fail(recording, err, "the kernel that sets conditions");
-	layout = patch_layout_find(recording->device, function);
+	err = patch_layout_find(recording->device, function, &layout);
+	if (err < 0 && err != -ENOTSUP)
+		return recording_fail(recording, err, "the kernel that sets conditions");
 	if (!layout || layout->bytes != sizeof(arguments))
 		return recording_fail(recording, -EIO,
 				      "the kernel that sets conditions is another");

@@ -18,15 +18,12 @@
 static int choose_layout(struct dagpatch_recording *recording, const struct dagpatch_kernel *kernel,
 			 const struct patch_layout **ret_layout)
 {
-	const struct patch_layout *layout = patch_layout_find(recording->device, kernel->function);
 	uint32_t *sizes;
-	int err;
+	int err = patch_layout_find(recording->device, kernel->function, ret_layout);
 
+	if (err != -ENOTSUP)
+		return err;
 	patch_fault_take(); /* an unknown kernel is not a failure */
-	if (layout) {
-		*ret_layout = layout;
-		return 0;
-	}
 	sizes = malloc(((size_t)kernel->argument_count + 1) * sizeof(*sizes));
 	if (!sizes)
 		return -ENOMEM;

@@ -212,8 +212,10 @@ static int prepare(struct measuring *measuring)
 						   &measuring->cells);
 	if (err < 0)
 		return err;
-	measuring->layout = patch_layout_find(device, measuring->function);
-	if (!measuring->layout || measuring->layout->bytes != sizeof(uint64_t))
+	err = patch_layout_find(device, measuring->function, &measuring->layout);
+	if (err < 0)
+		return err;
+	if (measuring->layout->bytes != sizeof(uint64_t))
 		return patch_fault(-EIO, "cuFuncGetParamInfo", 0, "another kernel's parameters");
 	err = make_plain(measuring);
 	return err < 0 ? err : make_patched(measuring);

@@ -110,6 +110,7 @@ static int fill_kernel(const struct cuda_kernel_node_params *from,
 
 static int get_kernel(struct cuda_driver *cuda, cuda_node node, struct patch_image *image)
 {
+	const struct patch_layout *layout;
 	struct cuda_kernel_node_params params;
 	int err = CUDA_CALL(cuda, cuGraphKernelNodeGetParams_v2, node, &params);
 
@@ -117,7 +118,10 @@ static int get_kernel(struct cuda_driver *cuda, cuda_node node, struct patch_ima
 		err = CUDA_CALL(cuda, cuKernelGetFunction, &params.func, params.kern);
 	if (err)
 		return err;
-	return fill_kernel(&params, patch_layout_find(&cuda->base, params.func), image);
+	err = patch_layout_find(&cuda->base, params.func, &layout);
+	if (err && err != -ENOTSUP)
+		return err;
+	return fill_kernel(&params, layout, image);
 }
 
 /* ---- copies and memsets ---- */

@@ -130,6 +130,8 @@ int hip_kernel_parameters(struct patch_device *device, void *function,
 
 	if (name && hip->loader.query_segment_descriptors)
 		err = ask_code_objects(hip, name, ret_parameters, capacity);
+	if (err == -ENOMEM)
+		return patch_fault(err, "amdhsa.kernels", 0, "no memory");
 	return err < 0 ? patch_fault(-ENOTSUP, "amdhsa.kernels", 0, "kernel's parameters unknown")
 		       : err;
 }

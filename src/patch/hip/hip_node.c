@@ -80,7 +80,9 @@ static int read_kernel(struct hip_driver *hip, void *node, struct patch_image *i
 
 	if (err < 0)
 		return err;
-	image->layout = patch_layout_find(&hip->device, params.function);
+	err = patch_layout_find(&hip->device, params.function, &image->layout);
+	if (err < 0 && err != -ENOTSUP)
+		return err;
 	if (!params.arguments && params.extra) {
 		err = read_extra(params.extra, &block, &bytes);
 		if (err < 0)

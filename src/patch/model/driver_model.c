@@ -139,8 +139,10 @@ static int read_image(struct patch_device *device, enum patch_kind kind, const u
 		memcpy(image->bytes, bytes, size);
 	if (kind != PATCH_KERNEL)
 		return 0;
-	image->layout =
-		patch_layout_find(device, ((const struct patch_kernel *)image->bytes)->function);
+	err = patch_layout_find(device, ((const struct patch_kernel *)image->bytes)->function,
+				&image->layout);
+	if (err < 0 && err != -ENOTSUP)
+		return err;
 	if (!image->layout &&
 	    ((const struct patch_kernel *)image->bytes)->form == PATCH_BY_POINTERS)
 		return patch_fault(-ENOTSUP, "node_get", MODEL_REFUSED,
