@@ -135,60 +135,61 @@ static int find_context(struct cuda_driver *cuda)
 	cuda_context primary = NULL;
 	unsigned int flags;
 	int is_active = 1;
-	int err = cuda->call.cuCtxGetCurrent(&cuda->context);
+	int err = CUDA_CALL(cuda, cuCtxGetCurrent, &cuda->context);
 
-	if (err == CUDA_OK)
-		err = cuda->context ? cuda->call.cuCtxGetDevice(&device)
-				    : cuda->call.cuDeviceGet(&device, 0);
+	if (!err)
+		err = cuda->context ? CUDA_CALL(cuda, cuCtxGetDevice, &device)
+				    : CUDA_CALL(cuda, cuDeviceGet, &device, 0);
 	cuda->base.ordinal = (int)device;
-	if (err == CUDA_OK && cuda->context)
-		err = cuda->call.cuDevicePrimaryCtxGetState(device, &flags, &is_active);
-	if (err != CUDA_OK || !is_active)
+	if (!err && cuda->context)
+		err = CUDA_CALL(cuda, cuDevicePrimaryCtxGetState, device, &flags, &is_active);
+	if (err || !is_active)
 		return err;
-	err = cuda->call.cuDevicePrimaryCtxRetain(&primary, device);
-	if (err != CUDA_OK)
+	err = CUDA_CALL(cuda, cuDevicePrimaryCtxRetain, &primary, device);
+	if (err)
 		return err;
 	if (!cuda->context)
 		cuda->context = primary;
 	cuda->is_retained = primary == cuda->context;
-	return cuda->is_retained ? CUDA_OK : cuda->call.cuDevicePrimaryCtxRelease_v2(device);
+	return cuda->is_retained ? 0 : CUDA_CALL(cuda, cuDevicePrimaryCtxRelease_v2, device);
 }
 
 static int load_kernels(struct cuda_driver *cuda)
 {
 	uintptr_t before;
-	int err;
+	int err = enter(&cuda->base, &before);
 
-	if (enter(&cuda->base, &before) < 0)
-		return patch_fault_take().code;
-	err = cuda->call.cuLibraryLoadData(&cuda->kernels, cuda_kernels_ptx, NULL, NULL, 0, NULL,
-					   NULL, 0);
+	if (err)
+		return err;
+	err = CUDA_CALL(cuda, cuLibraryLoadData, &cuda->kernels, cuda_kernels_ptx, NULL, NULL, 0,
+			NULL, NULL, 0);
 	leave(&cuda->base, before);
 	return err;
 }
 
 static int start(struct cuda_driver *cuda, const char *path, struct dagpatch_error *error)
 {
-	int result = cuda->call.cuInit(0);
+	struct patch_fault fault;
+	int err = CUDA_CALL(cuda, cuInit, 0);
 
-	if (result != CUDA_OK)
-		return complain(error, result, "%s: cuInit failed with %d%s", path, result,
-				result == CUDA_NO_DEVICE ? ": there is no GPU" : "");
-	result = cuda->call.cuDriverGetVersion(&cuda->version);
-	if (result == CUDA_OK && cuda->version < CUDA_LEAST_VERSION)
+	if (!err)
+		err = CUDA_CALL(cuda, cuDriverGetVersion, &cuda->version);
+	if (!err && cuda->version < CUDA_LEAST_VERSION)
 		return complain(error, 0,
 				"%s is a driver for CUDA %d.%d: install one for 12.4 or later",
 				path, cuda->version / 1000, cuda->version % 1000 / 10);
-	if (result == CUDA_OK)
-		result = cuda->call.cuDeviceGetCount(&cuda->device_count);
-	if (result == CUDA_OK)
-		result = find_context(cuda);
-	if (result == CUDA_OK)
-		result = load_kernels(cuda);
-	if (result != CUDA_OK)
-		return complain(error, result, "%s: GPU %d does not start: error %d", path,
-				cuda->base.ordinal, result);
-	return 0;
+	if (!err)
+		err = CUDA_CALL(cuda, cuDeviceGetCount, &cuda->device_count);
+	if (!err)
+		err = find_context(cuda);
+	if (!err)
+		err = load_kernels(cuda);
+	if (!err)
+		return 0;
+	fault = patch_fault_take();
+	return complain(error, fault.code, "%s: GPU %d does not start: %s: %d %s%s", path,
+			cuda->base.ordinal, fault.call, fault.code, fault.text,
+			fault.code == CUDA_NO_DEVICE ? ": there is no GPU" : "");
 }
 
 static void release_device(struct cuda_driver *cuda)
