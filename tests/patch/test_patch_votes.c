@@ -19,7 +19,7 @@ enum { RANKS = 2, SETS = 3, SLOTS = 4, STEPS = 8, SECOND_NS = 1000000000, ALONE_
 /* ---- driver calls that fail ---- */
 
 #ifdef BETWEEN_LIBRARY
-#include "hip_between.h"
+#include "between.h"
 
 #define VOTES_LIBRARY BETWEEN_LIBRARY
 

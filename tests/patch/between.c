@@ -1,15 +1,19 @@
-/* A library between dagpatch and HIP (options.library). Every function that dagpatch looks up is
- * defined here and passes the call to HIP, unless the test makes the call fail or succeed
- * without effect (hip_between.h). Used by one thread only. */
+/* A library between dagpatch and its driver (options.library): HIP or, with BETWEEN_CUDA, CUDA.
+ * Every function that dagpatch looks up is defined here and passes the call to the driver, unless
+ * the test makes the call fail or succeed without effect (between.h). Used by one thread only. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
+#include "between.h"
+#ifdef BETWEEN_CUDA
+#include "vendor/cuda_types.h"
+#else
 #include <hip/hip_version.h>
 
-#include "hip_between.h"
 #include "patch/hip/hip_driver.h"
+#endif
 
 struct between between;
 
@@ -34,6 +38,24 @@ static const struct {
 	{"hipGraphDestroy", BETWEEN_GRAPHS, false},
 	{"hipGraphInstantiate", BETWEEN_EXECS, true},
 	{"hipGraphExecDestroy", BETWEEN_EXECS, false},
+	{"cuMemAlloc_v2", BETWEEN_MEMORY, true},
+	{"cuMemFree_v2", BETWEEN_MEMORY, false},
+	{"cuMemHostAlloc", BETWEEN_HOST_MEMORY, true},
+	{"cuMemFreeHost", BETWEEN_HOST_MEMORY, false},
+	{"cuStreamCreate", BETWEEN_STREAMS, true},
+	{"cuStreamDestroy_v2", BETWEEN_STREAMS, false},
+	{"cuEventCreate", BETWEEN_EVENTS, true},
+	{"cuEventDestroy_v2", BETWEEN_EVENTS, false},
+	{"cuLibraryLoadData", BETWEEN_MODULES, true},
+	{"cuLibraryUnload", BETWEEN_MODULES, false},
+	{"cuGraphCreate", BETWEEN_GRAPHS, true},
+	{"cuGraphClone", BETWEEN_GRAPHS, true},
+	{"cuStreamEndCapture", BETWEEN_GRAPHS, true},
+	{"cuGraphDestroy", BETWEEN_GRAPHS, false},
+	{"cuGraphInstantiateWithFlags", BETWEEN_EXECS, true},
+	{"cuGraphExecDestroy", BETWEEN_EXECS, false},
+	{"cuDevicePrimaryCtxRetain", BETWEEN_CONTEXTS, true},
+	{"cuDevicePrimaryCtxRelease_v2", BETWEEN_CONTEXTS, false},
 };
 
 static void count_object(const char *name, bool makes)
@@ -43,12 +65,31 @@ static void count_object(const char *name, bool makes)
 			between.live[makers[i].kind] += makes ? 1 : -1;
 }
 
-/* The result of a call that is not passed to HIP. */
+/* The result of a call that is not passed on. */
 __attribute__((visibility("hidden"))) int between_result;
 
 __attribute__((visibility("hidden"))) void *between_enter(const char *name);
 
-/* Called by each wrapper. Returns HIP's function, or NULL if the call must not be made. */
+static void *driver_function(const char *name)
+{
+	/* A program that is linked with the driver links it before this library. */
+	return dlsym(between.next ? between.next : RTLD_DEFAULT, name);
+}
+
+/* cuStreamEndCapture ends the capture also when it fails. */
+static int end_capture_and_fail(void *stream, void **ret_graph)
+{
+	int (*end)(void *, void **) = driver_function("cuStreamEndCapture");
+	int (*destroy)(void *) = driver_function("cuGraphDestroy");
+	void *graph = NULL;
+
+	if (end(stream, &graph) == 0 && graph)
+		destroy(graph);
+	*ret_graph = NULL;
+	return BETWEEN_FAILURE;
+}
+
+/* Called by each wrapper. Returns the driver's function, or NULL if the call must not be made. */
 void *between_enter(const char *name)
 {
 	uint64_t call = ++between.calls;
@@ -57,14 +98,14 @@ void *between_enter(const char *name)
 	if (call == between.fails) {
 		between_result = BETWEEN_FAILURE;
 		between.failed = name;
-		return NULL;
+		return strcmp(name, "cuStreamEndCapture") == 0 ? end_capture_and_fail : NULL;
 	}
 	if (between.lies && strcmp(name, between.lies) == 0) {
-		between_result = HIP_OK;
+		between_result = 0;
 		return NULL;
 	}
 	count_object(name, true);
-	return dlsym(RTLD_DEFAULT, name); /* the program links HIP before this library */
+	return driver_function(name);
 }
 
 /* A wrapper for a function of any signature: it saves the six argument registers and leaves the
@@ -95,8 +136,12 @@ void *between_enter(const char *name)
 		"1: .string \"" #name "\"\n"                                                       \
 		".size " #name ", . - " #name "\n");
 
+#ifdef BETWEEN_CUDA
+CUDA_FUNCTIONS(BETWEEN)
+#else
 HIP_FUNCTIONS(BETWEEN)
 #if HIP_VERSION_MAJOR > 5
 BETWEEN(hipGraphDebugDotPrint, )
 BETWEEN(hipGraphKernelNodeCopyAttributes, )
+#endif
 #endif
