@@ -1,30 +1,18 @@
 /* Reading of recorded nodes, and room for what is recorded. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/table.h"
 #include "patch/layout.h"
 #include "patch/node.h"
 #include "patch/recording.h"
 
 int recording_grow(void *items, uint32_t *capacity, uint64_t count, size_t size)
 {
-	uint64_t wanted = *capacity ? *capacity : 16;
-	void *grown, *old;
+	size_t room = *capacity;
+	int err = count > UINT32_MAX ? -ENOMEM : table_reserve(items, &room, count, size);
 
-	if (count <= *capacity)
-		return 0;
-	while (wanted < count)
-		wanted *= 2;
-	if (wanted > UINT32_MAX)
-		return -ENOMEM;
-	memcpy(&old, items, sizeof(old));
-	grown = realloc(old, wanted * size);
-	if (!grown)
-		return -ENOMEM;
-	memcpy(items, &grown, sizeof(grown));
-	*capacity = (uint32_t)wanted;
-	return 0;
+	*capacity = room > UINT32_MAX ? UINT32_MAX : (uint32_t)room;
+	return err;
 }
 
 static uint32_t size_of_image(enum patch_kind kind, const void *image)

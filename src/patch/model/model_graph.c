@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "patch/model/model_parts.h"
 
 static void node_destroy(struct model_node *node)
@@ -87,16 +88,11 @@ int model_image(const struct patch_params *params, struct patch_image *image)
 
 static int node_attach(struct dagpatch_model_graph *graph, struct model_node *node)
 {
-	if (graph->count == graph->capacity) {
-		uint32_t capacity = graph->capacity ? graph->capacity * 2 : 16;
-		struct model_node **nodes =
-			realloc(graph->nodes, capacity * sizeof(struct model_node *));
+	int err = table_reserve((void **)&graph->nodes, &graph->room, (uint64_t)graph->count + 1,
+				sizeof(*graph->nodes));
 
-		if (!nodes)
-			return -ENOMEM;
-		graph->nodes = nodes;
-		graph->capacity = capacity;
-	}
+	if (err < 0)
+		return err;
 	node->graph = graph;
 	node->index = graph->count;
 	graph->nodes[graph->count++] = node;
@@ -290,15 +286,11 @@ bool model_graph_has_priority(struct dagpatch_model_graph *graph)
 
 static int plan_add(struct plan *plan, const struct model_node *node, uint32_t *ret_index)
 {
-	if (plan->count == plan->capacity) {
-		uint32_t capacity = plan->capacity ? plan->capacity * 2 : 64;
-		struct plan_node *nodes = realloc(plan->nodes, capacity * sizeof(*nodes));
+	int err = table_reserve((void **)&plan->nodes, &plan->room, (uint64_t)plan->count + 1,
+				sizeof(*plan->nodes));
 
-		if (!nodes)
-			return -ENOMEM;
-		plan->nodes = nodes;
-		plan->capacity = capacity;
-	}
+	if (err < 0)
+		return err;
 	plan->nodes[plan->count] = (struct plan_node){
 		.origin = node,
 		.kind = node->kind,
@@ -315,16 +307,11 @@ static int plan_add(struct plan *plan, const struct model_node *node, uint32_t *
 static int plan_add_levels(struct plan *plan, uint32_t count, uint32_t *ret_first)
 {
 	uint32_t needed = plan->level_count + count;
+	int err = table_reserve((void **)&plan->levels, &plan->level_room, needed,
+				sizeof(*plan->levels));
 
-	if (needed > plan->level_capacity) {
-		uint32_t capacity = needed * 2;
-		struct plan_level *levels = realloc(plan->levels, capacity * sizeof(*levels));
-
-		if (!levels)
-			return -ENOMEM;
-		plan->levels = levels;
-		plan->level_capacity = capacity;
-	}
+	if (err < 0)
+		return err;
 	memset(plan->levels + plan->level_count, 0, count * sizeof(*plan->levels));
 	*ret_first = plan->level_count;
 	plan->level_count = needed;

@@ -83,7 +83,8 @@ struct model_node {
 /* A graph; owns its nodes. */
 struct dagpatch_model_graph {
 	struct model_node **nodes; /* in the order in which they were added */
-	uint32_t count, capacity;
+	uint32_t count;
+	size_t room;	/* of NODES */
 	bool has_table; /* the graph cannot be copied or instantiated again */
 	/* Written by every reader: as with CUDA, a graph is used by one thread at a time, also for
 	 * reading, and ThreadSanitizer detects a second thread by this. */
@@ -139,9 +140,11 @@ struct plan_level {
 struct plan {
 	_Atomic uint32_t references;
 	struct plan_node *nodes;
-	uint32_t count, capacity;
+	uint32_t count;
+	size_t room; /* of NODES */
 	struct plan_level *levels;
-	uint32_t level_count, level_capacity;
+	uint32_t level_count;
+	size_t level_room;
 	struct plan_node **by_origin; /* sorted by origin, for model_plan_find */
 	uint32_t value_bytes;
 };

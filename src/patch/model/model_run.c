@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "patch/model/model_parts.h"
 
 /* Values of conditionals' handles while a replay runs. The kernel that sets a handle finds its
@@ -15,7 +16,8 @@ struct run {
 	const struct model_replay *replay;
 	model_event_fn run_event;
 	struct condition_value *conditions;
-	uint32_t condition_count, condition_capacity;
+	uint32_t condition_count;
+	size_t condition_room;
 };
 static _Thread_local struct run *current_run;
 
@@ -35,15 +37,9 @@ static void condition_set(struct run *run, uint64_t handle, uint32_t value)
 		found->value = value;
 		return;
 	}
-	if (run->condition_count == run->condition_capacity) {
-		uint32_t capacity = run->condition_capacity ? run->condition_capacity * 2 : 16;
-		struct condition_value *grown = realloc(run->conditions, capacity * sizeof(*grown));
-
-		if (!grown)
-			return;
-		run->conditions = grown;
-		run->condition_capacity = capacity;
-	}
+	if (table_reserve((void **)&run->conditions, &run->condition_room,
+			  (uint64_t)run->condition_count + 1, sizeof(*run->conditions)) < 0)
+		return;
 	run->conditions[run->condition_count++] = (struct condition_value){handle, value};
 }
 
