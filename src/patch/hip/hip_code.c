@@ -103,18 +103,30 @@ static int ask_code_objects(struct hip_driver *hip, const char *name,
 	return err;
 }
 
-static const char *name_of(struct hip_driver *hip, void *function)
+/* *RET_NAME is NULL if the kernel has no name. */
+static int name_of(struct hip_driver *hip, void *function, const char **ret_name)
 {
-	const char *name = hip->call.hipKernelNameRefByPtr(function, NULL);
+	int ordinal;
+	/* Gives the thread a device. On a thread that has none, because it has called nothing of
+	 * HIP, hipKernelNameRefByPtr knows no kernel. */
+	int err = HIP_CALL(hip, hipGetDevice, &ordinal);
 
+	if (err < 0)
+		return err;
+	*ret_name = hip->call.hipKernelNameRefByPtr(function, NULL);
 	/* FUNCTION is not a kernel's host address, so it is a hipFunction_t. */
-	return name ? name : hip->call.hipKernelNameRef(function);
+	if (!*ret_name)
+		*ret_name = hip->call.hipKernelNameRef(function);
+	return 0;
 }
 
 int hip_kernel_name(struct patch_device *device, void *function, char *text, size_t size)
 {
-	const char *name = name_of(hip_of(device), function);
+	const char *name;
+	int err = name_of(hip_of(device), function, &name);
 
+	if (err < 0)
+		return err;
 	if (!name)
 		return patch_fault(-ENOTSUP, "hipKernelNameRef", 0, "no name");
 	snprintf(text, size, "%s", name);
@@ -125,9 +137,12 @@ int hip_kernel_parameters(struct patch_device *device, void *function,
 			  struct dagpatch_parameter *ret_parameters, uint32_t capacity)
 {
 	struct hip_driver *hip = hip_of(device);
-	const char *name = name_of(hip, function);
-	int err = -ENOENT;
+	const char *name;
+	int err = name_of(hip, function, &name);
 
+	if (err < 0)
+		return err;
+	err = -ENOENT;
 	if (name && hip->loader.query_segment_descriptors)
 		err = ask_code_objects(hip, name, ret_parameters, capacity);
 	if (err == -ENOMEM)
