@@ -187,3 +187,13 @@ enum dagpatch_strategy expected_strategy(void)
 		return DAGPATCH_INSTANTIATE;
 	return suite_strategy == DAGPATCH_AUTO ? DAGPATCH_SET_PARAMS : suite_strategy;
 }
+
+void threads_begin(void)
+{
+	setenv("CMOCKA_TEST_ABORT", "1", 1);
+}
+
+void threads_end(void)
+{
+	unsetenv("CMOCKA_TEST_ABORT");
+}

@@ -80,6 +80,14 @@ enum dagpatch_strategy expected_strategy(void);
 	(&(struct dagpatch_after){(const uint32_t[]){__VA_ARGS__},                                 \
 				  sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)})
 
+/* Call before a case starts threads that assert, and after it has joined them. In between, a failed
+ * assertion prints its message and aborts. Otherwise cmocka calls exit() for an assertion of
+ * another thread than the case's: the message is lost, and calls of the driver on further threads
+ * fail because the driver is being torn down (CUDA_ERROR_DEINITIALIZED), as if they had been
+ * first. */
+void threads_begin(void);
+void threads_end(void);
+
 #define SCENE(name) cmocka_unit_test_setup_teardown(name, scene_setup, scene_teardown)
 
 /* Each runs the cases of one file (suite_NAME.c) and returns the number of failed cases. */

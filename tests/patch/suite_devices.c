@@ -86,12 +86,14 @@ static void threads_of_either_device(void **state)
 		pthread_mutex_init(&shared[i].lock, NULL);
 	}
 	suite_bed->device_set(0);
+	threads_begin();
 	for (uint32_t i = 0; i < THREADS; i++) {
 		users[i] = (struct user){.device = i % DEVICES, .state = devices_seed * 31 + i};
 		assert_int_equal(pthread_create(&users[i].thread, NULL, use, &users[i]), 0);
 	}
 	for (uint32_t i = 0; i < THREADS; i++)
 		pthread_join(users[i].thread, NULL);
+	threads_end();
 	for (uint32_t i = 0; i < SCENES; i++) {
 		world_destroy(shared[i].world);
 		dagpatch_recording_destroy(shared[i].scene.recording);

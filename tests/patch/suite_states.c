@@ -455,6 +455,7 @@ static void shadows_in_the_streams_of_two_threads(void **state)
 	}
 	record_held_copy(&turns);
 	pthread_barrier_init(&turns.barrier, NULL, 2);
+	threads_begin();
 	for (uint32_t i = 0; i < 2; i++) {
 		takers[i] = (struct turn_taker){.turns = &turns, .number = i};
 		assert_int_equal(pthread_create(&takers[i].thread, NULL, take_turns, &takers[i]),
@@ -462,6 +463,7 @@ static void shadows_in_the_streams_of_two_threads(void **state)
 	}
 	for (uint32_t i = 0; i < 2; i++)
 		pthread_join(takers[i].thread, NULL);
+	threads_end();
 	pthread_barrier_destroy(&turns.barrier);
 	for (uint32_t i = 0; i < TURNS; i++) {
 		expect_all(turns.out[i], 2 * (i + 1));

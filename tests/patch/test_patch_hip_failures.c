@@ -145,8 +145,10 @@ static void a_thread_that_is_new_to_hip(void **state)
 	struct dagpatch_context *context = life_context(DAGPATCH_AUTO, NULL);
 	pthread_t thread;
 
+	threads_begin();
 	assert_int_equal(pthread_create(&thread, NULL, add_without_arguments, context), 0);
 	pthread_join(thread, NULL);
+	threads_end();
 	dagpatch_context_destroy(context);
 }
 
@@ -208,11 +210,12 @@ static void another_threads_stream_marks_nothing(void **state)
 
 	*flag = 0;
 	dagpatch_recording_destroy(recording_of_one(marking.context, BED_HOLD, flag));
-	assert_int_equal(between.live[BETWEEN_EXECS], 1);
+	threads_begin();
 	assert_int_equal(pthread_create(&thread, NULL, launch_and_reap, &marking), 0);
 	pthread_join(thread, NULL);
+	threads_end();
+	__atomic_store_n(flag, 1, __ATOMIC_RELEASE); /* first, so that a failed case ends */
 	assert_int_equal(marking.execs, 2);
-	__atomic_store_n(flag, 1, __ATOMIC_RELEASE);
 	suite_bed->stream_synchronize(suite_bed->per_thread_stream);
 	dagpatch_context_destroy(marking.context);
 	assert_int_equal(between.live[BETWEEN_EXECS], 0);
