@@ -135,8 +135,9 @@
  * are only added at the end. A smaller struct, from a program that was built with an older header,
  * is read as if its missing fields were 0. In a larger struct, the fields that this library does
  * not know must be 0; otherwise the call returns -E2BIG. A size of 0 means that the size was not
- * set: -EINVAL. Structs that are passed in arrays and have no size never grow. The numbers of enum
- * values and flags never change. */
+ * set: -EINVAL. Structs without a size never grow, except struct dagpatch_change, which only the
+ * library makes: fields may be added at its end. The numbers of enum values and flags never
+ * change. */
 #ifndef DAGPATCH_DAGPATCH_H
 #define DAGPATCH_DAGPATCH_H
 
