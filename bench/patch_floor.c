@@ -15,10 +15,13 @@
 
 /* ---- CUDA ---- */
 
+static cuda_function cuda_mark;
+
 static int cuda_nodes(void *graph, void **ret_nodes, uint32_t count)
 {
 	size_t filled = count;
 
+	cuda_mark = bed_cuda.function(BED_MARK); /* a program has its functions at hand, too */
 	return bed_cuda_calls.cuGraphGetNodes(graph, (cuda_node *)ret_nodes, &filled);
 }
 
@@ -34,7 +37,7 @@ static int cuda_set(void *exec, void *node, void *at)
 	uint32_t value = MARK_VALUE;
 	void *pointers[] = {&at, &value};
 	struct cuda_kernel_node_params params = {
-		.func = bed_cuda.function(BED_MARK),
+		.func = cuda_mark,
 		.gridDimX = 1,
 		.gridDimY = 1,
 		.gridDimZ = 1,
