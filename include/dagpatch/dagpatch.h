@@ -954,7 +954,7 @@ struct dagpatch_stats {
 	uint64_t rollbacks;
 	uint64_t uses[DAGPATCH_STRATEGY_COUNT];	 /* how often each strategy was used */
 	uint64_t nodes[DAGPATCH_STRATEGY_COUNT]; /* nodes that each strategy changed */
-	/* Time of each strategy, in ns. Estimated for changes of fewer than 8 nodes and for the
+	/* Time of each strategy, in ns. Estimated for changes of fewer than 64 nodes and for the
 	 * table: one use of 16 is timed. */
 	uint64_t ns[DAGPATCH_STRATEGY_COUNT];
 	uint64_t captures;	   /* captures made by callbacks */

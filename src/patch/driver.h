@@ -521,8 +521,11 @@ enum { PATCH_PARAMETERS = 1024 }; /* most parameters that a layout has */
 static inline void patch_kernel_pointers(const struct patch_kernel *kernel,
 					 const struct patch_layout *layout, void **ret_pointers)
 {
-	for (uint32_t i = 0; i < layout->count; i++)
-		ret_pointers[i] = (void *)(kernel->arguments + layout->parameters[i].offset);
+	const struct dagpatch_parameter *parameter = layout->parameters;
+	const struct dagpatch_parameter *end = parameter + layout->count;
+
+	for (; parameter < end; parameter++)
+		*ret_pointers++ = (void *)(kernel->arguments + parameter->offset);
 }
 
 #endif

@@ -223,15 +223,13 @@ static int vote_before(struct dagpatch_recording *recording, int err, bool is_du
 	return 0;
 }
 
-int recapture_agree(struct dagpatch_recording *recording, int err)
+int recapture_vote_again(struct dagpatch_recording *recording, int err)
 {
 	struct ballot ballot = {DAGPATCH_VOTE_AFTER, err < 0 ? VOTE_FAILED : VOTE_READY, 0,
 				recording->is_inside};
 	struct vote_answer answer;
 	int voted;
 
-	if (!recording->owes_vote)
-		return err;
 	recording->owes_vote = false;
 	voted = cache_vote(recording->voter, &ballot, &answer);
 	if (err < 0)

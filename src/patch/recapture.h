@@ -12,10 +12,15 @@
  * failure there is no NEXT. In either case recapture_agree must follow. */
 int recapture_prepare(struct dagpatch_recording *recording, bool is_due);
 
-/* The second vote: if recapture_prepare has promised it, tells the other ranks that this rank's
- * step ended with ERR. Returns ERR or, if ERR is 0, -ECANCELED (another rank failed) or the vote's
- * error. */
-int recapture_agree(struct dagpatch_recording *recording, int err);
+/* The second vote: tells the other ranks that this rank's step ended with ERR. Returns ERR or, if
+ * ERR is 0, -ECANCELED (another rank failed) or the vote's error. */
+int recapture_vote_again(struct dagpatch_recording *recording, int err);
+
+/* Votes again if recapture_prepare has promised it. Otherwise returns ERR. */
+static inline int recapture_agree(struct dagpatch_recording *recording, int err)
+{
+	return recording->owes_vote ? recapture_vote_again(recording, err) : err;
+}
 
 /* Tells the ranks that would wait for it that this launch fails with ERR before it has begun.
  * Returns ERR. */

@@ -64,10 +64,10 @@ struct spare_index {
 
 /* All revisions of a recording. Empty until a node is set for the first time. */
 struct revisions {
+	uint32_t pending_count;
+	uint32_t *pending;	/* indices in ITEMS */
 	struct revision *items; /* pending revisions, and earlier ones whose room is used again */
 	uint32_t count, capacity;
-	uint32_t *pending; /* indices in ITEMS */
-	uint32_t pending_count;
 	uint32_t *of_node;		  /* index in ITEMS + 1, by node; 0: none */
 	struct loose_relocation *by_node; /* all relocations of the recording, by node, then byte */
 	uint32_t index_capacity;	  /* of recording.relocations and of BY_NODE */
@@ -116,16 +116,50 @@ struct costs {
 /* A recording. Fields are used by the thread that owns it, see "Threading" in dagpatch.h; the
  * exceptions say so. */
 struct dagpatch_recording {
+	/* What each bind and apply uses, together, because it is often no longer in the cache. */
 	struct dagpatch_context *context;
 	struct patch_device *device;
-	enum dagpatch_state state;
-	uint32_t flags;
-	struct dagpatch_recording *next, **at; /* list of the context, protected by its lock */
 	/* enum recording_owner. Needed to use BUILT, and for everything between a change of BUILT
 	 * and the driver's calls about it (ownership.c). */
 	_Atomic uint32_t owner;
+	enum dagpatch_state state;
+	uint32_t flags;
+	bool is_inside;	   /* VISIT has begun */
+	bool is_spent;	   /* the executable graph may serve no further launch (strategy_is_worn) */
+	bool votes_always; /* each launch votes */
+	bool owes_vote;	   /* the other ranks wait for this rank's second vote */
 	struct device_visit visit; /* of the call that owns the recording */
-	bool is_inside;		   /* VISIT has begun */
+	/* Addresses by slot; 0: none yet. */
+	uint64_t *wanted, *applied;
+	struct slot *slots;
+	uint32_t *changed;   /* slots whose wanted and applied addresses may differ */
+	uint8_t *is_changed; /* by slot: is in CHANGED */
+	uint32_t changed_count;
+	uint32_t dirty_count;
+	uint32_t *dirty; /* nodes that the current apply changes */
+	/* Relocations of a finalized recording: those of slot i are first_relocation[i] to
+	 * first_relocation[i + 1]. */
+	struct relocation *relocations;
+	uint32_t *first_relocation;
+	/* by slot: end of the relocations that the host sets; the table sets those that follow */
+	uint32_t *host_end;
+	struct node *nodes;
+	uint64_t *images;
+	struct driver_exec *foreign_exec; /* the caller's executable graph; may be NULL */
+	struct dagpatch_cache *voter; /* the cache whose ranks vote on each change; NULL: none */
+	/* nodes set in the executable graph since it was instantiated */
+	uint64_t updates;
+	uint64_t applies; /* counts applies, to time one of some */
+	struct change last;
+	uint32_t node_count;
+	uint32_t recapture_count;
+	struct table_choice table_choice;
+	struct built built; /* what is built */
+	struct revisions revisions;
+	struct dagpatch_stats stats;
+
+	/* What other calls use. */
+	struct dagpatch_recording *next, **at; /* list of the context, protected by its lock */
 	/* BUILT is not empty: a hint for threads that look for a graph to evict */
 	_Atomic bool is_built;
 	/* the caller has asked for handles of BUILT, so it is not evicted */
@@ -135,11 +169,8 @@ struct dagpatch_recording {
 	_Atomic uint64_t evictions;
 
 	/* What is recorded. */
-	struct slot *slots;
 	uint32_t slot_count, slot_capacity;
-	struct node *nodes;
-	uint32_t node_count, node_capacity;
-	uint64_t *images;
+	uint32_t node_capacity;
 	uint32_t image_words, image_capacity;
 	/* by node: the end of its dependencies in AFTER; they begin where those of the node before
 	 * end */
@@ -153,7 +184,7 @@ struct dagpatch_recording {
 	struct placed_work *works;
 	uint32_t work_count, work_capacity;
 	struct recapture *recaptures;
-	uint32_t recapture_count, recapture_capacity;
+	uint32_t recapture_capacity;
 	struct conditional *conditionals;
 	uint32_t conditional_count, conditional_capacity;
 	struct node_attributes *attributes; /* in ascending order of node */
@@ -163,58 +194,30 @@ struct dagpatch_recording {
 	/* Relocations until the recording is finalized; in nested recordings always. */
 	struct loose_relocation *loose;
 	uint32_t loose_count, loose_capacity;
-	/* Relocations of a finalized recording: those of slot i are first_relocation[i] to
-	 * first_relocation[i + 1]. */
-	struct relocation *relocations;
-	uint32_t *first_relocation;
 
 	/* The content is an adopted graph. Nested recordings have a child node instead of
 	 * SOURCE. */
 	bool is_adopted;
 	/* the adopted graph: owned copy; the caller's if FOREIGN_EXEC is not NULL */
 	struct driver_graph *source;
-	struct driver_exec *foreign_exec; /* the caller's executable graph; may be NULL */
-	uint64_t *adopted;		  /* addresses that it was adopted with, by slot */
+	uint64_t *adopted; /* addresses that it was adopted with, by slot */
 
-	/* What is built. */
-	struct built built;
-	bool is_evicted; /* nothing is built, but recaptures.current is still valid */
+	/* About what is built. */
+	bool is_evicted;   /* nothing is built, but recaptures.current is still valid */
+	bool cannot_table; /* the driver refused a table for this graph */
+	bool is_bound;	   /* all slots have had addresses since the first build */
 	struct launches launches;
 	/* stream of the dagpatch_launch that is applying; NULL: none */
 	struct driver_stream *const *launching;
-	/* nodes set in the executable graph since it was instantiated */
-	uint64_t updates;
-	bool is_spent; /* the executable graph may serve no further launch (strategy_is_worn) */
 	struct costs costs;
-	struct table_choice table_choice;
-	bool cannot_table; /* the driver refused a table for this graph */
 
-	/* Addresses by slot; 0: none yet. */
-	uint64_t *wanted, *applied;
-	/* by slot: end of the relocations that the host sets; the table sets those that follow */
-	uint32_t *host_end;
 	uint32_t *table_slots; /* arguments of table_bind */
 	uint64_t *table_addresses;
-	uint32_t *changed; /* slots whose wanted and applied addresses may differ */
-	uint32_t changed_count;
-	uint8_t *is_changed; /* by slot: is in CHANGED */
-	struct revisions revisions;
-	uint32_t *dirty; /* nodes that the current apply changes */
-	uint32_t dirty_count;
 	uint32_t shadow_count; /* slots that have a shadow */
 	/* after the last launch that used the shadows; NULL: none yet */
 	struct driver_mark *shadow_mark;
 	struct driver_stream *shadow_stream; /* the stream of that launch */
 	struct retired *shadow_room;	     /* allocated in advance, for retire_all */
-	bool is_bound;		      /* all slots have had addresses since the first build */
-	bool votes_always;	      /* each launch votes */
-	struct dagpatch_cache *voter; /* the cache whose ranks vote on each change; NULL: none */
-	bool owes_vote;		      /* the other ranks wait for this rank's second vote */
-
-	/* Bookkeeping. */
-	struct change last;
-	uint64_t applies; /* counts applies, to time one of some */
-	struct dagpatch_stats stats;
 	struct dagpatch_error error;
 };
 

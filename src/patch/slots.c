@@ -65,6 +65,9 @@ static void want(struct dagpatch_recording *recording, uint32_t slot, uint64_t a
 	recording->wanted[slot] = address;
 	if (recording->is_changed[slot])
 		return;
+	/* For the apply, which follows soon. */
+	__builtin_prefetch(recording->relocations + recording->first_relocation[slot]);
+	__builtin_prefetch(&recording->applied[slot]);
 	recording->is_changed[slot] = 1;
 	recording->changed[recording->changed_count++] = slot;
 }

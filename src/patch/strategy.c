@@ -142,61 +142,55 @@ static int set_again(struct dagpatch_recording *recording, uint32_t node, bool t
 	return err;
 }
 
-/* State of the loop that sets nodes, which decides what binding costs: the layout of the last node
- * is kept, because neighbours often have the same. */
-struct setting {
-	struct dagpatch_recording *recording;
-	bool takes_next;
-	uint32_t layout_index;
-	const struct patch_layout *layout;
-};
-
-static struct patch_params kernel_params(struct setting *setting, const struct node *record)
+static int set_other(struct dagpatch_recording *recording, uint32_t number, bool takes_next)
 {
-	const struct patch_kernel *kernel =
-		(const void *)(setting->recording->images + record->image);
-
-	if (record->detail != setting->layout_index) {
-		setting->layout_index = record->detail;
-		setting->layout = record->detail == DAGPATCH_NONE
-					  ? NULL
-					  : layout_at(setting->recording->device, record->detail);
-	}
-	return (struct patch_params){
-		.kind = PATCH_KERNEL,
-		.size = (uint32_t)sizeof(*kernel) + kernel->argument_bytes,
-		.image = kernel,
-		.layout = setting->layout,
-	};
-}
-
-static int set_one(struct setting *setting, uint32_t node)
-{
-	struct dagpatch_recording *recording = setting->recording;
-	struct node *record = &recording->nodes[node];
+	struct node *node = &recording->nodes[number];
 	struct patch_params params;
 
-	if (record->parent != DAGPATCH_NONE && is_out_of_reach(recording, node))
+	if (node->parent != DAGPATCH_NONE && is_out_of_reach(recording, number))
 		return -ENOTSUP;
-	if (record->flags & NODE_RECAPTURED)
-		return set_again(recording, node, setting->takes_next);
-	record->flags |= NODE_STALE;
-	params = record->kind == PATCH_KERNEL ? kernel_params(setting, record)
-					      : node_params(recording, node);
+	if (node->flags & NODE_RECAPTURED)
+		return set_again(recording, number, takes_next);
+	node->flags |= NODE_STALE;
+	params = node_params(recording, number);
 	return recording->device->driver->exec_set(recording->device, current_exec(recording),
-						   record->handle, &params);
+						   node->handle, &params);
 }
 
-/* Sets the first COUNT dirty nodes. *RET_AT is the index of the last one that was tried. */
+/* Sets the first COUNT dirty nodes. *RET_AT is the index of the last one that was tried. This loop
+ * decides what binding costs. So fields of the recording are in variables, because the compiler
+ * would load them again after each call of the driver; and the layout of the last kernel is kept,
+ * because neighbours often have the same. */
 static int set_nodes(struct dagpatch_recording *recording, uint32_t count, bool takes_next,
 		     uint32_t *ret_at)
 {
-	struct setting setting = {recording, takes_next, DAGPATCH_NONE, NULL};
+	struct patch_device *device = recording->device;
+	struct driver_exec *exec = current_exec(recording);
+	struct node *nodes = recording->nodes;
+	const uint32_t *dirty = recording->dirty;
+	struct patch_params kernel = {.kind = PATCH_KERNEL};
+	uint32_t layout = DAGPATCH_NONE;
 	uint32_t i = 0;
 	int err = 0;
 
-	for (; err == 0 && i < count; i++)
-		err = set_one(&setting, recording->dirty[i]);
+	for (; err == 0 && i < count; i++) {
+		struct node *node = &nodes[dirty[i]];
+		const struct patch_kernel *image;
+
+		if (node->kind != PATCH_KERNEL || node->parent != DAGPATCH_NONE) {
+			err = set_other(recording, dirty[i], takes_next);
+			continue;
+		}
+		if (node->detail != layout) {
+			layout = node->detail;
+			kernel.layout = layout == DAGPATCH_NONE ? NULL : layout_at(device, layout);
+		}
+		image = (const void *)(recording->images + node->image);
+		kernel.size = (uint32_t)sizeof(*image) + image->argument_bytes;
+		kernel.image = image;
+		node->flags |= NODE_STALE;
+		err = device->driver->exec_set(device, exec, node->handle, &kernel);
+	}
 	*ret_at = i ? i - 1 : 0;
 	return err;
 }

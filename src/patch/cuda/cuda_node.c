@@ -26,26 +26,32 @@ static int make_image(struct patch_image *image, enum patch_kind kind, uint32_t 
 /* A kernel node's parameters, and the arrays that they point to while the driver reads them. */
 struct kernel_call {
 	struct cuda_kernel_node_params params;
-	void *pointers[PATCH_PARAMETERS];
 	void *extra[5];
 	size_t bytes;
+	void *pointers[PATCH_PARAMETERS]; /* last, so that what is used lies close together */
 };
 
-static void kernel_of_image(const struct patch_params *params, struct kernel_call *call)
+/* What a kernel is launched as begins an image as it begins CUDA's parameters. */
+enum { LAUNCH_BYTES = offsetof(struct patch_kernel, argument_bytes) };
+_Static_assert(offsetof(struct patch_kernel, function) == 0 &&
+		       offsetof(struct patch_kernel, grid) ==
+			       offsetof(struct cuda_kernel_node_params, gridDimX) &&
+		       offsetof(struct patch_kernel, block) ==
+			       offsetof(struct cuda_kernel_node_params, blockDimX) &&
+		       offsetof(struct patch_kernel, shared_bytes) ==
+			       offsetof(struct cuda_kernel_node_params, sharedMemBytes),
+	       "copied as bytes");
+
+static inline void kernel_of_image(const struct patch_params *params, struct kernel_call *call)
 {
 	const struct patch_kernel *kernel = params->image;
 	struct cuda_kernel_node_params *to = &call->params;
 
-	*to = (struct cuda_kernel_node_params){
-		.func = kernel->function,
-		.gridDimX = kernel->grid[0],
-		.gridDimY = kernel->grid[1],
-		.gridDimZ = kernel->grid[2],
-		.blockDimX = kernel->block[0],
-		.blockDimY = kernel->block[1],
-		.blockDimZ = kernel->block[2],
-		.sharedMemBytes = kernel->shared_bytes,
-	};
+	memcpy(to, kernel, LAUNCH_BYTES);
+	to->kernelParams = NULL;
+	to->extra = NULL;
+	to->kern = NULL;
+	to->ctx = NULL;
 	if (kernel->form == PATCH_BY_POINTERS) {
 		patch_kernel_pointers(kernel, params->layout, call->pointers);
 		to->kernelParams = call->pointers;
@@ -453,9 +459,9 @@ static int refused(struct cuda_driver *cuda, const char *call, int result)
 	return result == CUDA_INVALID_VALUE ? -ENOTSUP : err;
 }
 
-/* The most frequent of all calls. */
-static int set_kernel(struct cuda_driver *cuda, cuda_exec exec, cuda_node node,
-		      const struct patch_params *params)
+/* The most frequent of all calls. Not inlined, so that it saves no registers for set_other. */
+__attribute__((noinline)) static int set_kernel(struct cuda_driver *cuda, cuda_exec exec,
+						cuda_node node, const struct patch_params *params)
 {
 	struct kernel_call call;
 	int err = __atomic_load_n(&cuda->tables, __ATOMIC_RELAXED) ? cuda_table_give_way(cuda, exec)
@@ -464,23 +470,17 @@ static int set_kernel(struct cuda_driver *cuda, cuda_exec exec, cuda_node node,
 	if (err)
 		return err;
 	kernel_of_image(params, &call);
-	return refused(cuda, "cuGraphExecKernelNodeSetParams_v2",
-		       cuda->call.cuGraphExecKernelNodeSetParams_v2(exec, node, &call.params));
+	err = cuda->call.cuGraphExecKernelNodeSetParams_v2(exec, node, &call.params);
+	return err ? refused(cuda, "cuGraphExecKernelNodeSetParams_v2", err) : 0;
 }
 
-int cuda_exec_set(struct patch_device *device, struct driver_exec *exec, struct driver_node *node,
-		  const struct patch_params *params)
+__attribute__((noinline)) static int set_other(struct cuda_driver *cuda, cuda_exec in, cuda_node to,
+					       const struct patch_params *params)
 {
-	struct cuda_driver *cuda = cuda_of(device);
-	cuda_exec in = (cuda_exec)exec;
-	cuda_node to = (cuda_node)node;
 	union node_params p;
 	cuda_context context;
-	int err;
+	int err = params_of_image(cuda, params, &p, &context);
 
-	if (params->kind == PATCH_KERNEL)
-		return set_kernel(cuda, in, to, params);
-	err = params_of_image(cuda, params, &p, &context);
 	if (err)
 		return err;
 	switch (params->kind) {
@@ -502,6 +502,16 @@ int cuda_exec_set(struct patch_device *device, struct driver_exec *exec, struct 
 	default:
 		return 0; /* an empty node has nothing to set */
 	}
+}
+
+int cuda_exec_set(struct patch_device *device, struct driver_exec *exec, struct driver_node *node,
+		  const struct patch_params *params)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+
+	return params->kind == PATCH_KERNEL
+		       ? set_kernel(cuda, (cuda_exec)exec, (cuda_node)node, params)
+		       : set_other(cuda, (cuda_exec)exec, (cuda_node)node, params);
 }
 
 /* ---- conditionals ---- */
