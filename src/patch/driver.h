@@ -200,7 +200,7 @@ enum patch_capability {
 
 /* Costs of a graph with the table and of one without it on this device, in ns. */
 struct patch_costs {
-	double set;    /* the host's time to set one node */
+	double set;    /* to set one node, with what it adds to the next launch and replay */
 	double idle;   /* additional time of a launch with the table when nothing has changed */
 	double change; /* further time of a launch with the table when something has changed */
 	double build;  /* time to build and instantiate, for one node */
