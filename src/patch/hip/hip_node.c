@@ -111,9 +111,9 @@ static int read_kernel(struct hip_driver *hip, void *node, struct patch_image *i
 /* What HIP is given for a kernel. HIP copies all of it during the call. */
 struct kernel_call {
 	struct hip_kernel_params params;
-	void *pointers[PATCH_PARAMETERS];
 	void *extra[5];
 	size_t bytes;
+	void *pointers[PATCH_PARAMETERS]; /* last, so that what is used lies close together */
 };
 
 static void prepare_kernel(const struct patch_params *params, struct kernel_call *call)
