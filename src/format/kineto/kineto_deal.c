@@ -84,33 +84,6 @@ static void deal_activities(struct kineto *kineto)
 	}
 }
 
-static void deal_calls(struct kineto *kineto)
-{
-	struct timeline *timeline = &kineto->timeline;
-
-	for (uint32_t row = 0; row < kineto->trace->calls_count; row++) {
-		const struct trace_call *call = &kineto->trace->calls[row];
-
-		timeline_see_cid(timeline, call->process, call->cid);
-		timeline_deal_call(timeline, row,
-				   timeline_thread(timeline, call->thread, call->process));
-	}
-}
-
-static void deal_scopes(struct kineto *kineto)
-{
-	struct timeline *timeline = &kineto->timeline;
-
-	for (uint32_t row = 0; row < kineto->trace->scopes_count; row++) {
-		const struct trace_scope *scope = &kineto->trace->scopes[row];
-
-		if (!scope->untimed)
-			timeline_deal_scope(
-				timeline, row,
-				timeline_thread(timeline, scope->thread, scope->process));
-	}
-}
-
 /* The calls of waits and event records need not have rows. */
 static void number_correlations(struct kineto *kineto)
 {
@@ -143,8 +116,8 @@ int kineto_deal(struct kineto *kineto)
 	if (trace->waits_count > 0 && kineto->gpu_total != 1)
 		kineto->gpu_total++;
 	deal_activities(kineto);
-	deal_calls(kineto);
-	deal_scopes(kineto);
+	timeline_deal_calls(&kineto->timeline);
+	timeline_deal_scopes(&kineto->timeline, true);
 	number_correlations(kineto);
 	return 0;
 }

@@ -235,9 +235,10 @@ struct waits {
 	struct kineto *kineto;
 	/* by process: its only GPU; the place of no GPU if it has none or several */
 	uint32_t *only_gpus;
-	/* The last group (make_group), the number of its tracks that are named, and their tids. */
-	uint32_t group, tracks;
-	uint64_t *tids;
+	/* Rows: the waits, then the event records; a list for each GPU and slot (list_at). */
+	struct rows rows;
+	struct rows_time *times; /* by row */
+	uint64_t *tids;		 /* of the tracks of the current list */
 };
 
 static uint32_t gpu_of_stream(const struct kineto *kineto, uint32_t stream)
@@ -277,53 +278,42 @@ static uint32_t slot_of(const struct waits *waits, const struct trace_wait *wait
 	return timeline_slot(&waits->kineto->timeline, wait->stream, wait->process);
 }
 
-/* A group of slices (slices.h) for each GPU and slot; the last slot of a GPU is the whole
- * device. */
-static uint32_t make_group(const struct waits *waits, uint32_t gpu, uint32_t slot)
+/* The list of a GPU and slot; the last slot of a GPU is the whole device. */
+static size_t list_at(const struct waits *waits, uint32_t gpu, uint32_t slot)
 {
-	uint32_t slots = waits->kineto->timeline.slots;
+	size_t slots = waits->kineto->timeline.slots;
 
 	return gpu * (slots + 1) + (slot == TRACE_NONE ? slots : slot);
 }
 
-static uint32_t group_of(const struct waits *waits, const struct trace_wait *wait)
-{
-	return make_group(waits, gpu_of(waits, wait), slot_of(waits, wait));
-}
-
-static uint32_t group_of_record(const struct waits *waits, const struct trace_event_record *record)
+static size_t list_of_record(const struct waits *waits, const struct trace_event_record *record)
 {
 	const struct kineto *kineto = waits->kineto;
 	uint32_t gpu = gpu_of_stream(kineto, record->stream);
 
-	return make_group(
-		waits, gpu == kineto->timeline.gpus.host ? waits->only_gpus[record->process] : gpu,
-		timeline_slot(&kineto->timeline, record->stream, record->process));
+	return list_at(waits,
+		       gpu == kineto->timeline.gpus.host ? waits->only_gpus[record->process] : gpu,
+		       timeline_slot(&kineto->timeline, record->stream, record->process));
 }
 
-static uint64_t find_tid(struct waits *waits, uint32_t group, uint32_t subtrack)
+static void begin_track(void *context, const struct slice *first)
 {
+	struct waits *waits = context;
 	struct kineto *kineto = waits->kineto;
-	uint32_t gpu = group / (kineto->timeline.slots + 1);
-	uint32_t slot = group % (kineto->timeline.slots + 1);
+	uint32_t gpu = first->list / (kineto->timeline.slots + 1);
+	uint32_t slot = first->list % (kineto->timeline.slots + 1);
 
-	if (group != waits->group)
-		waits->tracks = 0;
-	waits->group = group;
-	for (; waits->tracks <= subtrack; waits->tracks++)
-		waits->tids[waits->tracks] = kineto_name_stream(
-			kineto, gpu, slot == kineto->timeline.slots ? TRACE_NONE : slot,
-			KINETO_TRACK_SYNC, waits->tracks + 1);
-	return waits->tids[subtrack];
+	waits->tids[first->subtrack] =
+		kineto_name_stream(kineto, gpu, slot == kineto->timeline.slots ? TRACE_NONE : slot,
+				   KINETO_TRACK_SYNC, first->subtrack + 1);
 }
 
 /* Begins a row up to its first own argument, which the caller writes without a comma. NULL after
  * an error. */
-static char *begin_row(struct waits *waits, const struct slice *slice, uint32_t subtrack,
-		       const char *category, const char *name)
+static char *begin_row(struct waits *waits, const struct slice *slice, const char *category,
+		       const char *name)
 {
 	struct kineto *kineto = waits->kineto;
-	uint64_t tid = find_tid(waits, slice->group, subtrack);
 	char *at = kineto_out_begin(&kineto->out, ROW_BYTES);
 
 	if (!at)
@@ -333,13 +323,13 @@ static char *begin_row(struct waits *waits, const struct slice *slice, uint32_t 
 	at = KINETO_PUT(at, "\",\"name\":\"");
 	at = kineto_put_z(at, name);
 	at = KINETO_PUT(at, "\",\"pid\":");
-	at = kineto_put_u64(at, slice->group / (kineto->timeline.slots + 1));
+	at = kineto_put_u64(at, slice->list / (kineto->timeline.slots + 1));
 	at = KINETO_PUT(at, ",\"tid\":");
-	at = kineto_put_u64(at, tid);
+	at = kineto_put_u64(at, waits->tids[slice->subtrack]);
 	at = KINETO_PUT(at, ",\"ts\":");
-	at = kineto_put_time(&kineto->out, at, slice->begin_ns);
+	at = kineto_put_time(&kineto->out, at, slice->time.begin_ns);
 	at = KINETO_PUT(at, ",\"dur\":");
-	at = kineto_put_us(at, (uint64_t)slice->end_ns - (uint64_t)slice->begin_ns);
+	at = kineto_put_us(at, timeline_span_ns(slice->time));
 	return KINETO_PUT(at, ",\"args\":{");
 }
 
@@ -347,7 +337,7 @@ static char *begin_row(struct waits *waits, const struct slice *slice, uint32_t 
 static char *put_place(const struct kineto *kineto, char *at, const struct slice *slice,
 		       uint64_t correlation, uint32_t context)
 {
-	uint32_t slot = slice->group % (kineto->timeline.slots + 1);
+	uint32_t slot = slice->list % (kineto->timeline.slots + 1);
 
 	at = KINETO_PUT(at, ",\"stream\":");
 	at = kineto_put_i64(
@@ -355,19 +345,19 @@ static char *put_place(const struct kineto *kineto, char *at, const struct slice
 	at = KINETO_PUT(at, ",\"correlation\":");
 	at = kineto_put_u64(at, correlation);
 	at = KINETO_PUT(at, ",\"device\":");
-	at = kineto_put_u64(at, slice->group / (kineto->timeline.slots + 1));
+	at = kineto_put_u64(at, slice->list / (kineto->timeline.slots + 1));
 	if (!context)
 		return at;
 	at = KINETO_PUT(at, ",\"context\":");
 	return kineto_put_u64(at, context);
 }
 
-static void put_wait(struct waits *waits, const struct slice *slice, uint32_t subtrack)
+static void put_wait(struct waits *waits, const struct slice *slice)
 {
 	struct kineto *kineto = waits->kineto;
-	const struct trace_wait *wait = &kineto->trace->waits[slice->index];
+	const struct trace_wait *wait = &kineto->trace->waits[slice->row];
 	const char *name = kineto_wait_name(wait->type);
-	char *at = begin_row(waits, slice, subtrack, "cuda_sync", name);
+	char *at = begin_row(waits, slice, "cuda_sync", name);
 
 	if (!at)
 		return;
@@ -382,12 +372,12 @@ static void put_wait(struct waits *waits, const struct slice *slice, uint32_t su
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
 }
 
-static void put_record(struct waits *waits, const struct slice *slice, uint32_t subtrack)
+static void put_record(struct waits *waits, const struct slice *slice)
 {
 	struct kineto *kineto = waits->kineto;
-	uint32_t number = slice->index - kineto->trace->waits_count;
+	uint32_t number = slice->row - kineto->trace->waits_count;
 	const struct trace_event_record *record = &kineto->trace->event_records[number];
-	char *at = begin_row(waits, slice, subtrack, "cuda_event", "cudaEvent");
+	char *at = begin_row(waits, slice, "cuda_event", "cudaEvent");
 
 	if (!at)
 		return;
@@ -404,20 +394,14 @@ static void put_record(struct waits *waits, const struct slice *slice, uint32_t 
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
 }
 
-static void put_slice(void *context, const struct slice *slice, uint32_t subtrack)
+static void begin_slice(void *context, const struct slice *slice)
 {
 	struct waits *waits = context;
 
-	if (slice->index < waits->kineto->trace->waits_count)
-		put_wait(waits, slice, subtrack);
+	if (slice->row < waits->kineto->trace->waits_count)
+		put_wait(waits, slice);
 	else
-		put_record(waits, slice, subtrack);
-}
-
-/* A row is written as a whole when it begins, so its end needs nothing. */
-static void put_nothing(void *context, uint32_t group, uint32_t subtrack, int64_t ns)
-{
-	(void)context, (void)group, (void)subtrack, (void)ns;
+		put_record(waits, slice);
 }
 
 static void find_only_gpus(struct waits *waits)
@@ -439,14 +423,36 @@ static void find_only_gpus(struct waits *waits)
 			waits->only_gpus[i] = kineto->timeline.gpus.host;
 }
 
-/* Adds a slice without length for each event record: at the device's time, or at the begin of its
- * call if that is unknown. A record with neither, which only a wait named, gets none. HTA gets no
+static struct rows_time time_of(const void *times, uint32_t row)
+{
+	return ((const struct rows_time *)times)[row];
+}
+
+static void deal(struct waits *waits, uint32_t row, size_t list, struct rows_time time)
+{
+	waits->times[row] = time;
+	rows_list_deal(&waits->rows, &waits->rows.lists[list], row, time);
+}
+
+static void deal_waits(struct waits *waits)
+{
+	const struct trace *trace = waits->kineto->trace;
+
+	for (uint32_t i = 0; i < trace->waits_count; i++) {
+		const struct trace_wait *wait = &trace->waits[i];
+
+		deal(waits, i, list_at(waits, gpu_of(waits, wait), slot_of(waits, wait)),
+		     timeline_time(wait->begin_ns, wait->end_ns));
+	}
+}
+
+/* Deals each event record, without length: at the device's time, or at the begin of its call if
+ * that is unknown. A record with neither, which only a wait named, gets no row. HTA gets no
  * records. */
-static uint32_t add_records(const struct waits *waits, struct slice *slices)
+static void deal_records(struct waits *waits)
 {
 	const struct kineto *kineto = waits->kineto;
 	const struct trace *trace = kineto->trace;
-	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < trace->event_records_count && !kineto->is_hta; i++) {
 		const struct trace_event_record *record = &trace->event_records[i];
@@ -456,42 +462,44 @@ static uint32_t add_records(const struct waits *waits, struct slice *slices)
 			continue;
 		if (!ns)
 			ns = trace->calls[record->call].begin_ns;
-		slices[count++] = (struct slice){group_of_record(waits, record),
-						 trace->waits_count + i, ns, ns};
+		deal(waits, trace->waits_count + i, list_of_record(waits, record),
+		     timeline_time(ns, ns));
 	}
-	return count;
+}
+
+static int init_waits(struct waits *waits)
+{
+	const struct kineto *kineto = waits->kineto;
+	const struct trace *trace = kineto->trace;
+	size_t lists = ((size_t)kineto->timeline.gpus.count + 1) * (kineto->timeline.slots + 1);
+	size_t most = (size_t)trace->waits_count + trace->event_records_count;
+
+	waits->only_gpus = calloc((size_t)trace->processes_count + 1, sizeof(*waits->only_gpus));
+	waits->tids = calloc(most + 1, sizeof(*waits->tids));
+	waits->times = calloc(most + 1, sizeof(*waits->times));
+	waits->rows = (struct rows){
+		.table = waits->times, .row_bytes = sizeof(*waits->times), .time_of = time_of};
+	if (!waits->only_gpus || !waits->tids || !waits->times || most >= TRACE_NONE)
+		return -ENOMEM;
+	return rows_init(&waits->rows, most, lists);
 }
 
 void kineto_put_waits(struct kineto *kineto)
 {
-	const struct trace *trace = kineto->trace;
-	uint32_t count = trace->waits_count;
-	size_t most = (size_t)count + trace->event_records_count;
-	struct waits waits = {
-		.kineto = kineto,
-		.group = TRACE_NONE,
-		.only_gpus = calloc((size_t)trace->processes_count + 1, sizeof(*waits.only_gpus)),
-		.tids = calloc(most + 1, sizeof(*waits.tids)),
-	};
-	const struct slices_output output = {false, put_slice, put_nothing, &waits};
-	struct slice *slices = calloc(most + 1, sizeof(*slices));
+	struct waits waits = {.kineto = kineto};
+	const struct slices_output output = {false, begin_track, begin_slice, NULL, &waits};
+	int err = init_waits(&waits);
 
-	if (!waits.only_gpus || !waits.tids || !slices || most >= TRACE_NONE) {
-		kineto_fail(kineto, -ENOMEM);
-	} else {
+	if (!err) {
 		find_only_gpus(&waits);
-		for (uint32_t i = 0; i < count; i++) {
-			const struct trace_wait *wait = &trace->waits[i];
-			int64_t end_ns =
-				wait->end_ns < wait->begin_ns ? wait->begin_ns : wait->end_ns;
-
-			slices[i] =
-				(struct slice){group_of(&waits, wait), i, wait->begin_ns, end_ns};
-		}
-		count += add_records(&waits, slices + count);
-		kineto_fail(kineto, slices_put(slices, count, &output));
+		deal_waits(&waits);
+		deal_records(&waits);
 	}
+	for (size_t list = 0; list < waits.rows.lists_count && !err; list++)
+		err = slices_put(&waits.rows, list, &output);
+	kineto_fail(kineto, err);
+	rows_release(&waits.rows);
 	free(waits.only_gpus);
 	free(waits.tids);
-	free(slices);
+	free(waits.times);
 }

@@ -15,45 +15,40 @@ static uint32_t count_gpus(const struct trace *trace, const struct gpus *gpus)
 	return gpus->count;
 }
 
-static int put_gpus(struct sequence *sequence, const struct gpus *gpus, enum perfetto_form form)
+static int put_parts(const struct perfetto *perfetto)
 {
-	uint32_t total = count_gpus(sequence->trace, gpus);
-	struct perfetto_arrows arrows;
-	const struct perfetto_gpus all = {sequence, gpus, &arrows};
-	int err = perfetto_arrows_init(&arrows, sequence->trace);
+	const struct trace *trace = perfetto->timeline->trace;
+	uint32_t gpus = count_gpus(trace, &perfetto->timeline->gpus);
+	int err = perfetto_put_header(perfetto);
 
-	for (uint32_t gpu = 0; gpu < total && !err; gpu++)
-		err = form == PERFETTO_STAGES ? perfetto_put_stages(&all, gpu)
-					      : perfetto_put_events(&all, gpu);
-	perfetto_arrows_release(&arrows);
-	return err;
-}
-
-static int put_parts(struct sequence *sequence, const struct gpus *gpus, enum perfetto_form form)
-{
-	int err = perfetto_put_header(sequence, gpus);
-
-	if (!err)
-		err = put_gpus(sequence, gpus, form);
-	for (uint32_t process = 0; process < sequence->trace->processes_count && !err; process++)
-		err = perfetto_put_process(sequence, process, form);
+	for (uint32_t gpu = 0; gpu < gpus && !err; gpu++)
+		err = perfetto->form == PERFETTO_STAGES ? perfetto_put_stages(perfetto, gpu)
+							: perfetto_put_events(perfetto, gpu);
+	for (uint32_t process = 0; process < trace->processes_count && !err; process++)
+		err = perfetto_put_process(perfetto, process);
 	return err;
 }
 
 static int write_trace(const struct trace *trace, FILE *out, enum perfetto_form form)
 {
-	struct gpus gpus;
-	struct sequence sequence;
-	int err = gpus_init(&gpus, trace);
+	struct timeline timeline = {0};
+	struct perfetto_arrows arrows = {0};
+	struct sequence sequence = {0};
+	const struct perfetto perfetto = {&sequence, &timeline, &arrows, form};
+	int err = timeline_init(&timeline, trace);
 
-	if (err)
-		return err;
-	err = sequence_init(&sequence, trace, out);
+	if (!err)
+		err = perfetto_arrows_init(&arrows, trace);
+	if (!err)
+		err = sequence_init(&sequence, trace, out);
 	if (!err) {
-		err = put_parts(&sequence, &gpus, form);
-		sequence_release(&sequence);
+		timeline_deal_calls(&timeline);
+		timeline_deal_scopes(&timeline, false);
+		err = put_parts(&perfetto);
 	}
-	gpus_release(&gpus);
+	sequence_release(&sequence);
+	perfetto_arrows_release(&arrows);
+	timeline_release(&timeline);
 	return err;
 }
 

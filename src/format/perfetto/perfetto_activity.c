@@ -6,12 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
+#include "base/table.h"
 #include "format/words.h"
-
-struct perfetto_track_slot {
-	struct perfetto_track_key key;
-	uint32_t number; /* 0 = free */
-};
 
 static int count_digits(uint32_t value)
 {
@@ -40,7 +37,8 @@ void perfetto_tracks_init(struct perfetto_tracks *tracks, const struct trace *tr
 
 void perfetto_tracks_release(struct perfetto_tracks *tracks)
 {
-	free(tracks->slots);
+	hash_map_release(&tracks->map);
+	free(tracks->keys);
 }
 
 static struct perfetto_track_key key_of(const struct trace *trace,
@@ -61,55 +59,30 @@ static struct perfetto_track_key key_of(const struct trace *trace,
 	return key;
 }
 
-/* The slot of the key, or the free slot in which it belongs. */
-static struct perfetto_track_slot *find_slot(const struct perfetto_tracks *tracks,
-					     struct perfetto_track_key key)
+static bool is_same(struct perfetto_track_key a, struct perfetto_track_key b)
 {
-	const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
-	uint64_t hash = (((key.process * golden) ^ key.queue) * golden ^ key.stream) * golden;
-	uint32_t at = (uint32_t)(hash >> 32) & (tracks->slot_count - 1);
-
-	for (;; at = (at + 1) & (tracks->slot_count - 1)) {
-		struct perfetto_track_slot *slot = &tracks->slots[at];
-
-		if (slot->number == 0 ||
-		    (slot->key.process == key.process && slot->key.queue == key.queue &&
-		     slot->key.stream == key.stream))
-			return slot;
-	}
-}
-
-/* Doubles the hash table, so that at most half of it is in use. */
-static int grow(struct perfetto_tracks *tracks)
-{
-	struct perfetto_track_slot *old = tracks->slots;
-	uint32_t old_count = tracks->slot_count;
-	uint32_t count = old_count ? 2 * old_count : 64;
-	struct perfetto_track_slot *slots = calloc(count, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	tracks->slots = slots;
-	tracks->slot_count = count;
-	for (uint32_t i = 0; i < old_count; i++) {
-		if (old[i].number != 0)
-			*find_slot(tracks, old[i].key) = old[i];
-	}
-	free(old);
-	return 0;
+	return a.process == b.process && a.queue == b.queue && a.stream == b.stream;
 }
 
 int64_t perfetto_tracks_find(struct perfetto_tracks *tracks, const struct trace_activity *activity)
 {
-	struct perfetto_track_slot *slot;
+	struct perfetto_track_key key = key_of(tracks->trace, activity);
+	struct perfetto_track_key *added;
+	struct hash_probe probe;
 
-	if (2 * tracks->count >= tracks->slot_count && grow(tracks) < 0)
+	if (hash_map_reserve(&tracks->map) < 0)
 		return -ENOMEM;
-	slot = find_slot(tracks, key_of(tracks->trace, activity));
-	if (slot->number == 0)
-		*slot = (struct perfetto_track_slot){key_of(tracks->trace, activity),
-						     ++tracks->count};
-	return slot->number;
+	probe = hash_map_probe(&tracks->map,
+			       hash_mix(hash_mix(key.process, key.queue), key.stream));
+	while (hash_map_next(&tracks->map, &probe))
+		if (is_same(tracks->keys[probe.row], key))
+			return probe.row;
+	added = table_add((void **)&tracks->keys, &tracks->count, sizeof(*added));
+	if (!added)
+		return -ENOMEM;
+	*added = key;
+	hash_map_put(&tracks->map, &probe, tracks->count - 1);
+	return tracks->count - 1;
 }
 
 void perfetto_tracks_name(const struct perfetto_tracks *tracks,

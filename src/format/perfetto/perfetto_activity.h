@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash_map.h"
 #include "format/words.h"
 #include "trace/trace_model.h"
 
@@ -29,10 +30,9 @@ struct perfetto_track_key {
 
 struct perfetto_tracks {
 	const struct trace *trace;
-	/* owned hash table; slot_count is a power of two, and at most half of it is in use */
-	struct perfetto_track_slot *slots;
-	uint32_t slot_count;
-	uint32_t count; /* tracks found so far */
+	struct perfetto_track_key *keys; /* owned; by track, in the order of first use */
+	uint32_t count;
+	struct hash_map map; /* of keys */
 	/* readers sort tracks by name, so numbers have leading zeros: 02 before 10 */
 	int stream_digits;
 	int queue_digits;
@@ -41,11 +41,11 @@ struct perfetto_tracks {
 /* An empty set of tracks. TRACE must outlive it. */
 void perfetto_tracks_init(struct perfetto_tracks *tracks, const struct trace *trace);
 
-/* Frees the hash table. */
+/* Frees the memory. */
 void perfetto_tracks_release(struct perfetto_tracks *tracks);
 
-/* The number of the activity's track, from 1, in the order of first use. The track is new if its
- * number is greater than `count` was before the call. -ENOMEM. Cost: a hash lookup. */
+/* The index of the activity's track in `keys`, or -ENOMEM. The track is new if `count` has grown.
+ * Cost: a hash lookup. */
 int64_t perfetto_tracks_find(struct perfetto_tracks *tracks, const struct trace_activity *activity);
 
 /* Writes the name of the activity's track, "stream 1, queue 2". The stream comes first because the

@@ -48,18 +48,16 @@ struct cpu {
 	struct sequence *sequence;
 	struct proto *packet;
 	const struct trace *trace;
+	const struct timeline *timeline;
 	uint32_t process;
 	enum perfetto_form form;
-	/* The slices that are being written. */
-	/* kind of a group's first track; overflow_track: of its further tracks */
+	/* The slices that are being written: */
+	uint32_t first_list; /* that of the first thread (timeline_thread) */
+	/* kind of a thread's first track; overflow_track: of its further tracks */
 	enum perfetto_track track;
 	enum perfetto_track overflow_track;
 	const char *track_name;
 	void (*put_slice)(struct cpu *cpu, uint32_t row);
-	/* The last group and the number of its tracks that have a descriptor, so that each is
-	 * described once. */
-	uint32_t described_group;
-	uint32_t described_tracks;
 };
 
 static void intern_fixed_names(struct sequence *sequence)
@@ -121,99 +119,71 @@ static void put_thread(struct cpu *cpu, uint32_t thread)
 	sequence_packet_end(cpu->sequence);
 }
 
-/* The parent of a thread's tracks; slices whose thread is not known go to tracks of the process. */
-static uint64_t parent_track(const struct cpu *cpu, uint32_t thread)
-{
-	if (thread == TRACE_NONE)
-		return perfetto_track_id(PERFETTO_TRACK_PROCESS, cpu->process, 0);
-	return perfetto_track_id(PERFETTO_TRACK_THREAD, thread, 0);
-}
-
+/* THREAD is a list of threads (timeline_thread): slices whose thread is not known go to tracks of
+ * the process. */
 static uint64_t subtrack_id(const struct cpu *cpu, uint32_t thread, uint32_t subtrack)
 {
-	/* after all threads' indices: one such track for each process */
-	uint32_t index = thread == TRACE_NONE ? cpu->trace->threads_count + cpu->process : thread;
-
-	return perfetto_track_id(subtrack == 0 ? cpu->track : cpu->overflow_track, index, subtrack);
+	return perfetto_track_id(subtrack == 0 ? cpu->track : cpu->overflow_track, thread,
+				 subtrack);
 }
 
 static void put_track(struct cpu *cpu, uint32_t thread, uint32_t subtrack)
 {
-	size_t mark;
+	uint64_t parent = thread < cpu->trace->threads_count
+				  ? perfetto_track_id(PERFETTO_TRACK_THREAD, thread, 0)
+				  : perfetto_track_id(PERFETTO_TRACK_PROCESS, cpu->process, 0);
 
 	sequence_packet_begin(cpu->sequence);
-	mark = proto_begin(cpu->packet, PACKET_TRACK_DESCRIPTOR);
-	proto_put_u64(cpu->packet, TRACK_UUID, subtrack_id(cpu, thread, subtrack));
-	proto_put_u64(cpu->packet, TRACK_PARENT, parent_track(cpu, thread));
-	proto_put_text(cpu->packet, TRACK_NAME, cpu->track_name);
-	proto_end(cpu->packet, mark);
-	sequence_packet_end(cpu->sequence);
+	sequence_track_end(cpu->sequence, subtrack_id(cpu, thread, subtrack), parent,
+			   cpu->track_name);
 }
 
-static void describe_track(struct cpu *cpu, uint32_t thread, uint32_t subtrack)
-{
-	bool is_thread_track = cpu->track == PERFETTO_TRACK_THREAD && thread != TRACE_NONE;
-
-	if (cpu->described_group != thread) {
-		cpu->described_group = thread;
-		cpu->described_tracks = is_thread_track ? 1 : 0;
-	}
-	for (; cpu->described_tracks <= subtrack; cpu->described_tracks++)
-		put_track(cpu, thread, cpu->described_tracks);
-}
-
-static size_t begin_event(struct cpu *cpu, enum event_type type, uint64_t track, int64_t ns)
-{
-	size_t mark;
-
-	sequence_packet_begin_at(cpu->sequence, ns);
-	mark = proto_begin(cpu->packet, PACKET_TRACK_EVENT);
-	proto_put_u64(cpu->packet, EVENT_TYPE, type);
-	proto_put_u64(cpu->packet, EVENT_TRACK, track);
-	return mark;
-}
-
-static void end_event(struct cpu *cpu, size_t mark)
-{
-	proto_end(cpu->packet, mark);
-	sequence_packet_end(cpu->sequence);
-}
-
-static void begin_slice(void *context, const struct slice *slice, uint32_t subtrack)
+/* The track of a thread's calls is the thread's own, which put_thread has described. */
+static void begin_track(void *context, const struct slice *first)
 {
 	struct cpu *cpu = context;
-	size_t mark;
+	uint32_t thread = first->list - cpu->first_list;
 
-	describe_track(cpu, slice->group, subtrack);
-	mark = begin_event(cpu, EVENT_BEGIN, subtrack_id(cpu, slice->group, subtrack),
-			   slice->begin_ns);
-	cpu->put_slice(cpu, slice->index);
-	end_event(cpu, mark);
+	if (first->subtrack > 0 || cpu->track != PERFETTO_TRACK_THREAD ||
+	    thread >= cpu->trace->threads_count)
+		put_track(cpu, thread, first->subtrack);
 }
 
-static void end_slice(void *context, uint32_t thread, uint32_t subtrack, int64_t ns)
+static void begin_slice(void *context, const struct slice *slice)
 {
 	struct cpu *cpu = context;
+	uint32_t thread = slice->list - cpu->first_list;
+	size_t mark = sequence_event_begin(cpu->sequence, EVENT_BEGIN,
+					   subtrack_id(cpu, thread, slice->subtrack),
+					   slice->time.begin_ns);
 
-	end_event(cpu, begin_event(cpu, EVENT_END, subtrack_id(cpu, thread, subtrack), ns));
+	cpu->put_slice(cpu, slice->row);
+	sequence_event_end(cpu->sequence, mark);
 }
 
-static int put_slices(struct cpu *cpu, struct slice *slices, size_t count)
+static void end_slice(void *context, uint32_t list, uint32_t subtrack, int64_t ns)
 {
-	const struct slices_output output = {false, begin_slice, end_slice, cpu};
+	struct cpu *cpu = context;
+	uint64_t track = subtrack_id(cpu, list - cpu->first_list, subtrack);
 
-	/* no thread has this index, so the first group counts as new */
-	cpu->described_group = cpu->trace->threads_count;
-	return slices_put(slices, count, &output);
+	sequence_event_end(cpu->sequence,
+			   sequence_event_begin(cpu->sequence, EVENT_END, track, ns));
+}
+
+static int put_slices(struct cpu *cpu, const struct rows *rows)
+{
+	const struct slices_output output = {false, begin_track, begin_slice, end_slice, cpu};
+	int err = 0;
+
+	for (uint32_t thread = 0; thread < cpu->timeline->threads && !err; thread++)
+		if (timeline_thread_process(cpu->timeline, thread) == cpu->process)
+			err = slices_put(rows, (size_t)cpu->first_list + thread, &output);
+	return err;
 }
 
 static void put_uint(struct cpu *cpu, enum annotation name, uint64_t value)
 {
-	size_t mark = proto_begin(cpu->packet, EVENT_ANNOTATIONS);
-
-	proto_put_u64(cpu->packet, ANNOTATION_NAME_IID, name);
-	proto_put_u64(cpu->packet, ANNOTATION_UINT, value);
-	proto_end(cpu->packet, mark);
+	sequence_put_uint(cpu->sequence, name, value);
 }
 
 static void put_int(struct cpu *cpu, enum annotation name, int64_t value)
@@ -364,66 +334,30 @@ static void put_scope_slice(struct cpu *cpu, uint32_t row)
 
 static int put_calls(struct cpu *cpu)
 {
-	const struct trace *trace = cpu->trace;
-	struct slice *slices = malloc(((size_t)trace->calls_count + 1) * sizeof(*slices));
-	size_t count = 0;
-	int err;
-
-	if (!slices)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < trace->calls_count; i++) {
-		const struct trace_call *call = &trace->calls[i];
-
-		if (call->process == cpu->process)
-			slices[count++] =
-				(struct slice){call->thread, i, call->begin_ns, call->end_ns};
-	}
+	cpu->first_list = 0;
 	cpu->track = PERFETTO_TRACK_THREAD;
 	cpu->overflow_track = PERFETTO_TRACK_CALLS;
 	cpu->track_name = "API calls";
 	cpu->put_slice = put_call;
-	err = put_slices(cpu, slices, count);
-	free(slices);
-	return err;
-}
-
-static bool is_range(const struct trace_scope *scope)
-{
-	return scope->kind == RECORD_SCOPE_RANGE;
+	return put_slices(cpu, &cpu->timeline->calls);
 }
 
 /* Writes the nested scopes, or with RANGES the ranges, which need not nest and get tracks of their
  * own. */
 static int put_scopes(struct cpu *cpu, bool ranges)
 {
-	const struct trace *trace = cpu->trace;
-	struct slice *slices = malloc(((size_t)trace->scopes_count + 1) * sizeof(*slices));
-	size_t count = 0;
-	int err;
-
-	if (!slices)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < trace->scopes_count; i++) {
-		const struct trace_scope *scope = &trace->scopes[i];
-
-		if (scope->process == cpu->process && scope->kind != RECORD_SCOPE_MARK &&
-		    is_range(scope) == ranges && !scope->untimed)
-			slices[count++] =
-				(struct slice){scope->thread, i, scope->begin_ns, scope->end_ns};
-	}
+	cpu->first_list = ranges ? cpu->timeline->threads : 0;
 	cpu->track = ranges ? PERFETTO_TRACK_RANGES : PERFETTO_TRACK_SCOPES;
 	cpu->overflow_track = cpu->track;
 	cpu->track_name = ranges ? "ranges" : "scopes";
 	cpu->put_slice = put_scope_slice;
-	err = put_slices(cpu, slices, count);
-	free(slices);
-	return err;
+	return put_slices(cpu, &cpu->timeline->scopes);
 }
 
 static int put_marks(struct cpu *cpu)
 {
 	const struct trace *trace = cpu->trace;
-	uint8_t *described = calloc((size_t)trace->threads_count + 1, 1);
+	uint8_t *described = calloc((size_t)cpu->timeline->threads + 1, 1);
 
 	if (!described)
 		return -ENOMEM;
@@ -432,32 +366,34 @@ static int put_marks(struct cpu *cpu)
 	cpu->track_name = "marks";
 	for (uint32_t i = 0; i < trace->scopes_count; i++) {
 		const struct trace_scope *scope = &trace->scopes[i];
-		uint32_t slot = scope->thread == TRACE_NONE ? trace->threads_count : scope->thread;
+		uint32_t thread = timeline_thread(cpu->timeline, scope->thread, scope->process);
 		size_t mark;
 
 		if (scope->process != cpu->process || scope->kind != RECORD_SCOPE_MARK ||
 		    scope->untimed)
 			continue;
-		if (!described[slot])
-			put_track(cpu, scope->thread, 0);
-		described[slot] = 1;
-		mark = begin_event(cpu, EVENT_INSTANT, subtrack_id(cpu, scope->thread, 0),
-				   scope->begin_ns);
+		if (!described[thread])
+			put_track(cpu, thread, 0);
+		described[thread] = 1;
+		mark = sequence_event_begin(cpu->sequence, EVENT_INSTANT,
+					    subtrack_id(cpu, thread, 0), scope->begin_ns);
 		put_scope_slice(cpu, i);
-		end_event(cpu, mark);
+		sequence_event_end(cpu->sequence, mark);
 	}
 	free(described);
 	return 0;
 }
 
-int perfetto_put_process(struct sequence *sequence, uint32_t process, enum perfetto_form form)
+int perfetto_put_process(const struct perfetto *perfetto, uint32_t process)
 {
+	struct sequence *sequence = perfetto->sequence;
 	struct cpu cpu = {
 		.sequence = sequence,
 		.packet = &sequence->packet,
 		.trace = sequence->trace,
+		.timeline = perfetto->timeline,
 		.process = process,
-		.form = form,
+		.form = perfetto->form,
 	};
 	int err;
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/table.h"
 #include "format/perfetto/perfetto_activity.h"
 #include "format/perfetto/perfetto_parts.h"
 #include "format/words.h"
@@ -31,10 +32,7 @@ struct gpu {
 	uint32_t number;
 	struct perfetto_args args;
 	struct perfetto_tracks tracks;
-	/* the last group (a track of perfetto_tracks), and how many of its tracks have a
-	 * descriptor */
-	uint32_t described_track;
-	uint32_t described_tracks;
+	struct rows rows; /* activities; a list for each row of `tracks` */
 };
 
 static uint64_t gpu_track(const struct gpu *gpu)
@@ -42,10 +40,10 @@ static uint64_t gpu_track(const struct gpu *gpu)
 	return perfetto_track_id(PERFETTO_TRACK_GPU, gpu->number, 0);
 }
 
-/* The track's index has room for 4,096 GPUs with 2^20 tracks each. */
-static uint64_t subtrack_id(const struct gpu *gpu, uint32_t track, uint32_t subtrack)
+/* The track's index has room for 4,096 GPUs with 2^20 tracks each, numbered from 1. */
+static uint64_t subtrack_id(const struct gpu *gpu, uint32_t list, uint32_t subtrack)
 {
-	return perfetto_track_id(PERFETTO_TRACK_QUEUE, gpu->number << 20 | track, subtrack);
+	return perfetto_track_id(PERFETTO_TRACK_QUEUE, gpu->number << 20 | (list + 1), subtrack);
 }
 
 static void intern_fixed_names(struct gpu *gpu)
@@ -77,7 +75,6 @@ static void intern_fixed_names(struct gpu *gpu)
 static void put_gpu_track(struct gpu *gpu, const struct gpus *gpus)
 {
 	char name[160] = "no GPU";
-	size_t mark;
 
 	if (gpu->number < gpus->count) {
 		const struct trace_agent *agent = &gpu->trace->agents[gpus->agents[gpu->number]];
@@ -87,27 +84,18 @@ static void put_gpu_track(struct gpu *gpu, const struct gpus *gpus)
 	}
 	sequence_packet_begin(gpu->sequence);
 	intern_fixed_names(gpu);
-	mark = proto_begin(gpu->packet, PACKET_TRACK_DESCRIPTOR);
-	proto_put_u64(gpu->packet, TRACK_UUID, gpu_track(gpu));
-	proto_put_text(gpu->packet, TRACK_NAME, name);
-	proto_end(gpu->packet, mark);
-	sequence_packet_end(gpu->sequence);
+	sequence_track_end(gpu->sequence, gpu_track(gpu), 0, name);
 }
 
-static void put_track(struct gpu *gpu, const struct slice *slice, uint32_t subtrack)
+static void begin_track(void *context, const struct slice *first)
 {
+	struct gpu *gpu = context;
 	char name[128];
-	size_t mark;
 
-	perfetto_tracks_name(&gpu->tracks, &gpu->trace->activities[slice->index], name,
-			     sizeof(name));
+	perfetto_tracks_name(&gpu->tracks, &gpu->trace->activities[first->row], name, sizeof(name));
 	sequence_packet_begin(gpu->sequence);
-	mark = proto_begin(gpu->packet, PACKET_TRACK_DESCRIPTOR);
-	proto_put_u64(gpu->packet, TRACK_UUID, subtrack_id(gpu, slice->group, subtrack));
-	proto_put_u64(gpu->packet, TRACK_PARENT, gpu_track(gpu));
-	proto_put_text(gpu->packet, TRACK_NAME, name);
-	proto_end(gpu->packet, mark);
-	sequence_packet_end(gpu->sequence);
+	sequence_track_end(gpu->sequence, subtrack_id(gpu, first->list, first->subtrack),
+			   gpu_track(gpu), name);
 }
 
 static uint32_t find_name(struct gpu *gpu, const struct trace_work *work)
@@ -126,24 +114,12 @@ static void put_args(struct gpu *gpu, const struct trace_activity *activity)
 	perfetto_args_fill(&gpu->args, gpu->trace, activity);
 	for (unsigned i = 0; i < gpu->args.count; i++) {
 		const struct perfetto_arg *arg = &gpu->args.rows[i];
-		size_t mark = proto_begin(gpu->packet, EVENT_ANNOTATIONS);
 
-		proto_put_u64(gpu->packet, ANNOTATION_NAME_IID, ANNOTATION_ARG + arg->name);
 		if (arg->text)
-			proto_put_text(gpu->packet, ANNOTATION_STRING, arg->text);
+			sequence_put_text(gpu->sequence, ANNOTATION_ARG + arg->name, arg->text);
 		else
-			proto_put_u64(gpu->packet, ANNOTATION_UINT, arg->number);
-		proto_end(gpu->packet, mark);
+			sequence_put_uint(gpu->sequence, ANNOTATION_ARG + arg->name, arg->number);
 	}
-}
-
-static void put_annotation(struct gpu *gpu, uint32_t name, const char *text)
-{
-	size_t mark = proto_begin(gpu->packet, EVENT_ANNOTATIONS);
-
-	proto_put_u64(gpu->packet, ANNOTATION_NAME_IID, name);
-	proto_put_text(gpu->packet, ANNOTATION_STRING, text);
-	proto_end(gpu->packet, mark);
 }
 
 static void put_dim(struct gpu *gpu, uint32_t name, uint64_t x, uint64_t y, uint64_t z)
@@ -151,18 +127,7 @@ static void put_dim(struct gpu *gpu, uint32_t name, uint64_t x, uint64_t y, uint
 	char text[80];
 
 	snprintf(text, sizeof(text), "%" PRIu64 "x%" PRIu64 "x%" PRIu64, x, y, z);
-	put_annotation(gpu, name, text);
-}
-
-static size_t begin_event(struct gpu *gpu, enum event_type type, uint64_t track, int64_t ns)
-{
-	size_t mark;
-
-	sequence_packet_begin_at(gpu->sequence, ns);
-	mark = proto_begin(gpu->packet, PACKET_TRACK_EVENT);
-	proto_put_u64(gpu->packet, EVENT_TYPE, type);
-	proto_put_u64(gpu->packet, EVENT_TRACK, track);
-	return mark;
+	sequence_put_text(gpu->sequence, name, text);
 }
 
 /* Writes the arrows of an activity: to activities that waited for it, from those that it waited
@@ -189,23 +154,18 @@ static void put_grid(struct gpu *gpu, const struct trace_work *work, bool in_blo
 		grid[i] =
 			in_blocks ? words_blocks(work->grid[i], work->workgroup[i]) : work->grid[i];
 	put_dim(gpu, ANNOTATION_GRID, grid[0], grid[1], grid[2]);
-	put_annotation(gpu, ANNOTATION_GRID_UNIT, in_blocks ? "blocks" : "work_items");
+	sequence_put_text(gpu->sequence, ANNOTATION_GRID_UNIT, in_blocks ? "blocks" : "work_items");
 }
 
-static void begin_slice(void *context, const struct slice *slice, uint32_t subtrack)
+static void begin_slice(void *context, const struct slice *slice)
 {
 	struct gpu *gpu = context;
-	const struct trace_activity *activity = &gpu->trace->activities[slice->index];
+	const struct trace_activity *activity = &gpu->trace->activities[slice->row];
 	const struct trace_work *work = trace_work_of(gpu->trace, activity);
-	size_t mark;
+	size_t mark = sequence_event_begin(gpu->sequence, EVENT_BEGIN,
+					   subtrack_id(gpu, slice->list, slice->subtrack),
+					   slice->time.begin_ns);
 
-	if (gpu->described_track != slice->group)
-		gpu->described_tracks = 0;
-	gpu->described_track = slice->group;
-	for (; gpu->described_tracks <= subtrack; gpu->described_tracks++)
-		put_track(gpu, slice, gpu->described_tracks);
-	mark = begin_event(gpu, EVENT_BEGIN, subtrack_id(gpu, slice->group, subtrack),
-			   slice->begin_ns);
 	proto_put_u64(gpu->packet, EVENT_CATEGORY_IIDS, CATEGORY_KIND + work->kind);
 	proto_put_u64(gpu->packet, EVENT_NAME_IID, find_name(gpu, work));
 	put_args(gpu, activity);
@@ -214,59 +174,75 @@ static void begin_slice(void *context, const struct slice *slice, uint32_t subtr
 		put_dim(gpu, ANNOTATION_WORKGROUP, work->workgroup[0], work->workgroup[1],
 			work->workgroup[2]);
 	}
-	put_arrows(gpu, slice->index);
-	proto_end(gpu->packet, mark);
-	sequence_packet_end(gpu->sequence);
+	put_arrows(gpu, slice->row);
+	sequence_event_end(gpu->sequence, mark);
 }
 
-static void end_slice(void *context, uint32_t track, uint32_t subtrack, int64_t ns)
+static void end_slice(void *context, uint32_t list, uint32_t subtrack, int64_t ns)
 {
 	struct gpu *gpu = context;
 
-	proto_end(gpu->packet, begin_event(gpu, EVENT_END, subtrack_id(gpu, track, subtrack), ns));
-	sequence_packet_end(gpu->sequence);
+	sequence_event_end(gpu->sequence,
+			   sequence_event_begin(gpu->sequence, EVENT_END,
+						subtrack_id(gpu, list, subtrack), ns));
+}
+
+/* Distributes the GPU's activities to a list for each of its tracks. */
+static int deal(struct gpu *gpu, const struct gpus *gpus)
+{
+	const struct trace *trace = gpu->trace;
+	struct rows *rows = &gpu->rows;
+	uint32_t lists = 0;
+
+	for (uint32_t row = 0; row < trace->activities_count; row++) {
+		int64_t track;
+
+		if (gpus_find(gpus, trace->activities[row].agent) != gpu->number)
+			continue;
+		track = perfetto_tracks_find(&gpu->tracks, &trace->activities[row]);
+		if (track < 0 || (track == lists &&
+				  !table_add((void **)&rows->lists, &lists, sizeof(*rows->lists))))
+			return -ENOMEM;
+		rows_list_deal(rows, &rows->lists[track], row,
+			       perfetto_activity_time(trace->activities, row));
+	}
+	return 0;
 }
 
 static int put_slices(struct gpu *gpu, const struct gpus *gpus)
 {
-	const struct slices_output output = {true, begin_slice, end_slice, gpu};
-	const struct trace *trace = gpu->trace;
-	struct slice *slices = malloc(((size_t)trace->activities_count + 1) * sizeof(*slices));
-	size_t count = 0;
-	int64_t track = 0;
-	int err;
+	const struct slices_output output = {true, begin_track, begin_slice, end_slice, gpu};
+	int err = rows_init(&gpu->rows, gpu->trace->activities_count, 0);
 
-	if (!slices)
-		return -ENOMEM;
-	for (uint32_t row = 0; row < trace->activities_count && track >= 0; row++) {
-		if (gpus_find(gpus, trace->activities[row].agent) != gpu->number)
-			continue;
-		track = perfetto_tracks_find(&gpu->tracks, &trace->activities[row]);
-		slices[count] = perfetto_activity_slice(trace, row);
-		slices[count++].group = (uint32_t)track;
-	}
-	err = track < 0 ? (int)track : slices_put(slices, count, &output);
-	free(slices);
+	if (!err)
+		err = deal(gpu, gpus);
+	for (uint32_t list = 0; list < gpu->tracks.count && !err; list++)
+		err = slices_put(&gpu->rows, list, &output);
+	rows_release(&gpu->rows);
 	return err;
 }
 
-int perfetto_put_events(const struct perfetto_gpus *all, uint32_t number)
+int perfetto_put_events(const struct perfetto *perfetto, uint32_t number)
 {
-	struct sequence *sequence = all->sequence;
+	struct sequence *sequence = perfetto->sequence;
+	const struct trace *trace = sequence->trace;
 	struct gpu gpu = {
 		.sequence = sequence,
 		.packet = &sequence->packet,
-		.trace = sequence->trace,
-		.arrows = all->arrows,
+		.trace = trace,
+		.arrows = perfetto->arrows,
 		.number = number,
 		.args = {.path.scope = TRACE_NONE, .launch_path.scope = TRACE_NONE},
+		.rows = {.table = trace->activities,
+			 .row_bytes = sizeof(*trace->activities),
+			 .time_of = perfetto_activity_time},
 	};
 	int err;
 
-	perfetto_tracks_init(&gpu.tracks, sequence->trace);
+	perfetto_tracks_init(&gpu.tracks, trace);
 	sequence_start(sequence);
-	put_gpu_track(&gpu, all->gpus);
-	err = put_slices(&gpu, all->gpus);
+	put_gpu_track(&gpu, &perfetto->timeline->gpus);
+	err = put_slices(&gpu, &perfetto->timeline->gpus);
 	perfetto_tracks_release(&gpu.tracks);
 	return err ? err : sequence_error(sequence);
 }

@@ -115,19 +115,6 @@ static void put_gpu_info(struct sequence *sequence, const struct gpus *gpus)
 	sequence_packet_end(sequence);
 }
 
-static void put_ledger_track(struct sequence *sequence)
-{
-	struct proto *packet = &sequence->packet;
-	size_t mark;
-
-	sequence_packet_begin(sequence);
-	mark = proto_begin(packet, PACKET_TRACK_DESCRIPTOR);
-	proto_put_u64(packet, TRACK_UUID, perfetto_track_id(PERFETTO_TRACK_LEDGER, 0, 0));
-	proto_put_text(packet, TRACK_NAME, "dagtap ledger");
-	proto_end(packet, mark);
-	sequence_packet_end(sequence);
-}
-
 static void put_count(struct proto *packet, const char *name, uint64_t count)
 {
 	size_t mark = proto_begin(packet, EVENT_ANNOTATIONS);
@@ -156,13 +143,10 @@ static size_t begin_ledger_event(struct sequence *sequence, uint32_t process, co
 	/* What belongs to no process is shown at the first process's start. Any other time would
 	 * make the trace look longer than it is. */
 	uint32_t row = known ? process : 0;
-	size_t mark;
+	size_t mark = sequence_event_begin(
+		sequence, EVENT_INSTANT, perfetto_track_id(PERFETTO_TRACK_LEDGER, 0, 0),
+		trace->processes_count ? trace->processes[row].start_ns : 0);
 
-	sequence_packet_begin_at(sequence,
-				 trace->processes_count ? trace->processes[row].start_ns : 0);
-	mark = proto_begin(packet, PACKET_TRACK_EVENT);
-	proto_put_u64(packet, EVENT_TYPE, EVENT_INSTANT);
-	proto_put_u64(packet, EVENT_TRACK, perfetto_track_id(PERFETTO_TRACK_LEDGER, 0, 0));
 	proto_put_text(packet, EVENT_NAME, name);
 	if (known)
 		put_count(packet, "pid", trace->processes[process].pid);
@@ -193,8 +177,7 @@ static void put_source(struct sequence *sequence, const struct trace_source *sou
 	}
 	put_note(packet, "witness", trace_text(trace, source->witness));
 	put_note(packet, "state", trace_text(trace, source->state));
-	proto_end(packet, mark);
-	sequence_packet_end(sequence);
+	sequence_event_end(sequence, mark);
 }
 
 static void put_message(struct sequence *sequence, const struct trace_message *message)
@@ -203,19 +186,21 @@ static void put_message(struct sequence *sequence, const struct trace_message *m
 		begin_ledger_event(sequence, message->process, message->damage ? "damage" : "note");
 
 	put_note(&sequence->packet, "text", trace_text(sequence->trace, message->text));
-	proto_end(&sequence->packet, mark);
-	sequence_packet_end(sequence);
+	sequence_event_end(sequence, mark);
 }
 
-int perfetto_put_header(struct sequence *sequence, const struct gpus *gpus)
+int perfetto_put_header(const struct perfetto *perfetto)
 {
+	struct sequence *sequence = perfetto->sequence;
 	const struct trace *trace = sequence->trace;
 
 	sequence_start(sequence);
 	put_clock_snapshot(sequence);
 	put_attributes(sequence);
-	put_gpu_info(sequence, gpus);
-	put_ledger_track(sequence);
+	put_gpu_info(sequence, &perfetto->timeline->gpus);
+	sequence_packet_begin(sequence);
+	sequence_track_end(sequence, perfetto_track_id(PERFETTO_TRACK_LEDGER, 0, 0), 0,
+			   "dagtap ledger");
 	for (uint32_t i = 0; i < trace->sources_count; i++)
 		put_source(sequence, &trace->sources[i]);
 	for (uint32_t i = 0; i < trace->messages_count; i++)

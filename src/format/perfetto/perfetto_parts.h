@@ -6,8 +6,8 @@
 
 #include "format/perfetto/perfetto_arrows.h"
 #include "format/perfetto/perfetto_sequence.h"
-#include "format/timeline/gpus.h"
 #include "format/timeline/slices.h"
+#include "format/timeline/timeline.h"
 #include "format/words.h"
 
 /* Kinds of tracks. The number is part of the track's id (its uuid in the file) and must not
@@ -24,8 +24,8 @@ enum perfetto_track {
 	PERFETTO_TRACK_QUEUE,
 };
 
-/* The id of a track: its kind, the index of the thread, process or GPU, and its number LANE among
- * the tracks of that index (24 bits). */
+/* The id of a track: its kind, the index of the thread, process or GPU, and its number SUBTRACK
+ * among the tracks of that index (24 bits). */
 static inline uint64_t perfetto_track_id(enum perfetto_track kind, uint32_t index,
 					 uint32_t subtrack)
 {
@@ -46,45 +46,43 @@ static inline uint64_t perfetto_wait_flow(const struct trace *trace, uint32_t ar
 	return perfetto_event(trace->activities_count) + arrow;
 }
 
-/* The place of an activity on the time axis. An activity without times is shown at its submission,
- * without length. The caller sets `group`. */
-static inline struct slice perfetto_activity_slice(const struct trace *trace, uint32_t row)
+/* The time of row ROW of trace.activities; a rows_time_of. An activity without times is shown at
+ * its submission, without length. */
+static inline struct rows_time perfetto_activity_time(const void *table, uint32_t row)
 {
-	const struct trace_activity *activity = &trace->activities[row];
-	struct slice slice = {.index = row, .begin_ns = activity->submit_ns};
+	const struct trace_activity *activity = (const struct trace_activity *)table + row;
 
-	if (activity->untimed == RECORD_UNTIMED_NO)
-		slice.begin_ns = activity->start_ns;
-	slice.end_ns = slice.begin_ns;
-	if (activity->untimed == RECORD_UNTIMED_NO && activity->end_ns > activity->start_ns)
-		slice.end_ns = activity->end_ns;
-	return slice;
+	if (activity->untimed != RECORD_UNTIMED_NO)
+		return timeline_time(activity->submit_ns, activity->submit_ns);
+	return timeline_time(activity->start_ns, activity->end_ns);
 }
 
 /* The two forms of GPU activities (docs/format/perfetto.md): render stage events, and track events
  * for readers before v55. */
 enum perfetto_form { PERFETTO_STAGES, PERFETTO_EVENTS };
 
-/* The inputs of the parts for GPUs; all borrowed from perfetto.c. */
-struct perfetto_gpus {
+/* The inputs of all parts; all borrowed from perfetto.c. */
+struct perfetto {
 	struct sequence *sequence;
-	const struct gpus *gpus;
+	const struct timeline *timeline;
 	const struct perfetto_arrows *arrows;
+	enum perfetto_form form;
 };
 
 /* The following functions start a sequence each and write its packets. They return 0, -ENOMEM or a
  * write error as negative errno.
  *
  * perfetto_put_header writes the clock, the recording's attributes, the GPUs and the ledger. */
-int perfetto_put_header(struct sequence *sequence, const struct gpus *gpus);
+int perfetto_put_header(const struct perfetto *perfetto);
 
-/* Writes the activities of GPU NUMBER as render stage events; gpus->count stands for no GPU. */
-int perfetto_put_stages(const struct perfetto_gpus *all, uint32_t number);
+/* Writes the activities of GPU NUMBER as render stage events; the number of all GPUs stands for no
+ * GPU. */
+int perfetto_put_stages(const struct perfetto *perfetto, uint32_t number);
 
-/* Writes the activities of GPU NUMBER as track events; gpus->count stands for no GPU. */
-int perfetto_put_events(const struct perfetto_gpus *all, uint32_t number);
+/* The same as track events. */
+int perfetto_put_events(const struct perfetto *perfetto, uint32_t number);
 
-/* Writes the threads, calls and scopes of a process. FORM decides how calls refer to activities. */
-int perfetto_put_process(struct sequence *sequence, uint32_t process, enum perfetto_form form);
+/* Writes the threads, calls and scopes of a process. */
+int perfetto_put_process(const struct perfetto *perfetto, uint32_t process);
 
 #endif

@@ -97,6 +97,54 @@ void sequence_packet_end(struct sequence *sequence)
 		sequence->error = err;
 }
 
+void sequence_track_end(struct sequence *sequence, uint64_t id, uint64_t parent, const char *name)
+{
+	struct proto *packet = &sequence->packet;
+	size_t mark = proto_begin(packet, PACKET_TRACK_DESCRIPTOR);
+
+	proto_put_u64(packet, TRACK_UUID, id);
+	if (parent)
+		proto_put_u64(packet, TRACK_PARENT, parent);
+	proto_put_text(packet, TRACK_NAME, name);
+	sequence_event_end(sequence, mark);
+}
+
+size_t sequence_event_begin(struct sequence *sequence, enum event_type type, uint64_t track,
+			    int64_t ns)
+{
+	size_t mark;
+
+	sequence_packet_begin_at(sequence, ns);
+	mark = proto_begin(&sequence->packet, PACKET_TRACK_EVENT);
+	proto_put_u64(&sequence->packet, EVENT_TYPE, type);
+	proto_put_u64(&sequence->packet, EVENT_TRACK, track);
+	return mark;
+}
+
+void sequence_event_end(struct sequence *sequence, size_t mark)
+{
+	proto_end(&sequence->packet, mark);
+	sequence_packet_end(sequence);
+}
+
+void sequence_put_uint(struct sequence *sequence, uint32_t name, uint64_t value)
+{
+	size_t mark = proto_begin(&sequence->packet, EVENT_ANNOTATIONS);
+
+	proto_put_u64(&sequence->packet, ANNOTATION_NAME_IID, name);
+	proto_put_u64(&sequence->packet, ANNOTATION_UINT, value);
+	proto_end(&sequence->packet, mark);
+}
+
+void sequence_put_text(struct sequence *sequence, uint32_t name, const char *text)
+{
+	size_t mark = proto_begin(&sequence->packet, EVENT_ANNOTATIONS);
+
+	proto_put_u64(&sequence->packet, ANNOTATION_NAME_IID, name);
+	proto_put_text(&sequence->packet, ANNOTATION_STRING, text);
+	proto_end(&sequence->packet, mark);
+}
+
 void sequence_intern_text(struct sequence *sequence, enum interned_field field, uint32_t number,
 			  const char *text)
 {

@@ -66,6 +66,20 @@ void sequence_packet_begin_at(struct sequence *sequence, int64_t ns);
  * is kept. */
 void sequence_packet_end(struct sequence *sequence);
 
+/* Adds the descriptor of track ID to the packet that has been begun, and ends the packet. The track
+ * is below track PARENT, or below none if PARENT is 0. */
+void sequence_track_end(struct sequence *sequence, uint64_t id, uint64_t parent, const char *name);
+
+/* Begins a packet with an event of a track. The caller adds fields to sequence->packet and ends the
+ * event with the mark that is returned. */
+size_t sequence_event_begin(struct sequence *sequence, enum event_type type, uint64_t track,
+			    int64_t ns);
+void sequence_event_end(struct sequence *sequence, size_t mark);
+
+/* Add an annotation to the event; NAME is the number of an interned annotation name. */
+void sequence_put_uint(struct sequence *sequence, uint32_t name, uint64_t value);
+void sequence_put_text(struct sequence *sequence, uint32_t name, const char *text);
+
 /* The string's number in the table. A new string is interned by the packet that is being built, so
  * call it between begin and end. */
 uint32_t sequence_intern(struct sequence *sequence, enum sequence_table table, trace_string string);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/table.h"
 #include "format/perfetto/perfetto_activity.h"
 #include "format/perfetto/perfetto_parts.h"
 #include "format/words.h"
@@ -25,7 +26,7 @@ struct gpu {
 	uint32_t next_specification;
 	uint32_t *stages;	  /* by name or STAGE_* key: its specification, 0 = none yet */
 	uint32_t *specifications; /* by track: its specification */
-	uint32_t specifications_room;
+	uint32_t specifications_count;
 };
 
 static uint32_t intern_specification(struct gpu *gpu, const char *name, const char *description,
@@ -44,36 +45,27 @@ static uint32_t intern_specification(struct gpu *gpu, const char *name, const ch
 	return iid;
 }
 
-static int grow_specifications(struct gpu *gpu)
-{
-	uint32_t room = gpu->specifications_room ? 2 * gpu->specifications_room : 64;
-	uint32_t *grown = realloc(gpu->specifications, room * sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	gpu->specifications = grown;
-	gpu->specifications_room = room;
-	return 0;
-}
-
 /* The specification of the activity's track. 0 after an error, which is kept in sequence->error. */
 static uint32_t find_track(struct gpu *gpu, const struct trace_activity *activity)
 {
-	uint32_t before = gpu->tracks.count;
-	int64_t number = perfetto_tracks_find(&gpu->tracks, activity);
+	int64_t track = perfetto_tracks_find(&gpu->tracks, activity);
+	uint32_t *added;
 	char name[128];
 
-	if (number >= gpu->specifications_room && grow_specifications(gpu) < 0)
-		number = -ENOMEM;
-	if (number < 0) {
-		gpu->sequence->error = (int)number;
+	if (track >= gpu->specifications_count) {
+		added = table_add((void **)&gpu->specifications, &gpu->specifications_count,
+				  sizeof(*added));
+		perfetto_tracks_name(&gpu->tracks, activity, name, sizeof(name));
+		if (added)
+			*added = intern_specification(gpu, name, NULL, CATEGORY_OTHER);
+		else
+			track = -ENOMEM;
+	}
+	if (track < 0) {
+		gpu->sequence->error = (int)track;
 		return 0;
 	}
-	if (number > before) {
-		perfetto_tracks_name(&gpu->tracks, activity, name, sizeof(name));
-		gpu->specifications[number] = intern_specification(gpu, name, NULL, CATEGORY_OTHER);
-	}
-	return gpu->specifications[number];
+	return gpu->specifications[track];
 }
 
 /* The specification of the activity's stage. Every reader shows the stage's name as the slice's
@@ -170,14 +162,14 @@ static void put_activity(struct gpu *gpu, uint32_t row)
 {
 	const struct trace_activity *activity = &gpu->trace->activities[row];
 	const struct trace_work *work = trace_work_of(gpu->trace, activity);
-	struct slice slice = perfetto_activity_slice(gpu->trace, row);
+	struct rows_time time = perfetto_activity_time(gpu->trace->activities, row);
 	size_t mark;
 
-	sequence_packet_begin_at(gpu->sequence, slice.begin_ns);
+	sequence_packet_begin_at(gpu->sequence, time.begin_ns);
 	mark = proto_begin(gpu->packet, PACKET_GPU_RENDER_STAGE_EVENT);
 	proto_put_u64(gpu->packet, STAGE_EVENT_ID, perfetto_event(row));
 	proto_put_u64(gpu->packet, STAGE_DURATION,
-		      (uint64_t)words_span_ns(slice.begin_ns, slice.end_ns));
+		      (uint64_t)words_span_ns(time.begin_ns, time.end_ns));
 	proto_put_u64(gpu->packet, STAGE_CONTEXT, (uint64_t)activity->process + 1);
 	put_args(gpu, activity);
 	proto_put_u64(gpu->packet, STAGE_GPU_ID, gpu->number);
@@ -213,15 +205,15 @@ static void put_contexts(struct gpu *gpu)
 	sequence_packet_end(gpu->sequence);
 }
 
-int perfetto_put_stages(const struct perfetto_gpus *all, uint32_t number)
+int perfetto_put_stages(const struct perfetto *perfetto, uint32_t number)
 {
-	struct sequence *sequence = all->sequence;
+	struct sequence *sequence = perfetto->sequence;
 	const struct trace *trace = sequence->trace;
 	struct gpu gpu = {
 		.sequence = sequence,
 		.packet = &sequence->packet,
 		.trace = trace,
-		.arrows = all->arrows,
+		.arrows = perfetto->arrows,
 		.number = number,
 		.args = {.path.scope = TRACE_NONE, .launch_path.scope = TRACE_NONE},
 		.next_specification = 1,
@@ -235,7 +227,7 @@ int perfetto_put_stages(const struct perfetto_gpus *all, uint32_t number)
 	sequence_start(sequence);
 	put_contexts(&gpu);
 	for (uint32_t row = 0; row < trace->activities_count && !sequence->error; row++) {
-		if (gpus_find(all->gpus, trace->activities[row].agent) == number)
+		if (gpus_find(&perfetto->timeline->gpus, trace->activities[row].agent) == number)
 			put_activity(&gpu, row);
 	}
 	perfetto_tracks_release(&gpu.tracks);

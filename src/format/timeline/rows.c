@@ -89,15 +89,9 @@ int rows_nest_take(struct rows_nest *nest, struct rows_time time)
 		nest->depth--;
 	if (nest->depth > 0 && nest->ends[nest->depth - 1] < time.end_ns)
 		return 0;
-	if (nest->depth == nest->room) {
-		size_t room = nest->room ? 2 * nest->room : 16;
-		int64_t *ends = realloc(nest->ends, room * sizeof(*ends));
-
-		if (!ends)
-			return -ENOMEM;
-		nest->ends = ends;
-		nest->room = room;
-	}
+	if (table_reserve((void **)&nest->ends, &nest->room, nest->depth + 1, sizeof(*nest->ends)) <
+	    0)
+		return -ENOMEM;
 	nest->ends[nest->depth++] = time.end_ns;
 	return 1;
 }

@@ -1,132 +1,79 @@
-/* Lays out slices on tracks on which they nest. */
+/* Writes the rows of a list on tracks on which they nest. */
 #include "format/timeline/slices.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-struct subtrack {
-	int64_t *ends; /* ends of the open slices, outermost first */
-	size_t depth;
-	size_t room;
-};
+#include "base/table.h"
 
-struct tracks {
-	struct subtrack *tracks;
+struct layout {
+	struct rows_nest *nests; /* by subtrack */
 	uint32_t count;
+	uint32_t list;
 	const struct slices_output *output;
 };
 
-static int compare_times(int64_t a, int64_t b)
+static void close_until(struct layout *layout, uint32_t subtrack, int64_t ns)
 {
-	return (a > b) - (a < b);
-}
+	const struct slices_output *output = layout->output;
+	struct rows_nest *nest = &layout->nests[subtrack];
 
-/* Order: by group, begin, the longest first, index. */
-static int compare_slices(const void *left, const void *right)
-{
-	const struct slice *a = left;
-	const struct slice *b = right;
-	int order;
-
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	order = compare_times(a->begin_ns, b->begin_ns);
-	if (order == 0)
-		order = compare_times(b->end_ns, a->end_ns);
-	if (order == 0)
-		order = (a->index > b->index) - (a->index < b->index);
-	return order;
-}
-
-static int64_t last_end(const struct slice *slice)
-{
-	return slice->end_ns < slice->begin_ns ? slice->begin_ns : slice->end_ns;
-}
-
-static void close_until(struct tracks *tracks, uint32_t group, uint32_t number, int64_t ns)
-{
-	struct subtrack *subtrack = &tracks->tracks[number];
-
-	while (subtrack->depth > 0 && subtrack->ends[subtrack->depth - 1] <= ns) {
-		subtrack->depth--;
-		tracks->output->end(tracks->output->context, group, number,
-				    subtrack->ends[subtrack->depth]);
+	while (nest->depth > 0 && nest->ends[nest->depth - 1] <= ns) {
+		nest->depth--;
+		if (output->end_slice)
+			output->end_slice(output->context, layout->list, subtrack,
+					  nest->ends[nest->depth]);
 	}
 }
 
-static void close_all(struct tracks *tracks, uint32_t group)
+/* Finds the first track on which the time nests; the last one is new if no other will do. Returns
+ * its number or -ENOMEM. */
+static int64_t find_subtrack(struct layout *layout, struct rows_time time)
 {
-	for (uint32_t i = 0; i < tracks->count; i++)
-		close_until(tracks, group, i, INT64_MAX);
-}
+	for (uint32_t subtrack = 0;; subtrack++) {
+		int fits = 0;
 
-static bool fits(const struct tracks *tracks, const struct subtrack *subtrack,
-		 const struct slice *slice)
-{
-	if (subtrack->depth == 0)
-		return true;
-	return !tracks->output->flat && subtrack->ends[subtrack->depth - 1] >= last_end(slice);
-}
-
-static int add_track(struct tracks *tracks)
-{
-	struct subtrack *grown = realloc(tracks->tracks, (tracks->count + 1) * sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	tracks->tracks = grown;
-	tracks->tracks[tracks->count++] = (struct subtrack){0};
-	return 0;
-}
-
-static int push(struct subtrack *subtrack, int64_t end_ns)
-{
-	if (subtrack->depth == subtrack->room) {
-		size_t room = subtrack->room ? 2 * subtrack->room : 16;
-		int64_t *ends = realloc(subtrack->ends, room * sizeof(*ends));
-
-		if (!ends)
+		if (subtrack == layout->count &&
+		    !table_add((void **)&layout->nests, &layout->count, sizeof(*layout->nests)))
 			return -ENOMEM;
-		subtrack->ends = ends;
-		subtrack->room = room;
+		close_until(layout, subtrack, time.begin_ns);
+		if (!layout->output->flat || layout->nests[subtrack].depth == 0)
+			fits = rows_nest_take(&layout->nests[subtrack], time);
+		if (fits)
+			return fits < 0 ? fits : (int64_t)subtrack;
 	}
-	subtrack->ends[subtrack->depth++] = end_ns;
+}
+
+static int put_slice(struct layout *layout, struct slice slice)
+{
+	uint32_t before = layout->count;
+	int64_t subtrack = find_subtrack(layout, slice.time);
+
+	if (subtrack < 0)
+		return (int)subtrack;
+	slice.subtrack = (uint32_t)subtrack;
+	if (slice.subtrack == before)
+		layout->output->begin_track(layout->output->context, &slice);
+	layout->output->begin_slice(layout->output->context, &slice);
 	return 0;
 }
 
-static int put_slice(struct tracks *tracks, const struct slice *slice)
+int slices_put(const struct rows *rows, size_t list, const struct slices_output *output)
 {
-	uint32_t number = 0;
+	struct layout layout = {.list = (uint32_t)list, .output = output};
+	int err = rows_list_sort(rows, &rows->lists[list]);
+	struct rows_walk walk = rows_walk_begin(rows, &rows->lists[list]);
 
-	for (; number < tracks->count; number++) {
-		close_until(tracks, slice->group, number, slice->begin_ns);
-		if (fits(tracks, &tracks->tracks[number], slice))
-			break;
+	while (walk.row != ROWS_NONE && !err) {
+		uint32_t row = rows_walk_take(&walk);
+
+		err = put_slice(&layout, (struct slice){layout.list, 0, row,
+							rows->time_of(rows->table, row)});
 	}
-	if (number == tracks->count && add_track(tracks) < 0)
-		return -ENOMEM;
-	if (push(&tracks->tracks[number], last_end(slice)) < 0)
-		return -ENOMEM;
-	tracks->output->begin(tracks->output->context, slice, number);
-	return 0;
-}
-
-int slices_put(struct slice *slices, size_t count, const struct slices_output *output)
-{
-	struct tracks tracks = {.output = output};
-	int err = 0;
-
-	if (count > 0)
-		qsort(slices, count, sizeof(*slices), compare_slices);
-	for (size_t i = 0; i < count && !err; i++) {
-		if (i > 0 && slices[i].group != slices[i - 1].group)
-			close_all(&tracks, slices[i - 1].group);
-		err = put_slice(&tracks, &slices[i]);
+	for (uint32_t i = 0; i < layout.count; i++) {
+		close_until(&layout, i, INT64_MAX);
+		rows_nest_release(&layout.nests[i]);
 	}
-	if (count > 0)
-		close_all(&tracks, slices[count - 1].group);
-	for (uint32_t i = 0; i < tracks.count; i++)
-		free(tracks.tracks[i].ends);
-	free(tracks.tracks);
+	free(layout.nests);
 	return err;
 }

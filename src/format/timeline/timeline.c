@@ -61,6 +61,29 @@ void timeline_release(struct timeline *timeline)
 	timeline->ids = NULL;
 }
 
+void timeline_deal_calls(struct timeline *timeline)
+{
+	for (uint32_t row = 0; row < timeline->trace->calls_count; row++) {
+		const struct trace_call *call = &timeline->trace->calls[row];
+
+		timeline_see_cid(timeline, call->process, call->cid);
+		timeline_deal_call(timeline, row,
+				   timeline_thread(timeline, call->thread, call->process));
+	}
+}
+
+void timeline_deal_scopes(struct timeline *timeline, bool marks)
+{
+	for (uint32_t row = 0; row < timeline->trace->scopes_count; row++) {
+		const struct trace_scope *scope = &timeline->trace->scopes[row];
+
+		if (!scope->untimed && (marks || scope->kind != RECORD_SCOPE_MARK))
+			timeline_deal_scope(
+				timeline, row,
+				timeline_thread(timeline, scope->thread, scope->process));
+	}
+}
+
 uint64_t timeline_number_correlations(struct timeline *timeline, bool keeps_distinct)
 {
 	uint64_t last = 0;

@@ -168,6 +168,13 @@ static inline void timeline_deal_scope(struct timeline *timeline, uint32_t row, 
 		       timeline_scope_time(timeline->trace->scopes, row));
 }
 
+/* Adds all calls to the lists of their threads and notes their cids. */
+void timeline_deal_calls(struct timeline *timeline);
+
+/* Adds all scopes that have times to the lists of their threads; MARKS: also those without
+ * length. */
+void timeline_deal_scopes(struct timeline *timeline, bool marks);
+
 /* ---- taking rows, track by track; once, because the tracks use the links of the lists ---- */
 
 /* The tracks of a slot of a GPU, one after the other. An activity that overlaps the last one of its
