@@ -81,8 +81,8 @@ static int write_kineto(const struct trace *trace, FILE *out, const struct forma
 		code = put_file(&kineto, options ? options->rank : 0);
 	kineto_undeal(&kineto);
 	kineto_out_release(&kineto.out);
-	kineto_text_release(&kineto.text);
-	kineto_text_release(&kineto.row);
+	pieces_release(&kineto.text);
+	pieces_release(&kineto.row);
 	return code < 0 ? dagtap_error_set(error, code, "kineto: %s", strerror(-code)) : 0;
 }
 

@@ -161,13 +161,13 @@ static void put_annotation(struct annotations *annotations, uint32_t row, uint64
 {
 	struct kineto *kineto = annotations->kineto;
 	const struct annotation *annotation = &annotations->table[row];
-	struct kineto_piece name = kineto_scope_name(kineto, annotation->scope);
+	struct piece name = kineto_scope_name(kineto, annotation->scope);
 	char *at = kineto_out_begin(&kineto->out, (size_t)name.bytes + ROW_BYTES);
 
 	if (!at)
 		return;
 	at = KINETO_PUT(at, "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":");
-	at = kineto_put_piece(at, &kineto->text, name);
+	at = pieces_copy(at, &kineto->text, name);
 	at = KINETO_PUT(at, ",\"pid\":");
 	at = kineto_put_u64(at, annotation->list / kineto->timeline.slots);
 	at = KINETO_PUT(at, ",\"tid\":");

@@ -5,7 +5,7 @@
 
 static void put_value(struct kineto *kineto, const struct trace_scope_attribute *attribute)
 {
-	struct kineto_text *text = &kineto->row;
+	struct pieces *text = &kineto->row;
 
 	switch (attribute->kind) {
 	case RECORD_ATTRIBUTE_INT64:
@@ -86,8 +86,8 @@ static bool is_said_before(const struct trace *trace, uint32_t first, uint32_t r
 
 void kineto_put_attributes(struct kineto *kineto, uint32_t first, uint32_t count)
 {
-	static const struct kineto_text signs = {.bytes = ",:"};
-	static const struct kineto_piece comma = {0, 1}, colon = {1, 1};
+	static const struct pieces signs = {.bytes = ",:"};
+	static const struct piece comma = {0, 1, true}, colon = {1, 1, true};
 	const struct trace *trace = kineto->trace;
 
 	for (uint32_t i = first; i < first + count; i++) {
@@ -103,22 +103,22 @@ void kineto_put_attributes(struct kineto *kineto, uint32_t first, uint32_t count
 	}
 }
 
-struct kineto_piece kineto_find_set(struct kineto *kineto, const uint32_t *sets, uint32_t row)
+struct piece kineto_find_set(struct kineto *kineto, const uint32_t *sets, uint32_t row)
 {
 	const struct trace_attribute_set *set;
-	struct kineto_piece *piece;
+	struct piece *piece;
 	size_t begin;
 
 	if (!sets)
-		return (struct kineto_piece){0};
+		return (struct piece){0};
 	set = &kineto->trace->attribute_sets[sets[row]];
 	piece = &kineto->sets[sets[row]];
 	if (piece->bytes == 0 && set->count > 0) {
 		kineto_put_attributes(kineto, set->first, set->count);
 		begin = kineto->text.used;
-		kineto_text_repeat(&kineto->text, &kineto->row, kineto_text_piece(&kineto->row, 0));
+		kineto_text_repeat(&kineto->text, &kineto->row, pieces_since(&kineto->row, 0));
 		kineto->row.used = 0;
-		*piece = kineto_text_piece(&kineto->text, begin);
+		*piece = pieces_since(&kineto->text, begin);
 	}
 	return *piece;
 }

@@ -14,9 +14,9 @@
 #define BANDWIDTH_LIMIT 1e18
 
 struct work_entry {
-	struct kineto_piece head; /* text of the row up to the pid */
-	struct kineto_piece tail; /* arguments, each with a comma before it */
-	uint64_t bytes;		  /* bytes that the copy or memset moves; 0 = none or unknown */
+	struct piece head; /* text of the row up to the pid */
+	struct piece tail; /* arguments, each with a comma before it */
+	uint64_t bytes;	   /* bytes that the copy or memset moves; 0 = none or unknown */
 };
 
 struct device {
@@ -24,26 +24,26 @@ struct device {
 	const struct trace *trace;
 	uint32_t gpu;
 	struct work_entry *works;
-	struct kineto_piece *queues, *nodes;
+	struct piece *queues, *nodes;
 	/* The last graph launch and its arguments; a launch's activities mostly follow each
 	 * other. */
 	uint32_t launch;
-	struct kineto_text launch_text;
+	struct pieces launch_text;
 	/* For the current tid: the text from the pid up to the time, and from after the duration
 	 * up to the first argument that differs from row to row. */
-	struct kineto_piece place, place_args;
+	struct piece place, place_args;
 };
 
 /* ---- pieces ---- */
 
-static void put_dim(struct kineto_text *text, const char *key, const uint32_t dim[3])
+static void put_dim(struct pieces *text, const char *key, const uint32_t dim[3])
 {
 	kineto_text_put(text, ",\"%s\":[%" PRIu32 ",%" PRIu32 ",%" PRIu32 "]", key, dim[0], dim[1],
 			dim[2]);
 }
 
 /* The model counts grids in work-items; Kineto counts blocks, and a partial block counts. */
-static void put_kernel_args(struct kineto_text *text, const struct trace_work *work)
+static void put_kernel_args(struct pieces *text, const struct trace_work *work)
 {
 	uint32_t blocks[3];
 
@@ -71,7 +71,7 @@ static void put_peer(struct device *device, const char *key, uint32_t agent)
 
 static void put_copy_args(struct device *device, const struct trace_work *work)
 {
-	struct kineto_text *text = &device->kineto->text;
+	struct pieces *text = &device->kineto->text;
 
 	if (work->direction != TRACE_COPY_UNKNOWN)
 		kineto_text_put(text, ",\"kind\":\"%s\"", kineto_copy_kind(work->direction));
@@ -81,7 +81,7 @@ static void put_copy_args(struct device *device, const struct trace_work *work)
 	put_peer(device, "toDevice", work->dst_agent);
 }
 
-static void put_work_name(struct kineto_text *text, const struct trace *trace,
+static void put_work_name(struct pieces *text, const struct trace *trace,
 			  const struct trace_work *work)
 {
 	const char *name = trace_text(trace, work->name);
@@ -101,12 +101,12 @@ static void make_work(struct device *device, uint32_t number)
 						 [TRACE_MEMSET] = "gpu_memset"};
 	const struct trace_work *work = &device->trace->works[number];
 	struct work_entry *entry = &device->works[number];
-	struct kineto_text *text = &device->kineto->text;
+	struct pieces *text = &device->kineto->text;
 	size_t begin = text->used;
 
 	kineto_text_put(text, "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", categories[work->kind]);
 	put_work_name(text, device->trace, work);
-	entry->head = kineto_text_piece(text, begin);
+	entry->head = pieces_since(text, begin);
 	begin = text->used;
 	if (work->kind == TRACE_KERNEL)
 		put_kernel_args(text, work);
@@ -120,19 +120,19 @@ static void make_work(struct device *device, uint32_t number)
 		kineto_text_put(text, ",\"bytes\":%" PRIu64, work->bytes);
 		entry->bytes = work->bytes;
 	}
-	entry->tail = kineto_text_piece(text, begin);
+	entry->tail = pieces_since(text, begin);
 }
 
-static struct kineto_piece find_queue(struct device *device, uint32_t queue)
+static struct piece find_queue(struct device *device, uint32_t queue)
 {
-	struct kineto_text *text = &device->kineto->text;
+	struct pieces *text = &device->kineto->text;
 	size_t begin = text->used;
 
 	if (queue == TRACE_NONE)
-		return (struct kineto_piece){0};
+		return (struct piece){0};
 	if (device->queues[queue].bytes == 0) {
 		kineto_text_put(text, ",\"hsa_queue\":%" PRIu32, device->trace->queues[queue].id);
-		device->queues[queue] = kineto_text_piece(text, begin);
+		device->queues[queue] = pieces_since(text, begin);
 	}
 	return device->queues[queue];
 }
@@ -140,16 +140,16 @@ static struct kineto_piece find_queue(struct device *device, uint32_t queue)
 /* The node's arguments, formatted once. The id is CUPTI's own if there is one; else graph id and
  * node index together, so that nodes of child graphs differ. "node" is the index that dagtap's
  * other formats show. */
-static struct kineto_piece find_node(struct device *device, const struct trace_activity *activity)
+static struct piece find_node(struct device *device, const struct trace_activity *activity)
 {
-	struct kineto_text *text = &device->kineto->text;
+	struct pieces *text = &device->kineto->text;
 	const struct trace *trace = device->trace;
 	size_t begin = text->used;
 	const struct trace_node *node;
 	uint64_t id;
 
 	if (activity->node == TRACE_NONE)
-		return (struct kineto_piece){0};
+		return (struct piece){0};
 	if (device->nodes[activity->node].bytes)
 		return device->nodes[activity->node];
 	node = &trace->nodes[activity->node];
@@ -161,17 +161,17 @@ static struct kineto_piece find_node(struct device *device, const struct trace_a
 	if (node->scope != TRACE_NONE)
 		kineto_text_put(text, ",\"graph node External id\":%" PRIu64,
 				kineto_external_id(node->scope));
-	device->nodes[activity->node] = kineto_text_piece(text, begin);
+	device->nodes[activity->node] = pieces_since(text, begin);
 	return device->nodes[activity->node];
 }
 
-static struct kineto_piece find_launch(struct device *device, uint32_t number)
+static struct piece find_launch(struct device *device, uint32_t number)
 {
 	const struct trace *trace = device->trace;
 	const struct trace_launch *launch;
 
 	if (number == TRACE_NONE)
-		return (struct kineto_piece){0};
+		return (struct piece){0};
 	if (number != device->launch) {
 		launch = &trace->launches[number];
 		device->launch_text.used = 0;
@@ -180,7 +180,7 @@ static struct kineto_piece find_launch(struct device *device, uint32_t number)
 				trace->execs[launch->exec].id, launch->replay);
 		device->launch = number;
 	}
-	return kineto_text_piece(&device->launch_text, 0);
+	return pieces_since(&device->launch_text, 0);
 }
 
 /* ---- rows ---- */
@@ -217,7 +217,7 @@ static char *put_arrow(char *at, uint64_t correlation, const char *place, size_t
 	at = KINETO_PUT(at,
 			"{\"ph\":\"f\",\"bp\":\"e\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
 	at = kineto_put_u64(at, correlation);
-	at = kineto_put_steps(at, place, bytes);
+	at = pieces_copy_bytes(at, place, bytes);
 	return KINETO_PUT(at, "},\n");
 }
 
@@ -243,11 +243,11 @@ static char *put_rarities(char *at, const struct device *device,
 static void put_activity(struct device *device, uint32_t row)
 {
 	struct kineto *kineto = device->kineto;
-	const struct kineto_text *text = &kineto->text;
+	const struct pieces *text = &kineto->text;
 	const struct trace_activity *activity = &device->trace->activities[row];
 	const struct work_entry *work = &device->works[activity->work];
 	struct rows_time time = timeline_activity_time(device->trace->activities, row);
-	struct kineto_piece set, queue, launch, node;
+	struct piece set, queue, launch, node;
 	uint64_t correlation = correlation_of(kineto, row);
 	char *at, *place;
 	size_t place_bytes;
@@ -263,14 +263,14 @@ static void put_activity(struct device *device, uint32_t row)
 						    node.bytes + ROW_BYTES);
 	if (!at)
 		return;
-	at = kineto_put_piece(at, text, work->head);
+	at = pieces_copy(at, text, work->head);
 	place = at;
-	at = kineto_put_piece(at, text, device->place);
+	at = pieces_copy(at, text, device->place);
 	at = kineto_put_time(&kineto->out, at, time.begin_ns);
 	place_bytes = (size_t)(at - place);
 	at = KINETO_PUT(at, ",\"dur\":");
 	at = kineto_put_us(at, timeline_span_ns(time));
-	at = kineto_put_piece(at, text, device->place_args);
+	at = pieces_copy(at, text, device->place_args);
 	if (correlation) {
 		at = KINETO_PUT(at, ",\"correlation\":");
 		at = kineto_put_u64(at, correlation);
@@ -279,14 +279,14 @@ static void put_activity(struct device *device, uint32_t row)
 		at = KINETO_PUT(at, ",\"External id\":");
 		at = kineto_put_u64(at, kineto_external_id(activity->scope));
 	}
-	at = kineto_put_piece(at, text, work->tail);
+	at = pieces_copy(at, text, work->tail);
 	if (work->bytes)
 		at = put_bandwidth(at, work->bytes, timeline_span_ns(time));
-	at = kineto_put_piece(at, text, queue);
-	at = kineto_put_piece(at, &device->launch_text, launch);
-	at = kineto_put_piece(at, text, node);
+	at = pieces_copy(at, text, queue);
+	at = pieces_copy(at, &device->launch_text, launch);
+	at = pieces_copy(at, text, node);
 	at = put_rarities(at, device, activity);
-	at = kineto_put_piece(at, text, set);
+	at = pieces_copy(at, text, set);
 	at = KINETO_PUT(at, "}},\n");
 	if (activity->call != TRACE_NONE)
 		at = put_arrow(at, correlation, place, place_bytes);
@@ -296,19 +296,19 @@ static void put_activity(struct device *device, uint32_t row)
 static void begin_track(struct device *device, uint32_t slot, unsigned track)
 {
 	struct kineto *kineto = device->kineto;
-	struct kineto_text *text = &kineto->text;
+	struct pieces *text = &kineto->text;
 	uint64_t tid = kineto_name_stream(kineto, device->gpu, slot, KINETO_TRACK_WORK, track);
 	size_t begin = text->used;
 
 	kineto_text_put(text, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu64 ",\"ts\":", device->gpu, tid);
-	device->place = kineto_text_piece(text, begin);
+	device->place = pieces_since(text, begin);
 	begin = text->used;
 	kineto_text_put(text, ",\"args\":{\"device\":%" PRIu32 ",\"stream\":%" PRIu32, device->gpu,
 			kineto->slot_numbers[slot]);
 	if (slot < device->trace->streams_count && device->trace->streams[slot].context)
 		kineto_text_put(text, ",\"context\":%" PRIu32,
 				device->trace->streams[slot].context);
-	device->place_args = kineto_text_piece(text, begin);
+	device->place_args = pieces_since(text, begin);
 }
 
 static void put_device(struct device *device)
@@ -348,7 +348,7 @@ void kineto_put_devices(struct kineto *kineto)
 	free(device.works);
 	free(device.queues);
 	free(device.nodes);
-	kineto_text_release(&device.launch_text);
+	pieces_release(&device.launch_text);
 }
 
 /* ---- activities without times ---- */
@@ -357,7 +357,7 @@ void kineto_put_devices(struct kineto *kineto)
  * not count rows without a duration as GPU work. */
 static void put_untimed(struct kineto *kineto, uint32_t row, uint32_t gpu)
 {
-	struct kineto_text *text = &kineto->row;
+	struct pieces *text = &kineto->row;
 	const struct trace_activity *activity = &kineto->trace->activities[row];
 	uint64_t correlation = correlation_of(kineto, row);
 

@@ -138,7 +138,7 @@ void kineto_put_head(const struct kineto *kineto, uint64_t base_ns, uint32_t ran
 void kineto_put_window_end(struct kineto *kineto)
 {
 	const struct trace *trace = kineto->trace;
-	struct kineto_text *row = &kineto->row;
+	struct pieces *row = &kineto->row;
 	int64_t end_ns = trace->processes_count ? trace->processes[0].end_ns : 0;
 	uint64_t pid = trace->processes_count ? kineto_pid(kineto, 0) : 0;
 

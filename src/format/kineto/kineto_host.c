@@ -11,8 +11,8 @@
 #define ROW_BYTES 1024
 
 struct api_entry {
-	struct kineto_piece head; /* text of the row up to the pid */
-	struct kineto_piece args; /* text from after the duration up to the correlation's number */
+	struct piece head; /* text of the row up to the pid */
+	struct piece args; /* text from after the duration up to the correlation's number */
 };
 
 struct host {
@@ -20,7 +20,7 @@ struct host {
 	const struct trace *trace;
 	struct api_entry *apis;
 	struct rows_nest nest;
-	struct kineto_piece place; /* for the current tid: text from the pid up to the time */
+	struct piece place; /* for the current tid: text from the pid up to the time */
 };
 
 /* ---- calls ---- */
@@ -58,7 +58,7 @@ static const struct api_entry *find_api(struct host *host, uint32_t number)
 {
 	struct api_entry *entry = &host->apis[number];
 	const struct trace_api *api = &host->trace->apis[number];
-	struct kineto_text *text = &host->kineto->text;
+	struct pieces *text = &host->kineto->text;
 	const char *name = trace_text(host->trace, api->name);
 	size_t begin = text->used;
 	char hta_name[160];
@@ -72,14 +72,14 @@ static const struct api_entry *find_api(struct host *host, uint32_t number)
 	kineto_text_put(text,
 			"{\"ph\":\"X\",\"cat\":\"%s\",\"name\":", category_of(host->trace, api));
 	kineto_text_quote(text, name);
-	entry->head = kineto_text_piece(text, begin);
+	entry->head = pieces_since(text, begin);
 	begin = text->used;
 	kineto_text_put(text, ",\"args\":{");
 	/* rows of another tool's file have their own cbid */
 	if (!host->trace->call_attributes)
 		kineto_text_put(text, "\"cbid\":%" PRIu32 ",", callback_id(api));
 	kineto_text_put(text, "\"correlation\":");
-	entry->args = kineto_text_piece(text, begin);
+	entry->args = pieces_since(text, begin);
 	return entry;
 }
 
@@ -97,7 +97,7 @@ static char *put_arrow(char *at, uint64_t correlation, const char *place, size_t
 {
 	at = KINETO_PUT(at, "{\"ph\":\"s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
 	at = kineto_put_u64(at, correlation);
-	at = kineto_put_steps(at, place, bytes);
+	at = pieces_copy_bytes(at, place, bytes);
 	return KINETO_PUT(at, "},\n");
 }
 
@@ -124,7 +124,7 @@ static void put_stand_in(struct host *host, const struct trace_call *call, uint3
 	at = kineto_put_z(at, names[trace_work_of(host->trace, activity)->kind]);
 	*at++ = '"';
 	place = at;
-	at = kineto_put_piece(at, &kineto->text, host->place);
+	at = pieces_copy(at, &kineto->text, host->place);
 	at = kineto_put_time(&kineto->out, at, begin_ns);
 	place_bytes = (size_t)(at - place);
 	at = KINETO_PUT(at, ",\"dur\":");
@@ -141,12 +141,12 @@ static void put_stand_in(struct host *host, const struct trace_call *call, uint3
 static void put_call(struct host *host, uint32_t row)
 {
 	struct kineto *kineto = host->kineto;
-	const struct kineto_text *text = &kineto->text;
+	const struct pieces *text = &kineto->text;
 	const struct trace_call *call = &host->trace->calls[row];
 	const struct api_entry *api = find_api(host, call->api);
 	struct rows_time time = timeline_call_time(host->trace->calls, row);
 	unsigned marks = kineto_marks(kineto, row);
-	struct kineto_piece set = kineto_find_set(kineto, host->trace->call_attributes, row);
+	struct piece set = kineto_find_set(kineto, host->trace->call_attributes, row);
 	uint64_t correlation = timeline_correlation(&kineto->timeline, call->process, call->cid);
 	size_t place_bytes;
 	char *at = kineto_out_begin(&kineto->out, (size_t)api->head.bytes + api->args.bytes +
@@ -155,14 +155,14 @@ static void put_call(struct host *host, uint32_t row)
 
 	if (!at)
 		return;
-	at = kineto_put_piece(at, text, api->head);
+	at = pieces_copy(at, text, api->head);
 	place = at;
-	at = kineto_put_piece(at, text, host->place);
+	at = pieces_copy(at, text, host->place);
 	at = kineto_put_time(&kineto->out, at, time.begin_ns);
 	place_bytes = (size_t)(at - place);
 	at = KINETO_PUT(at, ",\"dur\":");
 	at = kineto_put_us(at, timeline_span_ns(time));
-	at = kineto_put_piece(at, text, api->args);
+	at = pieces_copy(at, text, api->args);
 	at = kineto_put_u64(at, correlation);
 	if (call->scope != TRACE_NONE) {
 		at = KINETO_PUT(at, ",\"External id\":");
@@ -176,7 +176,7 @@ static void put_call(struct host *host, uint32_t row)
 		at = put_graph_launch(at, host->trace, call);
 	if (marks & KINETO_MARK_WAIT)
 		at = kineto_put_wait_args(kineto, at, row);
-	at = kineto_put_piece(at, text, set);
+	at = pieces_copy(at, text, set);
 	at = KINETO_PUT(at, "}},\n");
 	if (marks & KINETO_MARK_WORK && !kineto_has_stand_ins(kineto, call))
 		at = put_arrow(at, correlation, place, place_bytes);
@@ -212,27 +212,27 @@ static void put_scope(struct host *host, uint32_t row)
 	const struct trace_scope *scope = &host->trace->scopes[row];
 	struct rows_time time = timeline_scope_time(host->trace->scopes, row);
 	bool is_mark = scope->kind == RECORD_SCOPE_MARK;
-	struct kineto_piece name = kineto_scope_name(kineto, row);
-	struct kineto_piece attributes;
+	struct piece name = kineto_scope_name(kineto, row);
+	struct piece attributes;
 	char *at;
 
 	kineto_put_attributes(kineto, scope->attribute_first, scope->attribute_count);
-	attributes = kineto_text_piece(&kineto->row, 0);
+	attributes = pieces_since(&kineto->row, 0);
 	at = kineto_out_begin(&kineto->out, (size_t)name.bytes + attributes.bytes + ROW_BYTES);
 	if (!at)
 		return;
 	at = is_mark ? KINETO_PUT(at, "{\"ph\":\"i\",\"s\":\"t\"")
 		     : KINETO_PUT(at, "{\"ph\":\"X\"");
 	at = KINETO_PUT(at, ",\"cat\":\"user_annotation\",\"name\":");
-	at = kineto_put_piece(at, &kineto->text, name);
-	at = kineto_put_piece(at, &kineto->text, host->place);
+	at = pieces_copy(at, &kineto->text, name);
+	at = pieces_copy(at, &kineto->text, host->place);
 	at = kineto_put_time(&kineto->out, at, time.begin_ns);
 	if (!is_mark) {
 		at = KINETO_PUT(at, ",\"dur\":");
 		at = kineto_put_us(at, timeline_span_ns(time));
 	}
 	at = put_scope_args(at, scope, row);
-	at = kineto_put_piece(at, &kineto->row, attributes);
+	at = pieces_copy(at, &kineto->row, attributes);
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
 	kineto->row.used = 0;
 }
@@ -251,7 +251,7 @@ static void put_thread(struct host *host, uint32_t thread, bool ranges)
 
 		kineto_text_put(&kineto->text, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"ts\":",
 				kineto_pid(kineto, process), tid);
-		host->place = kineto_text_piece(&kineto->text, begin);
+		host->place = pieces_since(&kineto->text, begin);
 		while (!kineto->out.error && tracks_next(&tracks)) {
 			if (tracks.table == TRACK_CALLS)
 				put_call(host, tracks.row);

@@ -6,14 +6,14 @@
 
 #include "format/kineto/kineto_writer.h"
 
-struct kineto_piece kineto_quoted(struct kineto *kineto, trace_string string)
+struct piece kineto_quoted(struct kineto *kineto, trace_string string)
 {
 	struct kineto_string *entry = &kineto->strings[string];
 	size_t begin = kineto->text.used;
 
 	if (entry->quoted.bytes == 0) {
 		kineto_text_quote(&kineto->text, trace_text(kineto->trace, string));
-		entry->quoted = kineto_text_piece(&kineto->text, begin);
+		entry->quoted = pieces_since(&kineto->text, begin);
 	}
 	return entry->quoted;
 }
@@ -21,7 +21,7 @@ struct kineto_piece kineto_quoted(struct kineto *kineto, trace_string string)
 /* For HTA, which finds the steps of a training loop by the name "ProfilerStep#N": appends that
  * name for a step. Returns false for all other scopes. */
 static bool step_name(const struct kineto *kineto, const struct trace_scope *scope,
-		      struct kineto_text *text)
+		      struct pieces *text)
 {
 	const struct trace_scope_attribute *number;
 
@@ -34,13 +34,13 @@ static bool step_name(const struct kineto *kineto, const struct trace_scope *sco
 	return true;
 }
 
-struct kineto_piece kineto_scope_name(struct kineto *kineto, uint32_t scope)
+struct piece kineto_scope_name(struct kineto *kineto, uint32_t scope)
 {
 	const struct trace_scope *row = &kineto->trace->scopes[scope];
 	size_t begin = kineto->text.used;
 
 	if (step_name(kineto, row, &kineto->text))
-		return kineto_text_piece(&kineto->text, begin);
+		return pieces_since(&kineto->text, begin);
 	return kineto_quoted(kineto, row->name ? row->name : row->text);
 }
 

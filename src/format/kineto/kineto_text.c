@@ -19,39 +19,7 @@ const char kineto_digit_pairs[200] __attribute__((nonstring)) =
 
 /* ---- pieces ---- */
 
-void kineto_text_release(struct kineto_text *text)
-{
-	free(text->bytes);
-	*text = (struct kineto_text){0};
-}
-
-/* Makes room for BYTES more. Returns false after an error. */
-static bool reserve(struct kineto_text *text, size_t bytes)
-{
-	size_t needed = text->used + bytes + KINETO_STEP;
-	char *grown;
-
-	if (text->error || needed <= text->room)
-		return !text->error;
-	if (needed > UINT32_MAX) {
-		text->error = -EFBIG;
-		return false;
-	}
-	needed *= 2;
-	grown = realloc(text->bytes, needed);
-	if (!grown) {
-		text->error = -ENOMEM;
-		return false;
-	}
-	/* Copies in steps read beyond a piece. The bytes are never used; zeroing them keeps memory
-	 * checkers quiet without an exception. */
-	memset(grown + text->room, 0, needed - text->room);
-	text->bytes = grown;
-	text->room = needed;
-	return true;
-}
-
-void kineto_text_put(struct kineto_text *text, const char *format, ...)
+void kineto_text_put(struct pieces *text, const char *format, ...)
 {
 	va_list list;
 	int bytes;
@@ -59,7 +27,7 @@ void kineto_text_put(struct kineto_text *text, const char *format, ...)
 	va_start(list, format);
 	bytes = vsnprintf(NULL, 0, format, list);
 	va_end(list);
-	if (!reserve(text, (size_t)bytes + 1))
+	if (!pieces_reserve(text, (size_t)bytes + 1))
 		return;
 	va_start(list, format);
 	vsnprintf(text->bytes + text->used, (size_t)bytes + 1, format, list);
@@ -67,41 +35,31 @@ void kineto_text_put(struct kineto_text *text, const char *format, ...)
 	text->used += (size_t)bytes;
 }
 
-void kineto_text_quote(struct kineto_text *text, const char *string)
+void kineto_text_quote(struct pieces *text, const char *string)
 {
 	size_t bytes = strlen(string);
 
-	if (reserve(text, JSON_QUOTED_BYTES(bytes)))
+	if (pieces_reserve(text, JSON_QUOTED_BYTES(bytes)))
 		text->used += json_quote(string, bytes, text->bytes + text->used);
 }
 
-void kineto_text_double(struct kineto_text *text, double value)
+void kineto_text_double(struct pieces *text, double value)
 {
-	if (reserve(text, JSON_DOUBLE_BYTES))
+	if (pieces_reserve(text, JSON_DOUBLE_BYTES))
 		text->used += json_print_double(value, text->bytes + text->used);
 }
 
-void kineto_text_u64(struct kineto_text *text, uint64_t value)
+void kineto_text_u64(struct pieces *text, uint64_t value)
 {
-	if (reserve(text, KINETO_NUMBER_BYTES))
+	if (pieces_reserve(text, KINETO_NUMBER_BYTES))
 		text->used =
 			(size_t)(kineto_put_u64(text->bytes + text->used, value) - text->bytes);
 }
 
-void kineto_text_repeat(struct kineto_text *text, const struct kineto_text *from,
-			struct kineto_piece piece)
+void kineto_text_repeat(struct pieces *text, const struct pieces *from, struct piece piece)
 {
-	if (piece.bytes == 0 || !reserve(text, piece.bytes))
-		return;
-	memcpy(text->bytes + text->used, from->bytes + piece.at, piece.bytes);
-	text->used += piece.bytes;
-}
-
-struct kineto_piece kineto_text_piece(const struct kineto_text *text, size_t begin)
-{
-	if (text->error)
-		return (struct kineto_piece){0};
-	return (struct kineto_piece){(uint32_t)begin, (uint32_t)(text->used - begin)};
+	if (piece.bytes > 0)
+		pieces_add(text, from->bytes + piece.at, piece.bytes);
 }
 
 /* ---- output ---- */
@@ -170,20 +128,20 @@ char *kineto_put_new_second(struct kineto_out *out, char *at, int64_t ns)
 
 #define TIME_ROOM (sizeof(((struct kineto_out *)0)->second_digits) + KINETO_NUMBER_BYTES)
 
-void kineto_text_time(struct kineto_text *row, struct kineto_out *out, int64_t ns)
+void kineto_text_time(struct pieces *row, struct kineto_out *out, int64_t ns)
 {
-	if (reserve(row, TIME_ROOM))
+	if (pieces_reserve(row, TIME_ROOM))
 		row->used = (size_t)(kineto_put_time(out, row->bytes + row->used, ns) - row->bytes);
 }
 
-void kineto_put_row(struct kineto_out *out, struct kineto_text *row)
+void kineto_put_row(struct kineto_out *out, struct pieces *row)
 {
-	struct kineto_piece piece = kineto_text_piece(row, 0);
+	struct piece piece = pieces_since(row, 0);
 	char *at = kineto_out_begin(out, piece.bytes);
 
 	if (row->error && !out->error)
 		out->error = row->error;
 	if (at)
-		kineto_out_end(out, kineto_put_piece(at, row, piece));
+		kineto_out_end(out, pieces_copy(at, row, piece));
 	row->used = 0;
 }

@@ -1,7 +1,7 @@
 /* Text buffers for the rows of the Kineto writer.
  *
  * Text that many rows repeat (a kernel's name and dimensions, a function's name) is quoted and
- * escaped once and kept as a piece of a struct kineto_text. A row is a few such pieces and its
+ * escaped once and kept as a piece (format/timeline/pieces.h). A row is a few such pieces and its
  * numbers, copied into the buffer of a struct kineto_out. Errors stick: after the first one
  * nothing more is written. Threading: one thread at a time. */
 #ifndef DAGTAP_FORMAT_KINETO_TEXT_H
@@ -12,49 +12,25 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Pieces are copied in blocks of this many bytes. A copy may read and write up to KINETO_STEP
- * bytes beyond the end of the piece. */
-#define KINETO_STEP 32
+#include "format/timeline/pieces.h"
 
 /* ---- pieces ---- */
 
-/* A range of bytes of a kineto_text; stays valid while the text is only appended to. */
-struct kineto_piece {
-	uint32_t at;
-	uint32_t bytes; /* 0: not made yet, or empty */
-};
-
-struct kineto_text {
-	char *bytes; /* owned; KINETO_STEP bytes after USED are readable */
-	size_t used;
-	size_t room;
-	int error;
-};
-
-/* Frees the memory; TEXT is empty and usable again, without an error. */
-void kineto_text_release(struct kineto_text *text);
-
-/* The functions below append to TEXT. On failure they set text->error (-ENOMEM, or -EFBIG beyond 4
- * GiB) and append nothing. */
-void kineto_text_put(struct kineto_text *text, const char *format, ...)
+/* The functions below append to TEXT. On failure they set text->error and append nothing. */
+void kineto_text_put(struct pieces *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Appends STRING as a JSON string, in quotes. */
-void kineto_text_quote(struct kineto_text *text, const char *string);
+void kineto_text_quote(struct pieces *text, const char *string);
 
 /* Infinities and NaN, which JSON does not have, become null. */
-void kineto_text_double(struct kineto_text *text, double value);
+void kineto_text_double(struct pieces *text, double value);
 
 /* Appends VALUE in decimal. */
-void kineto_text_u64(struct kineto_text *text, uint64_t value);
+void kineto_text_u64(struct pieces *text, uint64_t value);
 
 /* Appends a copy of PIECE of FROM; FROM must not be TEXT. */
-void kineto_text_repeat(struct kineto_text *text, const struct kineto_text *from,
-			struct kineto_piece piece);
-
-/* The piece from byte BEGIN (a former value of text->used) to the end; an empty piece after an
- * error. */
-struct kineto_piece kineto_text_piece(const struct kineto_text *text, size_t begin);
+void kineto_text_repeat(struct pieces *text, const struct pieces *from, struct piece piece);
 
 /* ---- output ---- */
 
@@ -85,12 +61,12 @@ void kineto_out_flush(struct kineto_out *out);
 /* Flushes, and makes room for BYTES. Used by kineto_out_begin only. */
 void kineto_out_grow(struct kineto_out *out, size_t bytes);
 
-/* Starts a row: returns a place where BYTES and KINETO_STEP more can be written, or NULL after an
+/* Starts a row: returns a place where BYTES and PIECE_STEP more can be written, or NULL after an
  * error. kineto_out_end ends the row at AT. */
 static inline char *kineto_out_begin(struct kineto_out *out, size_t bytes)
 {
-	if (out->room - out->used < bytes + KINETO_STEP)
-		kineto_out_grow(out, bytes + KINETO_STEP);
+	if (out->room - out->used < bytes + PIECE_STEP)
+		kineto_out_grow(out, bytes + PIECE_STEP);
 	return out->error ? NULL : out->bytes + out->used;
 }
 
@@ -106,26 +82,11 @@ static inline void kineto_out_end(struct kineto_out *out, const char *at)
 #define KINETO_PUT(at, literal)                                                                    \
 	((char *)memcpy((at), (literal), sizeof(literal) - 1) + sizeof(literal) - 1)
 
-/* Copies COUNT bytes in steps: reads and writes up to KINETO_STEP - 1 bytes more. */
-static inline char *kineto_put_steps(char *at, const char *bytes, size_t count)
-{
-	for (size_t i = 0; i < count; i += KINETO_STEP)
-		memcpy(at + i, bytes + i, KINETO_STEP);
-	return at + count;
-}
-
 static inline char *kineto_put_z(char *at, const char *string)
 {
 	size_t bytes = strlen(string);
 
 	return (char *)memcpy(at, string, bytes) + bytes;
-}
-
-static inline char *kineto_put_piece(char *at, const struct kineto_text *text,
-				     struct kineto_piece piece)
-{
-	/* If nothing was ever put into TEXT, text->bytes is NULL and must not be added to. */
-	return piece.bytes ? kineto_put_steps(at, text->bytes + piece.at, piece.bytes) : at;
 }
 
 /* "00" to "99": two digits for each remainder of a division by 100. */
@@ -230,9 +191,9 @@ static inline char *kineto_put_time(struct kineto_out *out, char *at, int64_t ns
 /* ---- rare rows: written into a text of their own, which kineto_put_row empties ---- */
 
 /* Appends a host time to ROW, as kineto_put_time writes it. */
-void kineto_text_time(struct kineto_text *row, struct kineto_out *out, int64_t ns);
+void kineto_text_time(struct pieces *row, struct kineto_out *out, int64_t ns);
 
 /* Copies ROW to OUT and empties it. An error of ROW becomes OUT's. */
-void kineto_put_row(struct kineto_out *out, struct kineto_text *row);
+void kineto_put_row(struct kineto_out *out, struct pieces *row);
 
 #endif

@@ -34,7 +34,7 @@ enum kineto_mark { KINETO_MARK_WORK = 1, KINETO_MARK_WAIT = 2 };
 
 /* A string of the trace as JSON, in quotes; made when it is first needed. */
 struct kineto_string {
-	struct kineto_piece quoted;
+	struct piece quoted;
 	/* is the string a key that rows have themselves? 0 = not looked up yet, 1 = yes, 2 = no */
 	uint8_t is_own_key;
 };
@@ -43,15 +43,15 @@ struct kineto {
 	const struct trace *trace;
 	bool is_hta; /* write for HolisticTraceAnalysis (--compat hta) */
 	struct kineto_out out;
-	struct kineto_text text; /* the pieces; append only */
-	struct kineto_text row;	 /* the rare row that is being written; empty between rows */
+	struct pieces text; /* the pieces; append only */
+	struct pieces row;  /* the rare row that is being written; empty between rows */
 	struct timeline timeline;
 	uint32_t gpu_total; /* number of GPUs, plus one if a row has no GPU */
 	/* by slot: the stream number in the file, from 1; readers take 0 for none */
 	uint32_t *slot_numbers;
 	uint64_t *call_marks;	       /* two bits for each call: enum kineto_mark */
 	struct kineto_string *strings; /* by trace_string */
-	struct kineto_piece *sets;     /* by attribute set: its arguments as text */
+	struct piece *sets;	       /* by attribute set: its arguments as text */
 
 	/* By call: index + 1 of the wait that the call is; waits_count + index + 1 of the event
 	 * record that it is; 0 = neither. NULL if the trace has no waits and records. */
@@ -145,7 +145,7 @@ void kineto_put_attributes(struct kineto *kineto, uint32_t first, uint32_t count
 /* The arguments that another tool's file states about ROW, as a piece of kineto->text. SETS is the
  * table's column of attribute sets (trace.call_attributes ...), or NULL for none. Each set is
  * formatted once. */
-struct kineto_piece kineto_find_set(struct kineto *kineto, const uint32_t *sets, uint32_t row);
+struct piece kineto_find_set(struct kineto *kineto, const uint32_t *sets, uint32_t row);
 
 /* ---- kineto_head.c ---- */
 
@@ -162,11 +162,11 @@ void kineto_put_window_end(struct kineto *kineto);
 /* ---- kineto_names.c ---- */
 
 /* A string of the trace as JSON in quotes: a piece of kineto->text, made once. */
-struct kineto_piece kineto_quoted(struct kineto *kineto, trace_string string);
+struct piece kineto_quoted(struct kineto *kineto, trace_string string);
 
 /* A scope's name, without the attributes that its text contains, as JSON in quotes. For HTA a step
  * is named "ProfilerStep#N". */
-struct kineto_piece kineto_scope_name(struct kineto *kineto, uint32_t scope);
+struct piece kineto_scope_name(struct kineto *kineto, uint32_t scope);
 
 /* Writes the name by which HTA knows the API function NAME, cut off at SIZE bytes. */
 void kineto_hta_name(const char *name, char *ret_name, size_t size);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/timeline/pieces.h"
 #include "format/words.h"
-#include "format/xspace/xspace_blobs.h"
 #include "format/xspace/xspace_event.h"
 #include "format/xspace/xspace_writer.h"
 #include "trace/row_table.h"
@@ -16,11 +16,11 @@
 struct work_entry {
 	uint32_t event; /* id of its name's metadata; 0 = not encoded yet */
 	bool is_kernel;
-	struct xspace_blob stats;
+	struct piece stats;
 };
 
 struct node_entry {
-	struct xspace_blob stats;
+	struct piece stats;
 	uint32_t scope;
 };
 
@@ -37,23 +37,27 @@ struct device {
 	uint32_t number;
 	struct xspace_plane plane;
 	struct xspace_stats stats; /* buffer for stats that are being encoded */
-	struct xspace_blobs blobs;
+	struct pieces pieces;
 	struct work_entry *works;
 	struct node_entry *nodes;
-	struct xspace_blob *chains;
+	struct piece *chains;
 	struct extra_key extra_key;
-	struct xspace_blobs extra_bytes;
-	struct xspace_blob extra;
+	struct pieces extra_bytes;
+	struct piece extra;
 	uint64_t next_line_id;
 	int error;
 };
 
-static void keep_blob(struct device *device, struct xspace_blob *ret_blob)
+static struct piece keep_piece(struct device *device, struct pieces *pieces)
 {
-	int err = xspace_blobs_add(&device->blobs, &device->stats.bytes, ret_blob);
+	const struct proto *bytes = &device->stats.bytes;
+	struct piece piece = {0};
 
-	if (err && !device->error)
-		device->error = err;
+	if (!bytes->error)
+		piece = pieces_add(pieces, bytes->bytes, bytes->used);
+	if (!piece.made && !device->error)
+		device->error = bytes->error ? bytes->error : pieces->error;
+	return piece;
 }
 
 static const char *name_of(const struct device *device, const struct trace_work *work)
@@ -87,7 +91,7 @@ static void put_work(struct device *device, uint32_t number)
 	if (work->blit)
 		xspace_put_ref(stats, XSPACE_STAT_BLIT_KERNEL,
 			       trace_text(device->trace, work->name));
-	keep_blob(device, &entry->stats);
+	entry->stats = keep_piece(device, &device->pieces);
 	entry->event = xspace_plane_event(&device->plane, name_of(device, work));
 	entry->is_kernel = work->kind == TRACE_KERNEL;
 }
@@ -100,14 +104,14 @@ static void put_node(struct device *device, uint32_t number)
 	xspace_put_u64(&device->stats, XSPACE_STAT_GRAPH_ID, device->trace->graphs[node->graph].id);
 	xspace_put_u64(&device->stats, XSPACE_STAT_GRAPH_NODE_ID, (uint64_t)node->index + 1);
 	device->nodes[number].scope = node->scope;
-	keep_blob(device, &device->nodes[number].stats);
+	device->nodes[number].stats = keep_piece(device, &device->pieces);
 }
 
 static void put_chain(struct device *device, uint32_t chain)
 {
 	proto_reset(&device->stats.bytes);
 	xspace_chains_put(&device->writer->chains, chain, &device->stats);
-	keep_blob(device, &device->chains[chain]);
+	device->chains[chain] = keep_piece(device, &device->pieces);
 }
 
 /* Adds the stats of a launch. Only kernels get the exec's id, because XProf takes every event with
@@ -128,8 +132,6 @@ static void put_launch(struct device *device, const struct extra_key *key)
 
 static void put_extra(struct device *device, const struct extra_key *key)
 {
-	int err;
-
 	proto_reset(&device->stats.bytes);
 	if (key->launch != TRACE_NONE)
 		put_launch(device, key);
@@ -137,9 +139,7 @@ static void put_extra(struct device *device, const struct extra_key *key)
 		xspace_put_ref(&device->stats, XSPACE_STAT_ORPHAN, "no call");
 	device->extra_bytes.used = 0;
 	device->extra_key = *key;
-	err = xspace_blobs_add(&device->extra_bytes, &device->stats.bytes, &device->extra);
-	if (err && !device->error)
-		device->error = err;
+	device->extra = keep_piece(device, &device->extra_bytes);
 }
 
 /* Encodes the extra stats anew if they differ from those of the last activity. */
@@ -155,7 +155,7 @@ static void look_up_extra(struct device *device, const struct trace_activity *ac
 	};
 	const struct extra_key *last = &device->extra_key;
 
-	if (!device->extra.known || key.launch != last->launch ||
+	if (!device->extra.made || key.launch != last->launch ||
 	    key.confidence != last->confidence || key.is_kernel != last->is_kernel ||
 	    key.has_node != last->has_node || key.is_orphan != last->is_orphan)
 		put_extra(device, &key);
@@ -167,7 +167,7 @@ static const struct node_entry *find_node(struct device *device, uint32_t number
 
 	if (number == TRACE_NONE)
 		return &none;
-	if (!device->nodes[number].stats.known)
+	if (!device->nodes[number].stats.made)
 		put_node(device, number);
 	return &device->nodes[number];
 }
@@ -175,13 +175,13 @@ static const struct node_entry *find_node(struct device *device, uint32_t number
 /* The chain of an activity. For a graph's node it is the scope that was open when the node was
  * recorded, because the launch's scope is the same for every node; the launch's is used if there
  * is none. */
-static const struct xspace_blob *find_chain(struct device *device, const struct node_entry *node,
-					    uint32_t launch_scope)
+static const struct piece *find_chain(struct device *device, const struct node_entry *node,
+				      uint32_t launch_scope)
 {
 	uint32_t scope = node->scope == TRACE_NONE ? launch_scope : node->scope;
 	uint32_t chain = xspace_chains_find(&device->writer->chains, scope);
 
-	if (!device->chains[chain].known)
+	if (!device->chains[chain].made)
 		put_chain(device, chain);
 	return &device->chains[chain];
 }
@@ -191,7 +191,7 @@ static void put_activity(struct device *device, const struct trace_activity *act
 	struct xspace_writer *writer = device->writer;
 	const struct work_entry *work = &device->works[activity->work];
 	const struct node_entry *node = find_node(device, activity->node);
-	const struct xspace_blob *chain = find_chain(device, node, activity->scope);
+	const struct piece *chain = find_chain(device, node, activity->scope);
 	struct xspace_event event;
 	uint64_t correlation_id = 0, scope_id = 0;
 	size_t bytes;
@@ -224,10 +224,10 @@ static void put_activity(struct device *device, const struct trace_activity *act
 				       correlation_id);
 	if (activity->scope != TRACE_NONE)
 		at = xspace_number_put(at, XSPACE_STAT_SCOPE_RANGE_ID, XSTAT_INT64, scope_id);
-	at = xspace_blobs_copy(&device->blobs, &work->stats, at);
-	at = xspace_blobs_copy(&device->blobs, &node->stats, at);
-	at = xspace_blobs_copy(&device->extra_bytes, &device->extra, at);
-	at = xspace_blobs_copy(&device->blobs, chain, at);
+	at = pieces_copy(at, &device->pieces, work->stats);
+	at = pieces_copy(at, &device->pieces, node->stats);
+	at = pieces_copy(at, &device->extra_bytes, device->extra);
+	at = pieces_copy(at, &device->pieces, *chain);
 	writer->out.used += (size_t)(at - room);
 }
 
@@ -402,14 +402,14 @@ static int make_tables(struct device *device)
 {
 	const struct trace *trace = device->trace;
 	size_t chains = device->writer->chains.rows_count;
-	static const struct proto empty = {0};
 
 	device->works = calloc((size_t)trace->works_count + 1, sizeof(*device->works));
 	device->nodes = calloc((size_t)trace->nodes_count + 1, sizeof(*device->nodes));
 	device->chains = table_zeroed(chains, sizeof(*device->chains));
 	if (!device->works || !device->nodes || !device->chains)
 		return -ENOMEM;
-	return xspace_blobs_add(&device->blobs, &empty, &device->chains[0]);
+	device->chains[0] = pieces_add(&device->pieces, NULL, 0);
+	return device->pieces.error;
 }
 
 int xspace_put_device(struct xspace_writer *writer, uint32_t gpu)
@@ -433,8 +433,8 @@ int xspace_put_device(struct xspace_writer *writer, uint32_t gpu)
 	free(device.works);
 	free(device.nodes);
 	free(device.chains);
-	xspace_blobs_release(&device.blobs);
-	xspace_blobs_release(&device.extra_bytes);
+	pieces_release(&device.pieces);
+	pieces_release(&device.extra_bytes);
 	proto_release(&device.stats.bytes);
 	return device.error ? device.error : err;
 }

@@ -1,6 +1,6 @@
 /* Encodes one event of a plane; used in the loops over millions of rows. The fields that differ
- * from event to event are encoded here, the others are blobs (xspace_blobs.h). The functions do
- * not check room: the caller has it from xspace_out_room. */
+ * from event to event are encoded here, the others are pieces (format/timeline/pieces.h). The
+ * functions do not check room: the caller has it from xspace_out_room. */
 #ifndef DAGTAP_FORMAT_XSPACE_EVENT_H
 #define DAGTAP_FORMAT_XSPACE_EVENT_H
 

@@ -9,15 +9,15 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "format/timeline/pieces.h"
 #include "format/words.h"
-#include "format/xspace/xspace_blobs.h"
 #include "format/xspace/xspace_event.h"
 #include "format/xspace/xspace_writer.h"
 #include "trace/row_table.h"
 
-struct named_blob {
+struct named_piece {
 	uint32_t event; /* id of its name's metadata; 0 = not encoded yet */
-	struct xspace_blob stats;
+	struct piece stats;
 };
 
 struct api_entry {
@@ -30,10 +30,10 @@ struct host {
 	const struct trace *trace;
 	struct xspace_plane plane;
 	struct xspace_stats stats; /* buffer for stats that are being encoded */
-	struct xspace_blobs blobs;
+	struct pieces pieces;
 	struct api_entry *apis;
-	struct named_blob *chains; /* by chain: name and attributes of the innermost scope */
-	uint64_t *line_ids;	   /* by thread; the last one is for no thread */
+	struct named_piece *chains; /* by chain: name and attributes of the innermost scope */
+	uint64_t *line_ids;	    /* by thread; the last one is for no thread */
 	uint64_t next_line_id;
 	struct rows_nest nest;
 	int error;
@@ -245,13 +245,16 @@ static uint32_t describe_scope(struct host *host, const struct trace_scope *scop
 }
 
 /* The same, encoded once for each chain, which many scopes share. */
-static const struct named_blob *find_description(struct host *host, uint32_t row)
+static const struct named_piece *find_description(struct host *host, uint32_t row)
 {
-	struct named_blob *found = &host->chains[xspace_chains_find(&host->writer->chains, row)];
+	struct named_piece *found = &host->chains[xspace_chains_find(&host->writer->chains, row)];
 
 	if (found->event == 0) {
 		found->event = describe_scope(host, &host->trace->scopes[row]);
-		fail(host, xspace_blobs_add(&host->blobs, &host->stats.bytes, &found->stats));
+		fail(host, host->stats.bytes.error);
+		found->stats =
+			pieces_add(&host->pieces, host->stats.bytes.bytes, host->stats.bytes.used);
+		fail(host, host->pieces.error);
 	}
 	return found;
 }
@@ -263,7 +266,7 @@ static void put_scope(struct host *host, uint32_t row)
 	const struct trace_scope *scope = &trace->scopes[row];
 	struct rows_time time = timeline_scope_time(trace->scopes, row);
 	uint64_t id = xspace_scope_id(writer, row);
-	const struct named_blob *shared = NULL;
+	const struct named_piece *shared = NULL;
 	struct xspace_event event;
 	size_t bytes;
 	uint8_t *room, *at;
@@ -290,7 +293,7 @@ static void put_scope(struct host *host, uint32_t row)
 	at = xspace_event_head(room, &event, bytes + (shared ? shared->stats.bytes : 0));
 	at = xspace_number_put(at, XSPACE_STAT_SCOPE_RANGE_ID, XSTAT_INT64, id);
 	if (shared)
-		at = xspace_blobs_copy(&host->blobs, &shared->stats, at);
+		at = pieces_copy(at, &host->pieces, shared->stats);
 	if (host->stats.bytes.used)
 		memcpy(at, host->stats.bytes.bytes, host->stats.bytes.used);
 	at += host->stats.bytes.used;
@@ -423,7 +426,7 @@ int xspace_put_host(struct xspace_writer *writer)
 	free(host.apis);
 	free(host.chains);
 	free(host.line_ids);
-	xspace_blobs_release(&host.blobs);
+	pieces_release(&host.pieces);
 	rows_nest_release(&host.nest);
 	fail(&host, host.stats.bytes.error);
 	proto_release(&host.stats.bytes);
