@@ -12,6 +12,13 @@ uint32_t args_find(const struct trace *trace, const struct trace_api *api, const
 	return TRACE_NONE;
 }
 
+uint8_t args_word(const struct trace *trace, const struct trace_api *api, const char *name)
+{
+	uint32_t arg = args_find(trace, api, name);
+
+	return arg == TRACE_NONE ? ARGS_NO_WORD : trace->api_args[arg].word;
+}
+
 bool args_get(const struct trace *trace, const struct trace_call *call, const char *name,
 	      uint64_t *ret_value)
 {

@@ -62,20 +62,31 @@ void captures_end(struct captures *captures, uint32_t stream)
 	row->has_ended |= row->origin == stream;
 }
 
-void captures_draw_in(struct captures *captures, uint32_t stream, uint32_t capture)
-{
-	if (stream < captures->stream_count && !captures_of(captures, stream))
-		captures->of_stream[stream] = capture;
-}
-
-bool captures_is_under_way(const struct captures *captures, uint32_t capture)
-{
-	return !captures->rows[capture].has_ended;
-}
-
-uint32_t captures_of(const struct captures *captures, uint32_t stream)
+/* The capture that STREAM is in now, 0 = none. */
+static uint32_t capture_of(const struct captures *captures, uint32_t stream)
 {
 	uint32_t capture = stream < captures->stream_count ? captures->of_stream[stream] : 0;
 
-	return captures_is_under_way(captures, capture) ? capture : 0;
+	return captures->rows[capture].has_ended ? 0 : capture;
+}
+
+bool captures_record(const struct captures *captures, uint32_t stream, bool is_node,
+		     uint32_t *event_capture)
+{
+	uint32_t capture = capture_of(captures, stream);
+
+	if (!capture || !is_node)
+		*event_capture = capture;
+	return capture;
+}
+
+bool captures_wait(struct captures *captures, uint32_t stream, bool is_node, uint32_t event_capture)
+{
+	if (is_node && capture_of(captures, stream))
+		return true;
+	if (captures->rows[event_capture].has_ended)
+		return false;
+	if (stream < captures->stream_count && !capture_of(captures, stream))
+		captures->of_stream[stream] = event_capture;
+	return true;
 }

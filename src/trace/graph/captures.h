@@ -41,13 +41,16 @@ int captures_begin(struct captures *captures, uint32_t stream);
 /* Ends the capture that began on STREAM. Does nothing for a stream that only joined one. */
 void captures_end(struct captures *captures, uint32_t stream);
 
-/* STREAM waits for an event of CAPTURE and so joins it, unless it is in a capture already. */
-void captures_draw_in(struct captures *captures, uint32_t stream, uint32_t capture);
+/* STREAM records an event. EVENT_CAPTURE is the capture of the event's last record, 0 = none, and
+ * is updated. IS_NODE: in a capture, the record becomes a node of the graph, and the event keeps
+ * its last record. Returns true if the record is captured. */
+bool captures_record(const struct captures *captures, uint32_t stream, bool is_node,
+		     uint32_t *event_capture);
 
-/* True if CAPTURE has not ended. False for 0. */
-bool captures_is_under_way(const struct captures *captures, uint32_t capture);
-
-/* The capture that STREAM is in now, 0 = none. */
-uint32_t captures_of(const struct captures *captures, uint32_t stream);
+/* STREAM waits for an event whose last record is of EVENT_CAPTURE, 0 = none, and so joins this
+ * capture if it has not ended, unless it is in a capture already. IS_NODE: in a capture, the wait
+ * becomes a node of the graph instead. Returns true if the wait is captured. */
+bool captures_wait(struct captures *captures, uint32_t stream, bool is_node,
+		   uint32_t event_capture);
 
 #endif

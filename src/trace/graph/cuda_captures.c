@@ -15,13 +15,6 @@
 #define STREAM_PER_THREAD 2 /* CU_STREAM_PER_THREAD */
 #define FLAG_EXTERNAL	  1 /* cudaEventRecordExternal, cudaEventWaitExternal */
 
-static uint8_t word_of(const struct trace *trace, const struct trace_api *api, const char *name)
-{
-	uint32_t arg = args_find(trace, api, name);
-
-	return arg == TRACE_NONE ? UINT8_MAX : trace->api_args[arg].word;
-}
-
 /* Compares the beginnings of names: later versions of a function, and the variants for per-thread
  * streams, have a suffix (_v2, _ptsz). */
 struct cuda_capture_api cuda_capture_api_of(const struct trace *trace, const struct trace_api *api)
@@ -39,25 +32,20 @@ struct cuda_capture_api cuda_capture_api_of(const struct trace *trace, const str
 		{"GraphExecEventRecordNodeSetEvent", CUDA_CAPTURE_NODE},
 	};
 	struct cuda_capture_api result = {
-		.stream_word = word_of(trace, api, "stream"),
-		.event_word = word_of(trace, api, "event"),
-		.flags_word = word_of(trace, api, "flags"),
+		.stream_word = args_word(trace, api, "stream"),
+		.event_word = args_word(trace, api, "event"),
+		.flags_word = args_word(trace, api, "flags"),
 	};
 	const char *name = trace_text(trace, api->name);
 
 	if (api->domain != RECORD_DOMAIN_CUDA ||
-	    (result.stream_word == UINT8_MAX && result.event_word == UINT8_MAX))
+	    (result.stream_word == ARGS_NO_WORD && result.event_word == ARGS_NO_WORD))
 		return result;
 	name += strncmp(name, "cuda", 4) ? strlen("cu") : strlen("cuda");
 	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
 		if (!strncmp(name, roles[i].name, strlen(roles[i].name)))
 			result.role = roles[i].role;
 	return result;
-}
-
-static uint64_t word_at(const struct record_api *record, uint8_t word)
-{
-	return word < record->header.words - sizeof(*record) / 8 ? record->args[word] : 0;
 }
 
 int cuda_capture_note(struct cuda_captures *captures, const struct cuda_capture_api *api,
@@ -71,11 +59,11 @@ int cuda_capture_note(struct cuda_captures *captures, const struct cuda_capture_
 	if (!note)
 		return -ENOMEM;
 	*note = (struct cuda_capture_note){
-		.stream = word_at(record, api->stream_word),
-		.event = word_at(record, api->event_word),
+		.stream = args_word_at(record, api->stream_word),
+		.event = args_word_at(record, api->event_word),
 		.rank = rank,
 		.role = api->role,
-		.is_external = word_at(record, api->flags_word) & FLAG_EXTERNAL,
+		.is_external = args_word_at(record, api->flags_word) & FLAG_EXTERNAL,
 	};
 	return 0;
 }
@@ -152,18 +140,11 @@ static int take_note(struct capture_walk *walk, const struct cuda_capture_note *
 		captures_end(&walk->captures, stream);
 		return 0;
 	case CUDA_CAPTURE_RECORD:
-		/* An external record in a capture becomes a node of the graph; the event keeps its
-		 * last record. */
-		if (!note->is_external || !captures_of(&walk->captures, stream))
-			*event = captures_of(&walk->captures, stream);
+		captures_record(&walk->captures, stream, note->is_external, event);
 		return 0;
 	case CUDA_CAPTURE_WAIT:
-		if (note->is_external && captures_of(&walk->captures, stream))
+		if (captures_wait(&walk->captures, stream, note->is_external, *event))
 			mark_captured(walk, note);
-		else if (captures_is_under_way(&walk->captures, *event)) {
-			captures_draw_in(&walk->captures, stream, *event);
-			mark_captured(walk, note);
-		}
 		return 0;
 	case CUDA_CAPTURE_NODE:
 	case CUDA_CAPTURE_NONE:

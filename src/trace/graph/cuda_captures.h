@@ -25,7 +25,7 @@ enum cuda_capture_role {
 /* The role of an API in captures; computed once per API. */
 struct cuda_capture_api {
 	uint8_t role; /* enum cuda_capture_role */
-	/* Index into record_api.args, UINT8_MAX = none. */
+	/* positions of arguments in the API's records (args_word) */
 	uint8_t stream_word, event_word, flags_word;
 };
 

@@ -51,19 +51,12 @@ static const struct role_name {
 	{"hipStreamDestroy", HIP_EVENT_STREAM_GONE, NULL},
 };
 
-static uint8_t word_of(const struct trace *trace, const struct trace_api *api, const char *name)
-{
-	uint32_t arg = args_find(trace, api, name);
-
-	return arg == TRACE_NONE ? HIP_EVENT_NO_WORD : trace->api_args[arg].word;
-}
-
 struct hip_event_api hip_event_api_of(const struct trace *trace, const struct trace_api *api)
 {
 	struct hip_event_api result = {
-		.word = HIP_EVENT_NO_WORD,
-		.stop_word = HIP_EVENT_NO_WORD,
-		.flags_word = HIP_EVENT_NO_WORD,
+		.word = ARGS_NO_WORD,
+		.stop_word = ARGS_NO_WORD,
+		.flags_word = ARGS_NO_WORD,
 	};
 	const char *name = trace_text(trace, api->name);
 
@@ -76,18 +69,13 @@ struct hip_event_api hip_event_api_of(const struct trace *trace, const struct tr
 			continue;
 		result.role = row->role;
 		if (row->event)
-			result.word = word_of(trace, api, row->event);
+			result.word = args_word(trace, api, row->event);
 		if (row->role == HIP_EVENT_RECORD_START)
-			result.stop_word = word_of(trace, api, "stopEvent");
+			result.stop_word = args_word(trace, api, "stopEvent");
 		if (row->role == HIP_EVENT_RECORD || row->role == HIP_EVENT_STREAM_WAIT)
-			result.flags_word = word_of(trace, api, "flags");
+			result.flags_word = args_word(trace, api, "flags");
 	}
 	return result;
-}
-
-static uint64_t word_at(const struct record_api *record, uint8_t word)
-{
-	return word < record->header.words - sizeof(*record) / 8 ? record->args[word] : 0;
 }
 
 /* Returns NULL when out of memory. */
@@ -122,8 +110,8 @@ static bool has_effect(enum hip_event_role role, int32_t result)
 int hip_event_note(struct hip_event_notes *notes, const struct hip_event_api *api, uint32_t rank,
 		   const struct record_api *record)
 {
-	uint64_t event = word_at(record, api->word);
-	uint64_t stop = word_at(record, api->stop_word);
+	uint64_t event = args_word_at(record, api->word);
+	uint64_t stop = args_word_at(record, api->stop_word);
 	struct hip_event_note *note;
 
 	if (!has_effect(api->role, record->result))
@@ -132,7 +120,7 @@ int hip_event_note(struct hip_event_notes *notes, const struct hip_event_api *ap
 		note = add_note(notes, api->role, rank, event);
 		if (!note)
 			return -ENOMEM;
-		note->is_external = word_at(record, api->flags_word) & FLAG_EXTERNAL;
+		note->is_external = args_word_at(record, api->flags_word) & FLAG_EXTERNAL;
 	}
 	return stop && !add_note(notes, HIP_EVENT_RECORD_STOP, rank, stop) ? -ENOMEM : 0;
 }
@@ -251,14 +239,9 @@ static int take_record(struct event_walk *walk, uint32_t at)
 {
 	struct hip_event_note *note = &walk->load->hip_events.rows[at];
 	struct event_life *life = used_life(walk, note);
-	uint32_t capture = captures_of(&walk->captures, stream_of(walk, note));
 	bool is_node = note->is_external || note->role == HIP_EVENT_RECORD_NODE;
 
-	/* It becomes a node of the captured graph; the event itself does not change. */
-	if (capture && is_node)
-		return 0;
-	life->capture = capture;
-	if (life->capture)
+	if (captures_record(&walk->captures, stream_of(walk, note), is_node, &life->capture))
 		return 0;
 	life->record = at;
 	life->turn = walk->turn;
@@ -291,15 +274,9 @@ static int take_event_wait(struct event_walk *walk, struct hip_event_note *note)
 {
 	struct event_life *life = used_life(walk, note);
 
-	/* It becomes a node of the captured graph. */
-	if (note->is_external && captures_of(&walk->captures, stream_of(walk, note)))
-		return 0;
 	if (note->role == HIP_EVENT_STREAM_WAIT &&
-	    captures_is_under_way(&walk->captures, life->capture)) {
-		/* It becomes an edge of the captured graph. */
-		captures_draw_in(&walk->captures, stream_of(walk, note), life->capture);
+	    captures_wait(&walk->captures, stream_of(walk, note), note->is_external, life->capture))
 		return 0;
-	}
 	resolve(walk, life, note);
 	note->row = walk->wait_count++;
 	return give_row(walk, life, note);

@@ -40,10 +40,8 @@ enum hip_event_role {
 	HIP_EVENT_STREAM_GONE,
 };
 
-#define HIP_EVENT_NO_WORD UINT8_MAX
-
-/* What an API does with events. Computed once per API. A word that the API does not have is
- * HIP_EVENT_NO_WORD. */
+/* What an API does with events. Computed once per API. Words are positions in its records
+ * (args_word). */
 struct hip_event_api {
 	uint8_t role;	   /* enum hip_event_role */
 	uint8_t word;	   /* word of the argument that holds the event */
