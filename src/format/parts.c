@@ -2,9 +2,11 @@
 #include "format/parts.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "format/gzip.h"
 
 struct part {
@@ -27,29 +29,31 @@ static char *name_part(const struct parts *parts)
 		stem -= tail;
 	else
 		extension = "";
-	if (asprintf(&path, "%.*s.%zu%s%s", (int)stem, parts->path, parts->count + 1, extension,
-		     packed) < 0)
+	if (asprintf(&path, "%.*s.%" PRIu32 "%s%s", (int)stem, parts->path, parts->count + 1,
+		     extension, packed) < 0)
 		return NULL;
 	return path;
 }
 
 int parts_open(struct parts *parts, FILE **ret_file)
 {
-	struct part *rows = realloc(parts->rows, (parts->count + 1) * sizeof(*rows));
-	char *path = rows ? name_part(parts) : NULL;
+	char *path = name_part(parts);
+	struct part *part =
+		path ? table_add((void **)&parts->rows, &parts->count, sizeof(*part)) : NULL;
 	int code;
 
-	if (rows)
-		parts->rows = rows;
-	if (!path)
-		return dagtap_error_set(&parts->error, -ENOMEM, "%s: out of memory", parts->path);
-	code = output_open(&rows[parts->count].output, path, parts->force, &parts->error);
+	if (part) {
+		part->path = path;
+		code = output_open(&part->output, path, parts->force, &parts->error);
+	} else {
+		code = dagtap_error_set(&parts->error, -ENOMEM, "%s: out of memory", parts->path);
+	}
 	if (code < 0) {
 		free(path);
+		parts->count -= part != NULL;
 		return code;
 	}
-	rows[parts->count].path = path;
-	*ret_file = rows[parts->count++].output.file;
+	*ret_file = part->output.file;
 	return 0;
 }
 

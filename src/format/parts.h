@@ -6,7 +6,7 @@
 #ifndef DAGTAP_FORMAT_PARTS_H
 #define DAGTAP_FORMAT_PARTS_H
 
-#include <stddef.h>
+#include <stdint.h>
 
 #include "format/output.h"
 
@@ -15,7 +15,7 @@ struct parts {
 	const char *extension; /* the format's, with the dot; further parts keep it at the end */
 	bool force;	       /* an existing file is replaced */
 	struct part *rows;     /* owned */
-	size_t count;
+	uint32_t count;
 	struct dagtap_error error; /* why the last parts_open failed */
 };
 

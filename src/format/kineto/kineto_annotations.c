@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
+#include "base/hash_map.h"
+#include "base/table.h"
 #include "format/kineto/kineto_writer.h"
 
 /* An upper bound for a row without its name. */
@@ -21,76 +24,53 @@ struct annotation {
 struct annotations {
 	struct kineto *kineto;
 	struct annotation *table;
-	uint32_t count, room;
-	uint32_t *hash;	    /* hash table over (scope, list): 1 + index into table; 0 = free */
-	uint32_t hash_size; /* a power of two: twice `room` */
-	uint32_t *last;	    /* by list: 1 + index of the row that was last looked up */
+	uint32_t count;
+	struct hash_map map; /* of `table`, by scope and list */
+	uint32_t *last;	     /* by list: 1 + index of the row that was last looked up */
 	struct rows rows;
 	struct rows_nest nest;
 };
 
 /* ---- the table ---- */
 
-static uint32_t *find_entry(const struct annotations *annotations, uint32_t scope, uint32_t list)
+/* The index of the row of SCOPE on LIST, or -ENOMEM. A new row has an empty extent. */
+static int64_t find_row(struct annotations *annotations, uint32_t scope, uint32_t list)
 {
-	uint64_t key = (uint64_t)scope << 32 | list;
-	uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
-	uint32_t at = (uint32_t)(hash >> 32) & (annotations->hash_size - 1);
+	struct annotation *row;
+	struct hash_probe probe;
 
-	for (;; at = (at + 1) & (annotations->hash_size - 1)) {
-		uint32_t row = annotations->hash[at];
-
-		if (row == 0 || (annotations->table[row - 1].scope == scope &&
-				 annotations->table[row - 1].list == list))
-			return &annotations->hash[at];
+	if (hash_map_reserve(&annotations->map) < 0)
+		return -ENOMEM;
+	probe = hash_map_probe(&annotations->map, hash_mix(scope, list));
+	while (hash_map_next(&annotations->map, &probe)) {
+		row = &annotations->table[probe.row];
+		if (row->scope == scope && row->list == list)
+			return probe.row;
 	}
+	row = table_add((void **)&annotations->table, &annotations->count, sizeof(*row));
+	if (!row)
+		return -ENOMEM;
+	*row = (struct annotation){
+		.scope = scope, .list = list, .begin_ns = INT64_MAX, .end_ns = INT64_MIN};
+	hash_map_put(&annotations->map, &probe, annotations->count - 1);
+	return annotations->count - 1;
 }
 
-static int grow(struct annotations *annotations)
-{
-	uint32_t room = annotations->room ? 2 * annotations->room : 1024;
-	struct annotation *table =
-		room <= UINT32_MAX / 4 ? realloc(annotations->table, (size_t)room * sizeof(*table))
-				       : NULL;
-	uint32_t *hash;
-
-	if (!table)
-		return -ENOMEM;
-	memset(table + annotations->room, 0, (size_t)(room - annotations->room) * sizeof(*table));
-	annotations->table = table;
-	hash = calloc((size_t)room * 2, sizeof(*hash));
-	if (!hash)
-		return -ENOMEM;
-	free(annotations->hash);
-	annotations->hash = hash;
-	annotations->hash_size = room * 2;
-	annotations->room = room;
-	for (uint32_t i = 0; i < annotations->count; i++)
-		*find_entry(annotations, table[i].scope, table[i].list) = i + 1;
-	return 0;
-}
-
-/* 1 + index of the row of SCOPE on LIST; a new row has an empty extent. 0 if there is no memory;
- * the error is kept. */
+/* The same plus 1, or 0 if there is no memory; the error is kept. */
 static uint32_t find(struct annotations *annotations, uint32_t scope, uint32_t list)
 {
 	uint32_t last = annotations->last[list];
-	uint32_t *entry;
+	int64_t row;
 
-	if (annotations->table && last && annotations->table[last - 1].scope == scope)
+	if (last && annotations->table[last - 1].scope == scope)
 		return last;
-	if (annotations->count == annotations->room && grow(annotations) < 0) {
-		kineto_fail(annotations->kineto, -ENOMEM);
+	row = find_row(annotations, scope, list);
+	if (row < 0) {
+		kineto_fail(annotations->kineto, (int)row);
 		return 0;
 	}
-	entry = find_entry(annotations, scope, list);
-	if (*entry == 0) {
-		annotations->table[annotations->count] = (struct annotation){
-			.scope = scope, .list = list, .begin_ns = INT64_MAX, .end_ns = INT64_MIN};
-		*entry = ++annotations->count;
-	}
-	annotations->last[list] = *entry;
-	return *entry;
+	annotations->last[list] = (uint32_t)row + 1;
+	return annotations->last[list];
 }
 
 /* Extends a row to the given times; returns whether it grew. */
@@ -235,6 +215,6 @@ void kineto_put_annotations(struct kineto *kineto)
 	}
 	free(annotations.last);
 	free(annotations.table);
-	free(annotations.hash);
+	hash_map_release(&annotations.map);
 	rows_nest_release(&annotations.nest);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "format/kineto/kineto_input.h"
 #include "format/kineto/kineto_reader_load.h"
 #include "wire/json_reader.h"
@@ -62,16 +63,10 @@ static bool add_text(struct kread_load *load, const char *text, size_t bytes)
 
 static bool append(struct kread_load *load, const char *text, size_t bytes)
 {
-	if (load->nested_room - load->nested_bytes < bytes) {
-		size_t room = (load->nested_room + bytes) * 2;
-		char *nested = realloc(load->nested, room);
-
-		if (!nested) {
-			load->result = -ENOMEM;
-			return false;
-		}
-		load->nested = nested;
-		load->nested_room = room;
+	if (table_reserve((void **)&load->nested, &load->nested_room, load->nested_bytes + bytes,
+			  1) < 0) {
+		load->result = -ENOMEM;
+		return false;
 	}
 	memcpy(load->nested + load->nested_bytes, text, bytes);
 	load->nested_bytes += bytes;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "format/kineto/kineto_reader_load.h"
 
 struct trace_scope_attribute *kread_add_attribute(struct kread_load *load, trace_string key)
@@ -11,16 +12,10 @@ struct trace_scope_attribute *kread_add_attribute(struct kread_load *load, trace
 	struct kread_event *event = &load->event;
 	struct trace_scope_attribute *row;
 
-	if (event->attribute_count == event->attributes_room) {
-		uint32_t room = event->attributes_room ? event->attributes_room * 2 : 64;
-
-		row = room ? reallocarray(event->attributes, room, sizeof(*row)) : NULL;
-		if (!row) {
-			load->result = -ENOMEM;
-			return NULL;
-		}
-		event->attributes = row;
-		event->attributes_room = room;
+	if (table_reserve((void **)&event->attributes, &event->attributes_room,
+			  (uint64_t)event->attribute_count + 1, sizeof(*row)) < 0) {
+		load->result = -ENOMEM;
+		return NULL;
 	}
 	/* grid and block are known args only when take_nested has decoded them */
 	if (key >= KREAD_ARG_FIRST && key <= KREAD_ARG_LAST && key != KREAD_GRID &&

@@ -126,7 +126,8 @@ struct kread_event {
 	uint32_t arg_at[KREAD_ARG_COUNT];
 	/* all args, in the file's order; owned by kread_load */
 	struct trace_scope_attribute *attributes;
-	uint32_t attribute_count, attributes_room;
+	uint32_t attribute_count;
+	size_t attributes_room;
 };
 
 #define KREAD_NO_STREAM (-1)

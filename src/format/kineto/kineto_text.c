@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/table.h"
 #include "wire/json.h"
 
 #define BUFFER_BYTES ((size_t)1 << 18)
@@ -91,18 +92,9 @@ void kineto_out_flush(struct kineto_out *out)
 
 void kineto_out_grow(struct kineto_out *out, size_t bytes)
 {
-	char *grown;
-
 	kineto_out_flush(out);
-	if (bytes <= out->room || out->error)
-		return;
-	grown = realloc(out->bytes, bytes);
-	if (!grown) {
-		out->error = -ENOMEM;
-		return;
-	}
-	out->bytes = grown;
-	out->room = bytes;
+	if (!out->error)
+		out->error = table_reserve((void **)&out->bytes, &out->room, bytes, 1);
 }
 
 /* A time before the file's time 0 or within its first second has no cached digits and is formatted

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
+#include "base/table.h"
 
 struct search {
 	const struct trace *trace;
 	/* in the order in which they are found; first_* index them later */
 	struct perfetto_arrow *rows;
-	uint32_t count, room;
+	uint32_t count;
 	/* Edges by their target: before[before_first[node]] up to the next node's are the sources
 	 * of NODE's edges. has_after: by node: it is the source of an edge. */
 	uint32_t *before_first, *before;
@@ -30,19 +31,13 @@ struct search {
 
 static void add(struct search *search, uint32_t from, uint32_t to)
 {
-	if (search->count == search->room) {
-		uint32_t room = search->room ? 2 * search->room : 1024;
-		struct perfetto_arrow *rows =
-			room > search->room ? realloc(search->rows, room * sizeof(*rows)) : NULL;
+	struct perfetto_arrow *arrow =
+		table_add((void **)&search->rows, &search->count, sizeof(*arrow));
 
-		if (!rows) {
-			search->error = -ENOMEM;
-			return;
-		}
-		search->rows = rows;
-		search->room = room;
-	}
-	search->rows[search->count++] = (struct perfetto_arrow){from, to};
+	if (arrow)
+		*arrow = (struct perfetto_arrow){from, to};
+	else
+		search->error = -ENOMEM;
 }
 
 /* ---- edges of graphs ---- */

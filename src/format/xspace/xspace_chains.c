@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "trace/row_table.h"
 
 /* The chain is being looked up. Meeting such a scope again means that parents form a cycle; the
@@ -13,31 +14,25 @@
 /* The chain has not been looked up yet. */
 #define UNKNOWN (UINT32_MAX - 1)
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 29;
-}
-
 static const struct trace_scope_attribute *attributes_of(const struct trace *trace,
 							 const struct trace_scope *scope)
 {
 	return scope->attribute_count ? trace->scope_attributes + scope->attribute_first : NULL;
 }
 
-static uint32_t hash_scope(const struct xspace_chains *chains, uint32_t parent,
+static uint64_t hash_scope(const struct xspace_chains *chains, uint32_t parent,
 			   const struct trace_scope *scope)
 {
 	const struct trace_scope_attribute *attributes = attributes_of(chains->trace, scope);
-	uint64_t hash = mix(mix(parent, scope->name), scope->kind);
+	uint64_t hash = hash_mix(hash_mix(parent, scope->name), scope->kind);
 
 	for (uint32_t i = 0; i < scope->attribute_count; i++) {
-		hash = mix(hash, (uint64_t)attributes[i].kind << 32 | attributes[i].key);
-		hash = mix(hash, attributes[i].kind == RECORD_ATTRIBUTE_TEXT
-					 ? attributes[i].value.text
-					 : attributes[i].value.uint64);
+		hash = hash_mix(hash, (uint64_t)attributes[i].kind << 32 | attributes[i].key);
+		hash = hash_mix(hash, attributes[i].kind == RECORD_ATTRIBUTE_TEXT
+					      ? attributes[i].value.text
+					      : attributes[i].value.uint64);
 	}
-	return (uint32_t)(hash >> 32);
+	return hash;
 }
 
 static bool same_value(const struct trace_scope_attribute *a, const struct trace_scope_attribute *b)
@@ -62,43 +57,21 @@ static bool same_scope(const struct trace *trace, const struct trace_scope *a,
 	return true;
 }
 
-static int grow_slots(struct xspace_chains *chains)
-{
-	uint32_t count = chains->slots_count ? 2 * chains->slots_count : 1024;
-	uint32_t *slots = calloc(count, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	for (uint32_t i = 1; i < chains->rows_count; i++) {
-		struct xspace_chain *row = &chains->rows[i];
-		uint32_t *slot =
-			&slots[hash_scope(chains, row->parent, &chains->trace->scopes[row->scope]) &
-			       (count - 1)];
-
-		row->next = *slot;
-		*slot = i;
-	}
-	free(chains->slots);
-	chains->slots = slots;
-	chains->slots_count = count;
-	return 0;
-}
-
 /* The chain of scope NUMBER inside chain PARENT; 0 if there is no memory. */
 static uint32_t intern(struct xspace_chains *chains, uint32_t parent, uint32_t number)
 {
 	const struct trace_scope *scope = &chains->trace->scopes[number];
-	uint32_t hash = hash_scope(chains, parent, scope);
 	struct xspace_chain *row;
-	uint32_t *slot;
+	struct hash_probe probe;
 
-	if (chains->rows_count >= chains->slots_count && grow_slots(chains) < 0)
+	if (hash_map_reserve(&chains->map) < 0)
 		return 0;
-	slot = &chains->slots[hash & (chains->slots_count - 1)];
-	for (uint32_t i = *slot; i; i = chains->rows[i].next) {
-		if (chains->rows[i].parent == parent &&
-		    same_scope(chains->trace, &chains->trace->scopes[chains->rows[i].scope], scope))
-			return i;
+	probe = hash_map_probe(&chains->map, hash_scope(chains, parent, scope));
+	while (hash_map_next(&chains->map, &probe)) {
+		row = &chains->rows[probe.row];
+		if (row->parent == parent &&
+		    same_scope(chains->trace, &chains->trace->scopes[row->scope], scope))
+			return probe.row;
 	}
 	row = table_add((void **)&chains->rows, &chains->rows_count, sizeof(*row));
 	if (!row)
@@ -106,16 +79,14 @@ static uint32_t intern(struct xspace_chains *chains, uint32_t parent, uint32_t n
 	*row = chains->rows[parent];
 	row->parent = parent;
 	row->scope = number;
-	row->next = *slot;
-	*slot = chains->rows_count - 1;
 	if (parent == 0)
 		row->root = number;
 	if (scope->kind == RECORD_SCOPE_ROCTX)
 		row->roctx = number;
 	if (scope->attribute_count)
-		row->attribute = *slot;
-
-	return *slot;
+		row->attribute = chains->rows_count - 1;
+	hash_map_put(&chains->map, &probe, chains->rows_count - 1);
+	return chains->rows_count - 1;
 }
 
 static int resolve_one(struct xspace_chains *chains, uint32_t number, uint32_t parent)
@@ -244,7 +215,7 @@ void xspace_chains_release(struct xspace_chains *chains)
 {
 	free(chains->of_scope);
 	free(chains->rows);
-	free(chains->slots);
+	hash_map_release(&chains->map);
 	free(chains->allowed);
 	*chains = (struct xspace_chains){0};
 }

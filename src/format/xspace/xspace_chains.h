@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "base/hash_map.h"
 #include "format/xspace/xspace_plane.h"
 #include "trace/trace_model.h"
 
@@ -43,7 +44,6 @@ struct xspace_chain {
 	/* the nearest chain upwards, itself included, whose innermost scope has attributes; 0 =
 	 * none */
 	uint32_t attribute;
-	uint32_t next; /* next chain in the same slot of the hash table, 0 = last */
 };
 
 /* What most events need to know of their scope, in 16 bytes. */
@@ -58,9 +58,8 @@ struct xspace_chains {
 	struct xspace_scope_ref *of_scope;
 	struct xspace_chain *rows;
 	uint32_t rows_count;
-	uint32_t *slots;
-	uint32_t slots_count; /* a power of two */
-	bool *allowed;	      /* by trace_string: xspace_chains_allow */
+	struct hash_map map; /* of the rows but chain 0 */
+	bool *allowed;	     /* by trace_string: xspace_chains_allow */
 };
 
 /* Builds the chains of all scopes of TRACE, which must outlive CHAINS. Returns 0 or -ENOMEM; then
