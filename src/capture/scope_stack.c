@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/table.h"
 #include "capture/scope_attributes.h"
 #include "capture/scope_record.h"
 #include "record/attribute.h"
@@ -46,11 +47,11 @@ struct scope_stack {
 	uint32_t count;
 	uint32_t written; /* scopes below this index are in the spool */
 	uint32_t kept;	  /* scopes below this index are in the spool among the kept records */
-	uint32_t capacity;
-	uint32_t beyond; /* pushes that found no room; as many pops are ignored */
+	size_t room;	  /* scopes that fit */
+	uint32_t beyond;  /* pushes that found no room; as many pops are ignored */
 	char *bodies;
 	uint32_t bodies_bytes;
-	uint32_t bodies_capacity;
+	size_t bodies_room;
 };
 
 _Atomic uint32_t scope_generation;
@@ -154,25 +155,11 @@ void scope_stack_writer_bound(struct writer *w)
 
 /* ---- push and pop ---- */
 
-/* Grows *MEMORY to at least NEEDED elements of SIZE bytes, by doubling. Returns false beyond
- * MOST elements and when memory is short. */
-static bool grow(void **memory, uint32_t *capacity, uint64_t needed, uint64_t most, size_t size)
+/* Makes room for NEEDED elements of SIZE bytes. False beyond MOST elements and when memory is
+ * short. */
+static bool has_room(void **memory, size_t *room, uint64_t needed, uint64_t most, size_t size)
 {
-	uint64_t wanted = *capacity ? *capacity : 64;
-	void *larger;
-
-	if (needed <= *capacity)
-		return true;
-	while (wanted < needed)
-		wanted *= 2;
-	if (wanted > most)
-		return false;
-	larger = realloc(*memory, wanted * size);
-	if (!larger)
-		return false;
-	*memory = larger;
-	*capacity = (uint32_t)wanted;
-	return true;
+	return needed <= most && table_reserve(memory, room, needed, size) == 0;
 }
 
 /* Adds an entry with room for its body after the others. Returns NULL when there is no room;
@@ -181,10 +168,10 @@ static struct scope *add_scope(struct scope_stack *stack, size_t body_bytes)
 {
 	struct scope *scope;
 
-	if (!grow((void **)&stack->scopes, &stack->capacity, (uint64_t)stack->count + 1, DEPTH_MOST,
-		  sizeof(*stack->scopes)) ||
-	    !grow((void **)&stack->bodies, &stack->bodies_capacity,
-		  (uint64_t)stack->bodies_bytes + body_bytes, UINT32_MAX, 1)) {
+	if (!has_room((void **)&stack->scopes, &stack->room, (uint64_t)stack->count + 1, DEPTH_MOST,
+		      sizeof(*stack->scopes)) ||
+	    !has_room((void **)&stack->bodies, &stack->bodies_room,
+		      (uint64_t)stack->bodies_bytes + body_bytes, UINT32_MAX, 1)) {
 		stack->beyond++;
 		return NULL;
 	}

@@ -7,25 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
+
 /* The paths of the loaded objects. */
 struct objects {
 	char **paths;
-	size_t count;
+	uint32_t count;
 };
 
 static int add_object(struct dl_phdr_info *info, size_t bytes, void *data)
 {
 	struct objects *objects = data;
-	char **larger;
+	char **path;
 
 	if (!info->dlpi_name || !*info->dlpi_name)
 		return 0;
-	larger = realloc(objects->paths, (objects->count + 1) * sizeof(*larger));
-	if (!larger)
+	path = table_add((void **)&objects->paths, &objects->count, sizeof(*path));
+	if (!path)
 		return 1;
-	objects->paths = larger;
-	larger[objects->count] = strdup(info->dlpi_name);
-	return !larger[objects->count++];
+	*path = strdup(info->dlpi_name);
+	return !*path;
 }
 
 /* The base address of the object that contains ADDRESS; NULL: none does. */
@@ -56,7 +57,7 @@ void *symbol_anywhere(const char *symbol)
 	void *found = NULL;
 
 	dl_iterate_phdr(add_object, &objects);
-	for (size_t i = 0; i < objects.count; i++) {
+	for (uint32_t i = 0; i < objects.count; i++) {
 		if (!found)
 			found = find_in(objects.paths[i], symbol);
 		free(objects.paths[i]);

@@ -9,18 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/hash_map.h"
+
 struct text {
-	uint32_t number; /* from 1, in the order in which they were added */
-	uint32_t hash;
-	size_t bytes;	  /* without the terminating 0 */
+	uint32_t number;  /* from 1, in the order in which they were added */
 	uint32_t session; /* for the owner: the session whose spool has the text; 0 at first */
+	size_t bytes;	  /* without the terminating 0 */
 	char text[];	  /* terminated */
 };
 
 /* Zero at first. */
 struct texts {
-	struct text **slots; /* open addressing; NULL = free */
-	uint32_t slot_count, count;
+	struct text **rows; /* by number - 1 */
+	uint32_t count;
+	struct hash_map map; /* of `rows` */
 };
 
 /* Returns the row of TEXT, which is copied if it is new; NULL when memory is short. */

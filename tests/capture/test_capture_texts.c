@@ -34,7 +34,8 @@ static void the_same_text_is_the_same_row(void **state)
 	free(row);
 	free(empty);
 	free(other);
-	free(texts.slots);
+	free(texts.rows);
+	hash_map_release(&texts.map);
 }
 
 /* Rows keep their addresses however many are added. */
@@ -49,7 +50,7 @@ static void rows_outlive_growth(void **state)
 		rows[i] = texts_keep(&texts, name);
 		assert_int_equal(rows[i]->number, i + 1);
 	}
-	assert_true(texts.slot_count <= 4 * MANY);
+	assert_true(texts.map.slot_count <= 4 * MANY);
 	for (uint32_t i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "command %u", i);
 		assert_ptr_equal(texts_keep(&texts, name), rows[i]);
@@ -57,7 +58,8 @@ static void rows_outlive_growth(void **state)
 	}
 	for (uint32_t i = 0; i < MANY; i++)
 		free(rows[i]);
-	free(texts.slots);
+	free(texts.rows);
+	hash_map_release(&texts.map);
 }
 
 int main(void)

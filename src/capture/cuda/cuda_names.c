@@ -2,26 +2,25 @@
 #include "capture/cuda/cuda_names.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdlib.h>
 
+#include "base/hash.h"
+#include "base/hash_map.h"
+#include "base/table.h"
 #include "capture/capture_session.h"
 #include "capture/texts.h"
-
-#define SLOTS_FIRST 1024
 
 /* Never freed, so that an id means the same name in every recording. */
 static struct texts names;
 
-/* The pointers that were followed, with the generation in which they were. */
+/* The pointers that were followed since the generation began. */
 struct seen {
 	const char *pointer;
-	uint32_t generation;
 	struct text *name;
 };
-static struct seen *seen_slots; /* open addressing */
-static uint32_t seen_slot_count, seen_count;
-static uint32_t seen_generation;	/* of all entries in seen_slots */
+static struct seen *seen_rows;
+static uint32_t seen_count;
+static struct hash_map seen_map; /* of seen_rows */
+static uint32_t seen_generation;
 static _Atomic uint32_t generation = 1; /* advanced by cuda_names_doubt */
 
 static void write_name(struct text *name)
@@ -36,64 +35,45 @@ static void write_name(struct text *name)
 			name->text, name->bytes);
 }
 
-static struct seen *find_seen(struct seen *slots, uint32_t slot_count, const char *pointer)
+/* The name at the pointer, which is read if it is new in this generation; NULL when memory is
+ * short. */
+static struct text *find_name(const char *pointer)
 {
-	uint32_t at = (uint32_t)((uintptr_t)pointer * 0x9e3779b97f4a7c15u >> 32);
+	struct hash_probe probe;
+	struct seen *seen;
+	struct text *name;
 
-	for (at &= slot_count - 1; slots[at].pointer && slots[at].pointer != pointer;)
-		at = (at + 1) & (slot_count - 1);
-	return &slots[at];
-}
-
-/* Makes room for more pointers; entries of an older generation are left behind. */
-static bool grow_seen(uint32_t now)
-{
-	uint32_t slot_count = seen_slot_count ? seen_slot_count : SLOTS_FIRST;
-	struct seen *slots;
-	uint32_t kept = 0;
-
-	if (now == seen_generation && seen_slot_count)
-		slot_count *= 2;
-	slots = calloc(slot_count, sizeof(*slots));
-	if (!slots)
-		return false;
-	for (uint32_t i = 0; i < seen_slot_count; i++) {
-		const struct seen *seen = &seen_slots[i];
-
-		if (!seen->pointer || seen->generation != now)
-			continue;
-		*find_seen(slots, slot_count, seen->pointer) = *seen;
-		kept++;
+	if (hash_map_reserve(&seen_map) < 0)
+		return NULL;
+	probe = hash_map_probe(&seen_map, hash_mix(0, (uintptr_t)pointer));
+	while (hash_map_next(&seen_map, &probe))
+		if (seen_rows[probe.row].pointer == pointer)
+			return seen_rows[probe.row].name;
+	name = texts_keep(&names, pointer);
+	seen = name ? table_add((void **)&seen_rows, &seen_count, sizeof(*seen)) : NULL;
+	if (seen) {
+		*seen = (struct seen){pointer, name};
+		hash_map_put(&seen_map, &probe, seen_count - 1);
 	}
-	free(seen_slots);
-	seen_slots = slots;
-	seen_slot_count = slot_count;
-	seen_count = kept;
-	seen_generation = now;
-	return true;
+	return name;
 }
 
 uint32_t cuda_names_id(const char *name)
 {
 	uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
-	struct seen *seen;
+	struct text *found;
 
-	if (!name)
-		return 0;
-	if ((now != seen_generation || seen_count >= seen_slot_count / 2) && !grow_seen(now))
-		return 0;
-	seen = find_seen(seen_slots, seen_slot_count, name);
-	if (!seen->pointer) {
-		struct text *kept = texts_keep(&names, name);
-
-		if (!kept)
-			return 0;
-		*seen = (struct seen){name, now, kept};
-		seen_count++;
+	if (now != seen_generation) {
+		hash_map_clear(&seen_map);
+		seen_count = 0;
+		seen_generation = now;
 	}
-	if (seen->name->session != session_current_number())
-		write_name(seen->name);
-	return seen->name->number;
+	found = name ? find_name(name) : NULL;
+	if (!found)
+		return 0;
+	if (found->session != session_current_number())
+		write_name(found);
+	return found->number;
 }
 
 void cuda_names_doubt(void)

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/table.h"
 #include "capture/capture_session.h"
 #include "capture/hip/function.h"
 #include "capture/hip/graph_describe.h"
@@ -122,21 +123,18 @@ static int read_at_depth(uint64_t graph, int depth, struct graph_template **ret_
 
 static int read_child(struct graph_template *template, uint32_t node, int depth)
 {
-	struct graph_child *more =
-		realloc(template->children, (template->child_count + 1) * sizeof(*more));
+	struct graph_child *child =
+		table_add((void **)&template->children, &template->child_count, sizeof(*child));
 	uint64_t graph;
 	int status;
 
-	if (!more)
+	if (!child)
 		return -ENOMEM;
-	template->children = more;
+	child->node = node;
 	status = runtime_graph_child(template->nodes[node], &graph);
 	if (!status)
-		status = read_at_depth(graph, depth + 1, &more[template->child_count].template);
-	if (status)
-		return status;
-	more[template->child_count++].node = node;
-	return 0;
+		status = read_at_depth(graph, depth + 1, &child->template);
+	return status;
 }
 
 static int read_nodes(struct graph_template *template, int depth)

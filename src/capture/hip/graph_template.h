@@ -37,7 +37,7 @@ struct graph_template {
 	size_t edge_count;
 	/* Grouped by FROM; within a group in the order in which the edges were added. */
 	struct graph_edge *edges;
-	size_t child_count;
+	uint32_t child_count;
 	struct graph_child *children; /* in ascending order of their nodes */
 };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "capture/capture_session.h"
 #include "capture/hsa/hsa_calls.h"
 
@@ -15,11 +16,9 @@
 #define AGENT_INFO_DRIVER_UID	       0xA112
 #define AGENT_TEXT_MOST		       64 /* bytes of a name, from the runtime's header */
 
-#define AGENTS_LEAST 16u
-
 static struct hsa_agent_entry *agents;
-static uint32_t agent_count, agent_room; /* entries in use, entries allocated */
-static uint32_t gpu_count;		 /* GPUs recorded so far */
+static uint32_t agent_count;
+static uint32_t gpu_count; /* GPUs recorded so far */
 
 struct hsa_agent_entry *hsa_agents_get(uint32_t *ret_count)
 {
@@ -112,44 +111,26 @@ static void agent_record(const struct hsa_agent_entry *agent)
 	writer_put(session_writer(), RECORD_AGENT, agent->index, &r, sizeof(r));
 }
 
-static bool make_room(void)
-{
-	uint32_t doubled = agent_room ? agent_room * 2 : AGENTS_LEAST;
-	uint32_t room = doubled < HSA_AGENTS_MOST ? doubled : HSA_AGENTS_MOST;
-	struct hsa_agent_entry *larger;
-
-	if (agent_count < agent_room)
-		return true;
-	if (agent_count >= HSA_AGENTS_MOST)
-		return false;
-	larger = realloc(agents, room * sizeof(*agents));
-	if (!larger)
-		return false;
-	agents = larger;
-	agent_room = room;
-	return true;
-}
-
 static hsa_status_t agent_add(hsa_agent_t handle, void *unused)
 {
-	struct hsa_agent_entry *agent;
+	struct hsa_agent_entry *agent = NULL;
 
 	(void)unused;
-	if (!make_room()) {
+	if (agent_count < HSA_AGENTS_MOST)
+		agent = table_add((void **)&agents, &agent_count, sizeof(*agent));
+	if (!agent) {
 		session_note(
 			"no memory or number for a GPU: its kernels have no names and no times");
 		return HSA_STATUS_INFO_BREAK;
 	}
-	agent = &agents[agent_count];
 	*agent = (struct hsa_agent_entry){
 		.handle = handle,
-		.index = agent_count,
+		.index = agent_count - 1,
 		.is_gpu = info_u32(handle, HSA_AGENT_INFO_DEVICE) == HSA_DEVICE_TYPE_GPU,
 	};
 	if (agent->is_gpu)
 		agent->tick_hz = info_u64(handle, AGENT_INFO_TIMESTAMP_FREQUENCY);
 	agent_record(agent);
-	agent_count++;
 	return HSA_STATUS_SUCCESS;
 }
 
