@@ -39,6 +39,15 @@ void event_scene_init(struct scene *scene)
 	}
 }
 
+int event_scene_setup(void **state)
+{
+	static struct scene scene;
+
+	event_scene_init(&scene);
+	*state = &scene;
+	return 0;
+}
+
 uint64_t event_scene_call(struct scene *scene, const struct event_call *call)
 {
 	struct {
@@ -195,6 +204,7 @@ struct trace *event_scene_load(struct scene *scene)
 	expect_without_waits(trace, load_with(scene, &without_waits));
 	expect_same(trace, load_packed(scene));
 	scene_release(scene);
+	scene->trace = trace;
 	return trace;
 }
 

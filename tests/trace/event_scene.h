@@ -58,6 +58,10 @@ struct event_call {
 
 void event_scene_init(struct scene *scene);
 
+/* A case whose state is such a scene; its trace is closed with it (scene_teardown). */
+int event_scene_setup(void **state);
+#define EVENT_CASE(name) cmocka_unit_test_setup_teardown(name, event_scene_setup, scene_teardown)
+
 /* Records the call; returns its cid. */
 uint64_t event_scene_call(struct scene *scene, const struct event_call *call);
 

@@ -230,6 +230,37 @@ void scene_release(struct scene *scene)
 	scene->image = NULL;
 }
 
+struct trace *scene_take(struct scene *scene)
+{
+	scene->trace = scene_load(scene);
+	scene_release(scene);
+	return scene->trace;
+}
+
+struct trace *scene_finish(struct scene *scene)
+{
+	scene_close(scene);
+	return scene_take(scene);
+}
+
+int scene_setup(void **state)
+{
+	static struct scene scene;
+
+	scene_init(&scene, 1);
+	*state = &scene;
+	return 0;
+}
+
+int scene_teardown(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_release(scene);
+	trace_close(scene->trace);
+	return 0;
+}
+
 uint64_t scene_reserve_cid(struct scene *scene)
 {
 	return scene->next_cid++;

@@ -48,6 +48,7 @@ struct scene {
 	uint64_t next_cid;
 	uint64_t next_packet;
 	uint64_t ns;
+	struct trace *trace; /* what scene_take has loaded */
 };
 
 /*
@@ -58,6 +59,18 @@ struct scene {
  */
 void scene_init(struct scene *scene, uint32_t pid);
 void scene_release(struct scene *scene);
+
+/*
+ * Loads the spool and releases the image; scene_finish closes the spool first. The fixture of a
+ * case closes the trace.
+ */
+struct trace *scene_take(struct scene *scene);
+struct trace *scene_finish(struct scene *scene);
+
+/* A case whose state is a scene of process 1, and which need not close the scene's trace. */
+int scene_setup(void **state);
+int scene_teardown(void **state);
+#define SCENE_CASE(name) cmocka_unit_test_setup_teardown(name, scene_setup, scene_teardown)
 
 /* Appends a record to WRITER's chunk; fills its header and updates the writer's sum. */
 void scene_put(struct scene *scene, unsigned writer, enum record_type type, uint32_t tag,

@@ -20,23 +20,22 @@ static void graph_launch_one_to_n(void **state)
 	enum { EXEC = 31, NODES = 40, REPLAYS = 3 };
 	uint64_t functions[NODES];
 	uint32_t grids[NODES];
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
 	for (uint32_t i = 0; i < NODES; i++) {
 		functions[i] = 0x101 + i % 2;
 		grids[i] = 1 + i;
 	}
-	event_scene_init(&scene);
-	scene_graph(&scene, 7, EXEC, NODES, functions, grids);
+	scene_graph(scene, 7, EXEC, NODES, functions, grids);
 	for (uint64_t replay = 0; replay < REPLAYS; replay++) {
-		uint64_t cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, NODES, (uint64_t[]){1, 0}, 2);
+		uint64_t cid = scene_call(scene, SCENE_GRAPH_LAUNCH, NODES, (uint64_t[]){1, 0}, 2);
 
-		scene_graph_launch(&scene, EXEC, replay, cid);
+		scene_graph_launch(scene, EXEC, replay, cid);
 		for (uint32_t i = 0; i < NODES; i++)
-			scene_run(&scene, cid, i, 1 + i % 2, grids[i]);
+			scene_run(scene, cid, i, 1 + i % 2, grids[i]);
 	}
-	trace = event_scene_load(&scene);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->calls_count, REPLAYS);
 	assert_int_equal(trace->launches_count, REPLAYS);
 	assert_int_equal(trace->activities_count, REPLAYS * NODES);
@@ -50,7 +49,6 @@ static void graph_launch_one_to_n(void **state)
 		assert_int_equal(trace->nodes[row->node].index, i % NODES);
 	}
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 /*
@@ -59,18 +57,17 @@ static void graph_launch_one_to_n(void **state)
  */
 static void window_boundary_kernel_kept(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid, early, late;
 
-	event_scene_init(&scene);
-	cid = scene_call(&scene, SCENE_LAUNCH_KERNEL, 3, (uint64_t[]){0x101, 0}, 2);
-	early = scene_dispatch(&scene, cid, 0, 1, 1);
-	late = scene_dispatch(&scene, cid, 1, 1, 1);
-	scene_dispatch(&scene, cid, 2, 1, 1);
-	scene_done(&scene, early, 20, 100000);
-	scene_done(&scene, late, 300, 100000000);
-	trace = event_scene_load(&scene);
+	cid = scene_call(scene, SCENE_LAUNCH_KERNEL, 3, (uint64_t[]){0x101, 0}, 2);
+	early = scene_dispatch(scene, cid, 0, 1, 1);
+	late = scene_dispatch(scene, cid, 1, 1, 1);
+	scene_dispatch(scene, cid, 2, 1, 1);
+	scene_done(scene, early, 20, 100000);
+	scene_done(scene, late, 300, 100000000);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->activities_count, 3);
 	assert_int_equal(trace->activities[0].start_ns, 700);
 	assert_true(trace->activities[0].start_ns < trace->processes[0].start_ns);
@@ -79,7 +76,6 @@ static void window_boundary_kernel_kept(void **state)
 	assert_true(trace->activities[1].end_ns > trace->processes[0].end_ns);
 	assert_int_not_equal(trace->activities[2].untimed, RECORD_UNTIMED_NO);
 	assert_int_equal(trace->calls[0].activity_count, 3);
-	trace_close(trace);
 }
 
 /* This launch call counts work-items, others count blocks; the device gets the same grid. */
@@ -90,53 +86,49 @@ static void grid_in_blocks_for_ext_module_launch(void **state)
 		.grid = {65536, 2, 1},
 		.workgroup = {256, 1, 1},
 	};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	event_scene_init(&scene);
-	dispatch.cid = EVENT_CALL(&scene, .function = EVENT_FUNCTION_EXT_MODULE_LAUNCH,
+	dispatch.cid = EVENT_CALL(scene, .function = EVENT_FUNCTION_EXT_MODULE_LAUNCH,
 				  .activities = 1, .args = {65536, 256, 0, 0});
-	scene_put(&scene, 0, RECORD_DISPATCH, 1, &dispatch, sizeof(dispatch));
-	scene_done(&scene, 0, 100, 200);
-	dispatch.cid = scene_call(&scene, SCENE_LAUNCH_KERNEL, 1, (uint64_t[]){0x101, 0}, 2);
+	scene_put(scene, 0, RECORD_DISPATCH, 1, &dispatch, sizeof(dispatch));
+	scene_done(scene, 0, 100, 200);
+	dispatch.cid = scene_call(scene, SCENE_LAUNCH_KERNEL, 1, (uint64_t[]){0x101, 0}, 2);
 	dispatch.packet_index = 1;
-	scene_put(&scene, 0, RECORD_DISPATCH, 1, &dispatch, sizeof(dispatch));
-	scene_done(&scene, 1, 300, 400);
-	trace = event_scene_load(&scene);
+	scene_put(scene, 0, RECORD_DISPATCH, 1, &dispatch, sizeof(dispatch));
+	scene_done(scene, 1, 300, 400);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->activities_count, 2);
 	assert_int_equal(trace->activities[0].work, trace->activities[1].work);
 	assert_int_equal(trace_work_of(trace, &trace->activities[0])->grid[0], 65536);
 	assert_int_equal(trace_work_of(trace, &trace->activities[0])->workgroup[0], 256);
-	trace_close(trace);
 }
 
 /* A recording with calls only is a trace, too. */
 static void runtime_only_capture_not_empty(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	event_scene_init(&scene);
-	CALL(&scene, CREATE, 0xe100);
-	CALL(&scene, RECORD, 0xe100, 0);
-	CALL(&scene, DEVICE_SYNC, 0);
-	trace = event_scene_load(&scene);
+	CALL(scene, CREATE, 0xe100);
+	CALL(scene, RECORD, 0xe100, 0);
+	CALL(scene, DEVICE_SYNC, 0);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->activities_count, 0);
 	assert_int_equal(trace->calls_count, 3);
 	assert_int_equal(trace->event_records_count, 1);
 	assert_int_equal(trace->waits_count, 1);
 	assert_int_equal(trace->streams_count, 1);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(graph_launch_one_to_n),
-		cmocka_unit_test(window_boundary_kernel_kept),
-		cmocka_unit_test(grid_in_blocks_for_ext_module_launch),
-		cmocka_unit_test(runtime_only_capture_not_empty),
+		EVENT_CASE(graph_launch_one_to_n),
+		EVENT_CASE(window_boundary_kernel_kept),
+		EVENT_CASE(grid_in_blocks_for_ext_module_launch),
+		EVENT_CASE(runtime_only_capture_not_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

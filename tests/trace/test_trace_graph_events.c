@@ -108,24 +108,23 @@ static void expect_wait(const struct trace *trace, uint32_t wait, uint64_t cid,
 
 static void the_node_of_the_replay_is_the_producer(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t eager, first, second, last;
 	const struct trace_event_record *record;
 
-	event_scene_init(&scene);
-	put_plain(&scene, EVENT);
-	eager = CALL(&scene, RECORD, EVENT, OTHER_STREAM);
-	CALL(&scene, STREAM_WAIT, STREAM, EVENT, 0);
-	first = launch(&scene, EXEC, 0, 0);
-	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
-	second = launch(&scene, EXEC, 1, 0);
-	CALL(&scene, EVENT_WAIT, EVENT);
-	launch(&scene, EXEC, 2, 1);
-	CALL(&scene, EVENT_WAIT, EVENT);
-	last = CALL(&scene, RECORD, EVENT, OTHER_STREAM);
-	CALL(&scene, EVENT_WAIT, EVENT);
-	trace = event_scene_load(&scene);
+	put_plain(scene, EVENT);
+	eager = CALL(scene, RECORD, EVENT, OTHER_STREAM);
+	CALL(scene, STREAM_WAIT, STREAM, EVENT, 0);
+	first = launch(scene, EXEC, 0, 0);
+	CALL(scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	second = launch(scene, EXEC, 1, 0);
+	CALL(scene, EVENT_WAIT, EVENT);
+	launch(scene, EXEC, 2, 1);
+	CALL(scene, EVENT_WAIT, EVENT);
+	last = CALL(scene, RECORD, EVENT, OTHER_STREAM);
+	CALL(scene, EVENT_WAIT, EVENT);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->event_records_count, 4);
 	expect_wait(trace, 0, eager, TRACE_KNOWN_ORDER);
 	expect_wait(trace, 1, first, TRACE_KNOWN_ORDER);
@@ -139,7 +138,6 @@ static void the_node_of_the_replay_is_the_producer(void **state)
 	assert_int_equal(trace->launches[trace->calls[record->call].launch].replay, 1);
 	assert_int_equal(trace->streams[record->stream].handle, STREAM);
 	assert_int_equal(trace->event_records[0].node, TRACE_NONE);
-	trace_close(trace);
 }
 
 static void a_child_graph_is_entered_and_followed(void **state)
@@ -149,34 +147,32 @@ static void a_child_graph_is_entered_and_followed(void **state)
 		.type = RECORD_NODE_CHILD,
 		.child_graph_id = CHILD,
 	};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t first, second;
 
-	event_scene_init(&scene);
-	put_graph(&scene, GRAPH, 1, 0);
-	scene_put(&scene, 0, RECORD_GRAPH_NODE, 0, &child, sizeof(child));
-	put_graph(&scene, CHILD, 2, GRAPH);
-	put_kernel(&scene, CHILD);
-	put_recorder(&scene, CHILD, 1, EVENT);
-	put_exec(&scene);
-	CALL(&scene, CREATE, EVENT);
-	CALL(&scene, CREATE, OTHER_EVENT);
-	CALL(&scene, EVENT_WAIT, EVENT);
-	first = launch(&scene, EXEC, 0, 0);
-	CALL(&scene, EVENT_WAIT, EVENT);
-	CALL(&scene, EVENT_WAIT, OTHER_EVENT);
-	set_event(&scene, CHILD, 1, OTHER_EVENT);
-	second = launch(&scene, EXEC, 1, 0);
-	CALL(&scene, EVENT_WAIT, EVENT);
-	CALL(&scene, EVENT_WAIT, OTHER_EVENT);
-	trace = event_scene_load(&scene);
+	put_graph(scene, GRAPH, 1, 0);
+	scene_put(scene, 0, RECORD_GRAPH_NODE, 0, &child, sizeof(child));
+	put_graph(scene, CHILD, 2, GRAPH);
+	put_kernel(scene, CHILD);
+	put_recorder(scene, CHILD, 1, EVENT);
+	put_exec(scene);
+	CALL(scene, CREATE, EVENT);
+	CALL(scene, CREATE, OTHER_EVENT);
+	CALL(scene, EVENT_WAIT, EVENT);
+	first = launch(scene, EXEC, 0, 0);
+	CALL(scene, EVENT_WAIT, EVENT);
+	CALL(scene, EVENT_WAIT, OTHER_EVENT);
+	set_event(scene, CHILD, 1, OTHER_EVENT);
+	second = launch(scene, EXEC, 1, 0);
+	CALL(scene, EVENT_WAIT, EVENT);
+	CALL(scene, EVENT_WAIT, OTHER_EVENT);
+	trace = event_scene_load(scene);
 	expect_wait(trace, 0, 0, TRACE_KNOWN_ORDER);
 	expect_wait(trace, 1, first, TRACE_KNOWN_ORDER);
 	expect_wait(trace, 2, 0, TRACE_KNOWN_ORDER);
 	expect_wait(trace, 3, first, TRACE_KNOWN_ORDER);
 	expect_wait(trace, 4, second, TRACE_KNOWN_ORDER);
-	trace_close(trace);
 }
 
 /* The recording does not say what EXEC's graph records. */
@@ -252,23 +248,21 @@ static void a_child_that_is_missing_leaves_a_doubt(void **state)
 static void graphs_in_a_ring_are_left(void **state)
 {
 	struct record_graph_node child = {.graph_id = GRAPH, .type = RECORD_NODE_CHILD};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	event_scene_init(&scene);
-	put_graph(&scene, GRAPH, 3, GRAPH);
+	put_graph(scene, GRAPH, 3, GRAPH);
 	for (uint32_t i = 0; i < 2; i++) {
 		child.child_graph_id = GRAPH;
-		scene_put(&scene, 0, RECORD_GRAPH_NODE, i, &child, sizeof(child));
+		scene_put(scene, 0, RECORD_GRAPH_NODE, i, &child, sizeof(child));
 	}
-	put_recorder(&scene, GRAPH, 2, EVENT);
-	put_exec(&scene);
-	launch(&scene, EXEC, 0, 0);
-	CALL(&scene, EVENT_WAIT, EVENT);
-	trace = event_scene_load(&scene);
+	put_recorder(scene, GRAPH, 2, EVENT);
+	put_exec(scene);
+	launch(scene, EXEC, 0, 0);
+	CALL(scene, EVENT_WAIT, EVENT);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->waits_count, 1);
 	assert_int_not_equal(trace->waits[0].producer, TRACE_NONE);
-	trace_close(trace);
 }
 
 /*
@@ -277,38 +271,36 @@ static void graphs_in_a_ring_are_left(void **state)
  */
 static void captured_external_records_are_nodes(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t before;
 
-	event_scene_init(&scene);
-	before = CALL(&scene, RECORD, EVENT, OTHER_STREAM);
-	CALL(&scene, CAPTURE_BEGIN, STREAM, 0);
-	CALL(&scene, RECORD_FLAGS, EVENT, STREAM, 1);
+	before = CALL(scene, RECORD, EVENT, OTHER_STREAM);
+	CALL(scene, CAPTURE_BEGIN, STREAM, 0);
+	CALL(scene, RECORD_FLAGS, EVENT, STREAM, 1);
 	/* This stream is not part of the capture. */
-	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
-	CALL(&scene, STREAM_WAIT, STREAM, EVENT, 1);
-	CALL(&scene, CAPTURE_END, STREAM);
-	CALL(&scene, STREAM_WAIT, STREAM, EVENT, 0);
-	trace = event_scene_load(&scene);
+	CALL(scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	CALL(scene, STREAM_WAIT, STREAM, EVENT, 1);
+	CALL(scene, CAPTURE_END, STREAM);
+	CALL(scene, STREAM_WAIT, STREAM, EVENT, 0);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->event_records_count, 1);
 	assert_int_equal(trace->waits_count, 2);
 	expect_wait(trace, 0, before, TRACE_KNOWN_ORDER);
 	expect_wait(trace, 1, before, TRACE_KNOWN_ORDER);
-	trace_close(trace);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_node_of_the_replay_is_the_producer),
-		cmocka_unit_test(a_child_graph_is_entered_and_followed),
+		EVENT_CASE(the_node_of_the_replay_is_the_producer),
+		EVENT_CASE(a_child_graph_is_entered_and_followed),
 		cmocka_unit_test(an_unknown_graph_leaves_a_doubt),
 		cmocka_unit_test(a_node_without_its_event_leaves_a_doubt),
 		cmocka_unit_test(a_graph_that_lacks_a_node_leaves_a_doubt),
 		cmocka_unit_test(a_child_that_is_missing_leaves_a_doubt),
-		cmocka_unit_test(graphs_in_a_ring_are_left),
-		cmocka_unit_test(captured_external_records_are_nodes),
+		EVENT_CASE(graphs_in_a_ring_are_left),
+		EVENT_CASE(captured_external_records_are_nodes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

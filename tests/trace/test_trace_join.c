@@ -10,16 +10,6 @@
 #include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
-static struct trace *close_and_load(struct scene *scene)
-{
-	struct trace *trace;
-
-	scene_close(scene);
-	trace = scene_load(scene);
-	scene_release(scene);
-	return trace;
-}
-
 /* Older recordings do not say where a GPU is. */
 static void agents_of_before_have_no_place(void **state)
 {
@@ -31,14 +21,13 @@ static void agents_of_before_have_no_place(void **state)
 				   .has_location = 1,
 				   .driver_id = 4711};
 	const struct trace_agent *agents;
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
 	(void)state;
-	scene_init(&scene, 1);
-	scene_put(&scene, 0, RECORD_AGENT, 2, &gpu, RECORD_AGENT_LEAST);
-	scene_put(&scene, 0, RECORD_AGENT, 3, &gpu, sizeof(gpu));
-	trace = close_and_load(&scene);
+	scene_put(scene, 0, RECORD_AGENT, 2, &gpu, RECORD_AGENT_LEAST);
+	scene_put(scene, 0, RECORD_AGENT, 3, &gpu, sizeof(gpu));
+	trace = scene_finish(scene);
 	assert_int_equal(trace->agents_count, 4);
 	agents = trace->agents;
 	assert_string_equal(trace_text(trace, agents[2].uuid), "GPU-1");
@@ -48,25 +37,23 @@ static void agents_of_before_have_no_place(void **state)
 	assert_int_equal(agents[3].pci_domain, 1);
 	assert_int_equal(agents[3].pci_location, 3u << 28 | 0x1200);
 	assert_int_equal(agents[3].driver_id, 4711);
-	trace_close(trace);
 }
 
 static void one_call_has_all_its_activities_in_order(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid, packets[3];
 
-	scene_init(&scene, 1);
-	cid = scene_reserve_cid(&scene);
-	packets[2] = scene_dispatch(&scene, cid, 2, 2, 1);
-	packets[0] = scene_dispatch(&scene, cid, 0, 1, 1);
-	packets[1] = scene_dispatch(&scene, cid, 1, 2, 7);
-	scene_done(&scene, packets[1], 300, 400);
-	scene_done(&scene, packets[2], 500, 600);
-	scene_done(&scene, packets[0], 100, 200);
-	scene_put_call(&scene, 0, cid, SCENE_LAUNCH_KERNEL, 3, (uint64_t[]){0x101, 0}, 2);
-	trace = close_and_load(&scene);
+	cid = scene_reserve_cid(scene);
+	packets[2] = scene_dispatch(scene, cid, 2, 2, 1);
+	packets[0] = scene_dispatch(scene, cid, 0, 1, 1);
+	packets[1] = scene_dispatch(scene, cid, 1, 2, 7);
+	scene_done(scene, packets[1], 300, 400);
+	scene_done(scene, packets[2], 500, 600);
+	scene_done(scene, packets[0], 100, 200);
+	scene_put_call(scene, 0, cid, SCENE_LAUNCH_KERNEL, 3, (uint64_t[]){0x101, 0}, 2);
+	trace = scene_finish(scene);
 
 	assert_int_equal(trace->calls_count, 1);
 	assert_int_equal(trace->calls[0].activity_count, 3);
@@ -87,84 +74,74 @@ static void one_call_has_all_its_activities_in_order(void **state)
 	assert_string_equal(trace_text(trace, trace_work_of(trace, &trace->activities[1])->name),
 			    "two");
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void activity_without_call_is_kept_and_counted(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_run(&scene, 0, 0, 1, 1);
-	trace = close_and_load(&scene);
+	scene_run(scene, 0, 0, 1, 1);
+	trace = scene_finish(scene);
 	assert_int_equal(trace->activities_count, 1);
 	assert_int_equal(trace->activities[0].call, TRACE_NONE);
 	assert_int_equal(scene_source(trace, "hsa.dispatch")->orphan_activities, 1);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void call_that_vanished_is_unexplained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_run(&scene, scene_reserve_cid(&scene), 0, 1, 1);
-	trace = close_and_load(&scene);
+	scene_run(scene, scene_reserve_cid(scene), 0, 1, 1);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "hsa.dispatch")->unexplained, 1);
 	assert_false(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void call_that_misses_an_activity_is_an_orphan_call(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid;
 
-	scene_init(&scene, 1);
-	cid = scene_call(&scene, SCENE_LAUNCH_KERNEL, 2, (uint64_t[]){0x101, 0}, 2);
-	scene_run(&scene, cid, 0, 1, 1);
-	trace = close_and_load(&scene);
+	cid = scene_call(scene, SCENE_LAUNCH_KERNEL, 2, (uint64_t[]){0x101, 0}, 2);
+	scene_run(scene, cid, 0, 1, 1);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "hip")->orphan_calls, 1);
 	assert_int_equal(scene_source(trace, "hip")->unexplained, 1);
-	trace_close(trace);
 }
 
 static void barriers_count_among_what_a_call_submitted(void **state)
 {
 	struct record_barrier barrier = {.packet_index = 1};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	barrier.cid = scene_call(&scene, SCENE_LAUNCH_KERNEL, 2, (uint64_t[]){0x101, 0}, 2);
-	scene_run(&scene, barrier.cid, 0, 1, 1);
-	scene_put(&scene, 0, RECORD_BARRIER, 1, &barrier, sizeof(barrier));
-	trace = close_and_load(&scene);
+	barrier.cid = scene_call(scene, SCENE_LAUNCH_KERNEL, 2, (uint64_t[]){0x101, 0}, 2);
+	scene_run(scene, barrier.cid, 0, 1, 1);
+	scene_put(scene, 0, RECORD_BARRIER, 1, &barrier, sizeof(barrier));
+	trace = scene_finish(scene);
 	assert_int_equal(trace->barriers_count, 1);
 	assert_int_equal(trace->barriers[0].call, 0);
 	assert_int_equal(scene_source(trace, "hip")->orphan_calls, 0);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void two_calls_of_two_threads_keep_their_own(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t first, second;
 
-	scene_init(&scene, 1);
-	first = scene_reserve_cid(&scene);
-	second = scene_reserve_cid(&scene);
-	scene_run(&scene, second, 0, 2, 1);
-	scene_run(&scene, first, 0, 1, 1);
-	scene_put_call(&scene, 1, second, SCENE_LAUNCH_KERNEL, 1, (uint64_t[]){0x102, 0}, 2);
-	scene_put_call(&scene, 0, first, SCENE_LAUNCH_KERNEL, 1, (uint64_t[]){0x101, 0}, 2);
-	trace = close_and_load(&scene);
+	first = scene_reserve_cid(scene);
+	second = scene_reserve_cid(scene);
+	scene_run(scene, second, 0, 2, 1);
+	scene_run(scene, first, 0, 1, 1);
+	scene_put_call(scene, 1, second, SCENE_LAUNCH_KERNEL, 1, (uint64_t[]){0x102, 0}, 2);
+	scene_put_call(scene, 0, first, SCENE_LAUNCH_KERNEL, 1, (uint64_t[]){0x101, 0}, 2);
+	trace = scene_finish(scene);
 	assert_int_equal(trace->calls[0].cid, first);
 	assert_int_equal(trace->threads[trace->calls[0].thread].tid, 10);
 	assert_int_equal(trace->threads[trace->calls[1].thread].tid, 11);
@@ -172,23 +149,21 @@ static void two_calls_of_two_threads_keep_their_own(void **state)
 			    "one");
 	assert_int_equal(trace->activities[0].thread, trace->calls[0].thread);
 	assert_int_equal(trace->activities[1].thread, trace->calls[1].thread);
-	trace_close(trace);
 }
 
 static void blits_are_copies_and_memsets_with_their_calls_bytes(void **state)
 {
 	const uint64_t copy_args[] = {0xd0, 0x50, 4096, 3, 0};
 	const uint64_t fill_args[] = {0xd0, 7, 512};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t copy, fill;
 
-	scene_init(&scene, 1);
-	copy = scene_call(&scene, SCENE_MEMCPY, 1, copy_args, 5);
-	scene_run(&scene, copy, 0, 4, 256);
-	fill = scene_call(&scene, SCENE_MEMSET, 1, fill_args, 3);
-	scene_run(&scene, fill, 0, 3, 256);
-	trace = close_and_load(&scene);
+	copy = scene_call(scene, SCENE_MEMCPY, 1, copy_args, 5);
+	scene_run(scene, copy, 0, 4, 256);
+	fill = scene_call(scene, SCENE_MEMSET, 1, fill_args, 3);
+	scene_run(scene, fill, 0, 3, 256);
+	trace = scene_finish(scene);
 	assert_int_equal(trace_work_of(trace, &trace->activities[0])->kind, TRACE_COPY);
 	assert_true(trace_work_of(trace, &trace->activities[0])->blit);
 	assert_int_equal(trace_work_of(trace, &trace->activities[0])->bytes, 4096);
@@ -197,47 +172,42 @@ static void blits_are_copies_and_memsets_with_their_calls_bytes(void **state)
 	assert_int_equal(trace_work_of(trace, &trace->activities[0])->src, 0x50);
 	assert_int_equal(trace_work_of(trace, &trace->activities[1])->kind, TRACE_MEMSET);
 	assert_int_equal(trace_work_of(trace, &trace->activities[1])->bytes, 512);
-	trace_close(trace);
 }
 
 static void blits_of_other_shapes_have_their_calls_bytes(void **state)
 {
 	const uint64_t fill_args[] = {0xd0, 64, 7, 48, 5, 3};
 	const uint64_t copy_args[] = {0xa0, 0, 0, 0x50, 100, 1};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t call;
 
-	scene_init(&scene, 1);
-	call = scene_call(&scene, SCENE_MEMSET_3D, 1, fill_args, 6);
-	scene_run(&scene, call, 0, 3, 256);
-	call = scene_call(&scene, SCENE_COPY_TO_ARRAY, 1, copy_args, 6);
-	scene_run(&scene, call, 0, 4, 256);
-	trace = close_and_load(&scene);
+	call = scene_call(scene, SCENE_MEMSET_3D, 1, fill_args, 6);
+	scene_run(scene, call, 0, 3, 256);
+	call = scene_call(scene, SCENE_COPY_TO_ARRAY, 1, copy_args, 6);
+	scene_run(scene, call, 0, 4, 256);
+	trace = scene_finish(scene);
 	assert_int_equal(trace_work_of(trace, &trace->activities[0])->bytes, 48 * 5 * 3);
 	assert_int_equal(trace_work_of(trace, &trace->activities[0])->dst, 0xd0);
 	assert_int_equal(trace_work_of(trace, &trace->activities[1])->bytes, 100);
 	assert_int_equal(trace_work_of(trace, &trace->activities[1])->src, 0x50);
 	/* An array's handle is not an address. */
 	assert_int_equal(trace_work_of(trace, &trace->activities[1])->dst, 0);
-	trace_close(trace);
 }
 
 static void bytes_of_a_fill_in_pieces_are_not_guessed(void **state)
 {
 	const uint64_t args[] = {0xd0, 7, 513};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t fill;
 
-	scene_init(&scene, 1);
-	fill = scene_call(&scene, SCENE_MEMSET, 2, args, 3);
-	scene_run(&scene, fill, 0, 3, 256);
-	scene_run(&scene, fill, 1, 3, 256);
-	trace = close_and_load(&scene);
+	fill = scene_call(scene, SCENE_MEMSET, 2, args, 3);
+	scene_run(scene, fill, 0, 3, 256);
+	scene_run(scene, fill, 1, 3, 256);
+	trace = scene_finish(scene);
 	assert_int_equal(trace_work_of(trace, &trace->activities[0])->bytes, 0);
 	assert_int_equal(trace_work_of(trace, &trace->activities[1])->bytes, 0);
-	trace_close(trace);
 }
 
 /* Two copies of one call: each has its own size, not the call's. */
@@ -250,20 +220,19 @@ static void copy_bytes_from_record(void **state)
 		.src_agent = SCENE_AGENT_CPU,
 	};
 	struct record_copy_done done = {.copy_id = 1, .start = 9000, .end = 9500};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	copy.cid = scene_call(&scene, SCENE_MEMCPY, 2, (uint64_t[]){1, 2, 100, 4, 0}, 5);
-	scene_put(&scene, 0, RECORD_COPY, RECORD_COPY_LINEAR, &copy, sizeof(copy));
-	scene_put(&scene, 1, RECORD_COPY_DONE, RECORD_UNTIMED_NO, &done, sizeof(done));
+	copy.cid = scene_call(scene, SCENE_MEMCPY, 2, (uint64_t[]){1, 2, 100, 4, 0}, 5);
+	scene_put(scene, 0, RECORD_COPY, RECORD_COPY_LINEAR, &copy, sizeof(copy));
+	scene_put(scene, 1, RECORD_COPY_DONE, RECORD_UNTIMED_NO, &done, sizeof(done));
 	copy.copy_id = 2;
 	copy.bytes = 36;
 	copy.ordinal = 1;
-	scene_put(&scene, 0, RECORD_COPY, RECORD_COPY_LINEAR, &copy, sizeof(copy));
+	scene_put(scene, 0, RECORD_COPY, RECORD_COPY_LINEAR, &copy, sizeof(copy));
 	done.copy_id = 2;
-	scene_put(&scene, 1, RECORD_COPY_DONE, RECORD_UNTIMED_NO, &done, sizeof(done));
-	trace = close_and_load(&scene);
+	scene_put(scene, 1, RECORD_COPY_DONE, RECORD_UNTIMED_NO, &done, sizeof(done));
+	trace = scene_finish(scene);
 	assert_int_equal(trace_work_of(trace, &trace->activities[0])->bytes, 64);
 	assert_int_equal(trace_work_of(trace, &trace->activities[1])->bytes, 36);
 	assert_int_equal(trace_work_of(trace, &trace->activities[0])->direction, TRACE_H2D);
@@ -271,24 +240,22 @@ static void copy_bytes_from_record(void **state)
 	assert_int_equal(trace->activities[0].start_ns, 9000);
 	assert_int_equal(trace->activities[0].end_ns, 9500);
 	assert_true(trace->agents[trace->activities[0].agent].is_gpu);
-	trace_close(trace);
 }
 
 static void reused_stream_handle_is_another_stream(void **state)
 {
 	const uint64_t handle = 0x5000;
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
 	for (int life = 0; life < 2; life++) {
-		scene_call(&scene, SCENE_STREAM_CREATE, 0, &handle, 1);
-		scene_call(&scene, SCENE_LAUNCH_KERNEL, 0, (uint64_t[]){0x101, handle}, 2);
-		scene_call(&scene, SCENE_LAUNCH_KERNEL, 0, (uint64_t[]){0x101, handle}, 2);
-		scene_call(&scene, SCENE_STREAM_DESTROY, 0, &handle, 1);
+		scene_call(scene, SCENE_STREAM_CREATE, 0, &handle, 1);
+		scene_call(scene, SCENE_LAUNCH_KERNEL, 0, (uint64_t[]){0x101, handle}, 2);
+		scene_call(scene, SCENE_LAUNCH_KERNEL, 0, (uint64_t[]){0x101, handle}, 2);
+		scene_call(scene, SCENE_STREAM_DESTROY, 0, &handle, 1);
 	}
-	scene_call(&scene, SCENE_LAUNCH_KERNEL, 0, (uint64_t[]){0x101, 0}, 2);
-	trace = close_and_load(&scene);
+	scene_call(scene, SCENE_LAUNCH_KERNEL, 0, (uint64_t[]){0x101, 0}, 2);
+	trace = scene_finish(scene);
 	assert_int_equal(trace->streams_count, 3);
 	assert_int_equal(trace->streams[0].handle, 0);
 	assert_int_equal(trace->calls[1].stream, 1);
@@ -296,25 +263,22 @@ static void reused_stream_handle_is_another_stream(void **state)
 	assert_int_equal(trace->calls[3].stream, 1);
 	assert_int_equal(trace->calls[5].stream, 2);
 	assert_int_equal(trace->calls[8].stream, 0);
-	trace_close(trace);
 }
 
 static void per_thread_stream_is_one_a_thread(void **state)
 {
 	const uint64_t args[] = {0x101, 2};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
 	for (unsigned i = 0; i < 4; i++)
-		scene_put_call(&scene, i % 2, scene_reserve_cid(&scene), SCENE_LAUNCH_KERNEL, 0,
-			       args, 2);
-	trace = close_and_load(&scene);
+		scene_put_call(scene, i % 2, scene_reserve_cid(scene), SCENE_LAUNCH_KERNEL, 0, args,
+			       2);
+	trace = scene_finish(scene);
 	assert_int_equal(trace->streams_count, 3);
 	assert_int_equal(trace->calls[0].stream, trace->calls[2].stream);
 	assert_int_equal(trace->calls[1].stream, trace->calls[3].stream);
 	assert_int_not_equal(trace->calls[0].stream, trace->calls[1].stream);
-	trace_close(trace);
 }
 
 static void activity_has_the_leaf_scope_of_its_call(void **state)
@@ -327,16 +291,15 @@ static void activity_has_the_leaf_scope_of_its_call(void **state)
 		   "inner"};
 	struct record_scope_end end = {.id = 1ull << 48 | 2, .ns = 300};
 	struct record_dispatch dispatch = {.ordinal = 0, .kernel = 1, .scope = 1ull << 48 | 2};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_put(&scene, 0, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &inner, sizeof(inner));
-	scene_put(&scene, 0, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &outer, sizeof(outer));
-	scene_put(&scene, 0, RECORD_SCOPE_END, 0, &end, sizeof(end));
-	scene_put(&scene, 0, RECORD_DISPATCH, 1, &dispatch, sizeof(dispatch));
-	scene_done(&scene, 0, 100, 200);
-	trace = close_and_load(&scene);
+	scene_put(scene, 0, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &inner, sizeof(inner));
+	scene_put(scene, 0, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &outer, sizeof(outer));
+	scene_put(scene, 0, RECORD_SCOPE_END, 0, &end, sizeof(end));
+	scene_put(scene, 0, RECORD_DISPATCH, 1, &dispatch, sizeof(dispatch));
+	scene_done(scene, 0, 100, 200);
+	trace = scene_finish(scene);
 	assert_int_equal(trace->scopes_count, 2);
 	assert_string_equal(trace_text(trace, trace->scopes[0].text), "outer");
 	assert_true(trace->scopes[0].open);
@@ -344,24 +307,21 @@ static void activity_has_the_leaf_scope_of_its_call(void **state)
 	assert_false(trace->scopes[1].open);
 	assert_int_equal(trace->scopes[1].end_ns, 300);
 	assert_int_equal(trace->activities[0].scope, 1);
-	trace_close(trace);
 }
 
 static void zero_ticks_are_never_converted(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t packet;
 
-	scene_init(&scene, 1);
-	packet = scene_dispatch(&scene, 0, 0, 1, 1);
-	scene_done(&scene, packet, 0, 0);
-	trace = close_and_load(&scene);
+	packet = scene_dispatch(scene, 0, 0, 1, 1);
+	scene_done(scene, packet, 0, 0);
+	trace = scene_finish(scene);
 	assert_int_equal(trace->activities[0].untimed, RECORD_UNTIMED_ZERO_TICK);
 	assert_int_equal(trace->activities[0].start_ns, 0);
 	assert_int_equal(scene_source(trace, "hsa.dispatch")->untimed, 1);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void unloaded_kernels_name_stays_with_its_dispatches(void **state)
@@ -371,23 +331,21 @@ static void unloaded_kernels_name_stays_with_its_dispatches(void **state)
 		char name[8];
 	} later = {{.kernel_object = 0x8040, .name_bytes = 5}, "later"};
 	struct record_kernel_gone gone = {0};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_run(&scene, 0, 0, 1, 1);
-	scene_put(&scene, 0, RECORD_KERNEL_GONE, 1, &gone, sizeof(gone));
-	scene_put(&scene, 0, RECORD_KERNEL, 9, &later, sizeof(later));
-	scene_run(&scene, 0, 0, 9, 1);
-	scene_run(&scene, 0, 0, 0, 1);
-	trace = close_and_load(&scene);
+	scene_run(scene, 0, 0, 1, 1);
+	scene_put(scene, 0, RECORD_KERNEL_GONE, 1, &gone, sizeof(gone));
+	scene_put(scene, 0, RECORD_KERNEL, 9, &later, sizeof(later));
+	scene_run(scene, 0, 0, 9, 1);
+	scene_run(scene, 0, 0, 0, 1);
+	trace = scene_finish(scene);
 	assert_string_equal(trace_text(trace, trace_work_of(trace, &trace->activities[0])->name),
 			    "one");
 	assert_string_equal(trace_text(trace, trace_work_of(trace, &trace->activities[1])->name),
 			    "later");
 	assert_string_equal(trace_text(trace, trace_work_of(trace, &trace->activities[2])->name),
 			    "");
-	trace_close(trace);
 }
 
 static void process_says_who_it_was(void **state)
@@ -396,7 +354,7 @@ static void process_says_who_it_was(void **state)
 	struct trace *trace;
 
 	scene_init(&scene, 42);
-	trace = close_and_load(&scene);
+	trace = scene_finish(&scene);
 	assert_int_equal(trace->processes[0].pid, 42);
 	assert_string_equal(trace_text(trace, trace->processes[0].command), "scene two words");
 	assert_int_equal(trace->processes[0].state, TRACE_COMPLETE);
@@ -406,23 +364,23 @@ static void process_says_who_it_was(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_call_has_all_its_activities_in_order),
-		cmocka_unit_test(activity_without_call_is_kept_and_counted),
-		cmocka_unit_test(call_that_vanished_is_unexplained),
-		cmocka_unit_test(call_that_misses_an_activity_is_an_orphan_call),
-		cmocka_unit_test(barriers_count_among_what_a_call_submitted),
-		cmocka_unit_test(two_calls_of_two_threads_keep_their_own),
-		cmocka_unit_test(blits_are_copies_and_memsets_with_their_calls_bytes),
-		cmocka_unit_test(blits_of_other_shapes_have_their_calls_bytes),
-		cmocka_unit_test(bytes_of_a_fill_in_pieces_are_not_guessed),
-		cmocka_unit_test(copy_bytes_from_record),
-		cmocka_unit_test(reused_stream_handle_is_another_stream),
-		cmocka_unit_test(per_thread_stream_is_one_a_thread),
-		cmocka_unit_test(activity_has_the_leaf_scope_of_its_call),
-		cmocka_unit_test(zero_ticks_are_never_converted),
-		cmocka_unit_test(unloaded_kernels_name_stays_with_its_dispatches),
+		SCENE_CASE(one_call_has_all_its_activities_in_order),
+		SCENE_CASE(activity_without_call_is_kept_and_counted),
+		SCENE_CASE(call_that_vanished_is_unexplained),
+		SCENE_CASE(call_that_misses_an_activity_is_an_orphan_call),
+		SCENE_CASE(barriers_count_among_what_a_call_submitted),
+		SCENE_CASE(two_calls_of_two_threads_keep_their_own),
+		SCENE_CASE(blits_are_copies_and_memsets_with_their_calls_bytes),
+		SCENE_CASE(blits_of_other_shapes_have_their_calls_bytes),
+		SCENE_CASE(bytes_of_a_fill_in_pieces_are_not_guessed),
+		SCENE_CASE(copy_bytes_from_record),
+		SCENE_CASE(reused_stream_handle_is_another_stream),
+		SCENE_CASE(per_thread_stream_is_one_a_thread),
+		SCENE_CASE(activity_has_the_leaf_scope_of_its_call),
+		SCENE_CASE(zero_ticks_are_never_converted),
+		SCENE_CASE(unloaded_kernels_name_stays_with_its_dispatches),
 		cmocka_unit_test(process_says_who_it_was),
-		cmocka_unit_test(agents_of_before_have_no_place),
+		SCENE_CASE(agents_of_before_have_no_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,16 +12,6 @@
 #include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
-static struct trace *close_and_load(struct scene *scene)
-{
-	struct trace *trace;
-
-	scene_close(scene);
-	trace = scene_load(scene);
-	scene_release(scene);
-	return trace;
-}
-
 static void gate_by(struct scene *scene, unsigned writer, uint64_t dispatches, uint64_t write_index)
 {
 	struct record_queue_count record = {
@@ -48,23 +38,21 @@ static void run_calls(struct scene *scene, unsigned count)
 
 static void witnesses_that_agree_close_it(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	run_calls(&scene, 5);
-	gate(&scene, 3, 3);
-	gate(&scene, 5, 5);
-	scene_witness(&scene, "hip", "calls", 5);
-	scene_witness(&scene, "softgpu", "packets_kernel_dispatch", 5);
-	trace = close_and_load(&scene);
+	run_calls(scene, 5);
+	gate(scene, 3, 3);
+	gate(scene, 5, 5);
+	scene_witness(scene, "hip", "calls", 5);
+	scene_witness(scene, "softgpu", "packets_kernel_dispatch", 5);
+	trace = scene_finish(scene);
 	assert_true(ledger_is_closed(trace));
 	assert_int_equal(scene_source(trace, "hip")->expected, 5);
 	assert_int_equal(scene_source(trace, "hip")->joined, 5);
 	assert_int_equal(scene_source(trace, "hsa.dispatch")->expected, 5);
 	assert_int_equal(scene_source(trace, "hsa.packet")->expected, 5);
 	assert_int_equal(scene_source(trace, "hsa.done")->expected, 5);
-	trace_close(trace);
 }
 
 static void last_count_of_a_queue_is_the_greatest(void **state)
@@ -77,7 +65,7 @@ static void last_count_of_a_queue_is_the_greatest(void **state)
 	/* Two threads at the same time: the records do not tell which was first. */
 	gate_by(&scene, 0, 5, 5);
 	gate_by(&scene, 1, 4, 5);
-	trace = close_and_load(&scene);
+	trace = scene_finish(&scene);
 	assert_int_equal(scene_source(trace, "hsa.dispatch")->expected, 5);
 	assert_true(ledger_is_closed(trace));
 	trace_close(trace);
@@ -100,7 +88,7 @@ static void last_of_witnesses_at_one_time_has_the_highest_number(void **state)
 	run_calls(&scene, 5);
 	witness_by(&scene, 0, 2, 5);
 	witness_by(&scene, 1, 1, 4);
-	trace = close_and_load(&scene);
+	trace = scene_finish(&scene);
 	assert_int_equal(scene_source(trace, "hip")->expected, 5);
 	assert_true(ledger_is_closed(trace));
 	trace_close(trace);
@@ -108,105 +96,91 @@ static void last_of_witnesses_at_one_time_has_the_highest_number(void **state)
 
 static void call_more_than_rows_is_unexplained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	run_calls(&scene, 5);
-	scene_witness(&scene, "hip", "calls", 6);
-	trace = close_and_load(&scene);
+	run_calls(scene, 5);
+	scene_witness(scene, "hip", "calls", 6);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "hip")->unexplained, 1);
 	assert_false(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void call_that_never_returned_is_explained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	run_calls(&scene, 5);
-	scene_run(&scene, scene_reserve_cid(&scene), 0, 1, 1);
-	scene_witness(&scene, "hip", "calls", 6);
-	scene_witness(&scene, "hip", "open", 1);
-	trace = close_and_load(&scene);
+	run_calls(scene, 5);
+	scene_run(scene, scene_reserve_cid(scene), 0, 1, 1);
+	scene_witness(scene, "hip", "calls", 6);
+	scene_witness(scene, "hip", "open", 1);
+	trace = scene_finish(scene);
 	assert_int_equal(ledger_dropped(trace, scene_source(trace, "hip")), 1);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void call_that_returned_after_the_count_is_explained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	run_calls(&scene, 5);
-	scene_witness(&scene, "hip", "open", 3);
-	scene_witness(&scene, "hip", "calls", 7);
-	trace = close_and_load(&scene);
+	run_calls(scene, 5);
+	scene_witness(scene, "hip", "open", 3);
+	scene_witness(scene, "hip", "calls", 7);
+	trace = scene_finish(scene);
 	assert_int_equal(ledger_dropped(trace, scene_source(trace, "hip")), 2);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void witness_that_found_no_room_accuses_nobody(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	run_calls(&scene, 5);
-	scene_witness(&scene, "hip", "calls", 2);
-	gate(&scene, 3, 3);
-	scene_drop(&scene, RECORD_CLASS_META, RECORD_DROP_FULL);
-	trace = close_and_load(&scene);
+	run_calls(scene, 5);
+	scene_witness(scene, "hip", "calls", 2);
+	gate(scene, 3, 3);
+	scene_drop(scene, RECORD_CLASS_META, RECORD_DROP_FULL);
+	trace = scene_finish(scene);
 	assert_int_equal(ledger_dropped(trace, scene_source(trace, "meta")), 1);
 	assert_string_equal(trace_text(trace, scene_source(trace, "hip")->witness), "writers");
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void witnesses_of_before_the_end_accuse_nobody(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_witness(&scene, "hip", "calls", 2);
-	run_calls(&scene, 5);
-	scene_witness(&scene, "session", "parts_not_stopped", 1);
-	trace = close_and_load(&scene);
+	scene_witness(scene, "hip", "calls", 2);
+	run_calls(scene, 5);
+	scene_witness(scene, "session", "parts_not_stopped", 1);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "hip")->expected, 5);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void dispatch_more_at_the_gate_is_unexplained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	run_calls(&scene, 5);
-	gate(&scene, 6, 6);
-	trace = close_and_load(&scene);
+	run_calls(scene, 5);
+	gate(scene, 6, 6);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "hsa.dispatch")->unexplained, 1);
-	trace_close(trace);
 }
 
 static void packet_past_the_gate_is_unexplained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	run_calls(&scene, 5);
-	gate(&scene, 5, 7);
-	trace = close_and_load(&scene);
+	run_calls(scene, 5);
+	gate(scene, 5, 7);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "hsa.packet")->unexplained, 2);
-	trace_close(trace);
 }
 
 /* Five dispatches are recorded; the arguments are the device's counts. */
@@ -226,7 +200,7 @@ static struct trace *beside_device(uint64_t dispatches, uint64_t barriers, uint6
 	scene_witness(&scene, "softgpu", "copies_rect", 0);
 	scene_witness(&scene, "hsa", "packets_untraced", untraced);
 	scene_witness(&scene, "hsa", "packets_waiting", waiting);
-	return close_and_load(&scene);
+	return scene_finish(&scene);
 }
 
 static uint64_t unexplained_of(const struct trace *trace)
@@ -265,7 +239,7 @@ static void device_is_not_alone(void **state)
 			      (const char *[]){"packets_kernel_dispatch", "packets_barrier_and",
 					       "packets_barrier_or", "copies", "copies_rect"}[i],
 			      i ? 0 : 6);
-	trace = close_and_load(&scene);
+	trace = scene_finish(&scene);
 	assert_int_equal(scene_source(trace, "softgpu.dispatch")->unexplained, 1);
 	assert_false(ledger_is_device_alone(trace));
 	trace_close(trace);
@@ -315,7 +289,7 @@ static struct trace *beside_unknown_queues(uint64_t dispatches, uint64_t packets
 		scene_witness(&scene, "softgpu", "copies", 0);
 		scene_witness(&scene, "softgpu", "copies_rect", 0);
 	}
-	return close_and_load(&scene);
+	return scene_finish(&scene);
 }
 
 /*
@@ -373,7 +347,7 @@ static void packets_that_passed_unrecorded_are_losses(void **state)
 		scene_witness(&scene, "softgpu", "copies", 0);
 		scene_witness(&scene, "softgpu", "copies_rect", 0);
 		scene_witness(&scene, "hsa", "packets_unrecorded", 2);
-		trace = close_and_load(&scene);
+		trace = scene_finish(&scene);
 		packets = scene_source(trace, "hsa.packet");
 		assert_int_equal(ledger_dropped(trace, packets), 2);
 		assert_int_equal(packets->unexplained, missing - 2);
@@ -473,7 +447,7 @@ static void copies_sent_after_tracing_are_explained(void **state)
 		scene_witness(&scene, "softgpu", "copies", 2 + lost);
 		scene_witness(&scene, "hsa", "copies_untraced", 2);
 		scene_witness(&scene, "hsa", "packets_untraced", 9);
-		trace = close_and_load(&scene);
+		trace = scene_finish(&scene);
 		assert_int_equal(scene_source(trace, "softgpu.copy")->unexplained, lost);
 		trace_close(trace);
 	}
@@ -481,17 +455,16 @@ static void copies_sent_after_tracing_are_explained(void **state)
 
 static void ring_full_counts_drops(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	const struct trace_source *source;
 
-	scene_init(&scene, 1);
-	run_calls(&scene, 5);
-	scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
-	scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
-	scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_REENTERED);
-	gate(&scene, 8, 8);
-	trace = close_and_load(&scene);
+	run_calls(scene, 5);
+	scene_drop(scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+	scene_drop(scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+	scene_drop(scene, RECORD_CLASS_DISPATCH, RECORD_DROP_REENTERED);
+	gate(scene, 8, 8);
+	trace = scene_finish(scene);
 	source = scene_source(trace, "hsa.dispatch");
 	assert_int_equal(source->drop_count, 2);
 	assert_string_equal(trace_text(trace, trace->drops[source->drop_first].cause),
@@ -499,7 +472,6 @@ static void ring_full_counts_drops(void **state)
 	assert_int_equal(trace->drops[source->drop_first].count, 2);
 	assert_int_equal(trace->drops[source->drop_first + 1].count, 1);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 /* The software GPU's line counts the same records again. */
@@ -507,50 +479,44 @@ static void a_record_is_lost_once(void **state)
 {
 	static const char *const zero[] = {"packets_barrier_and", "packets_barrier_or", "copies",
 					   "copies_rect"};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	run_calls(&scene, 5);
+	run_calls(scene, 5);
 	for (int i = 0; i < 3; i++)
-		scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
-	gate(&scene, 8, 8);
-	scene_witness(&scene, "softgpu", "packets_kernel_dispatch", 8);
+		scene_drop(scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+	gate(scene, 8, 8);
+	scene_witness(scene, "softgpu", "packets_kernel_dispatch", 8);
 	for (int i = 0; i < 4; i++)
-		scene_witness(&scene, "softgpu", zero[i], 0);
-	trace = close_and_load(&scene);
+		scene_witness(scene, "softgpu", zero[i], 0);
+	trace = scene_finish(scene);
 	assert_int_equal(ledger_dropped(trace, scene_source(trace, "hsa.dispatch")), 3);
 	assert_int_equal(ledger_dropped(trace, scene_source(trace, "softgpu.dispatch")), 3);
 	assert_int_equal(ledger_lost(trace), 3);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void completion_that_is_missing_is_unexplained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_dispatch(&scene, 0, 0, 1, 1);
-	trace = close_and_load(&scene);
+	scene_dispatch(scene, 0, 0, 1, 1);
+	trace = scene_finish(scene);
 	assert_int_equal(trace->activities[0].untimed, RECORD_UNTIMED_RECORD_LOST);
 	assert_int_equal(scene_source(trace, "hsa.done")->unexplained, 1);
-	trace_close(trace);
 }
 
 static void completion_of_nothing_is_unexplained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_run(&scene, 0, 0, 1, 1);
-	scene_done(&scene, 99, 5000, 6000);
-	trace = close_and_load(&scene);
+	scene_run(scene, 0, 0, 1, 1);
+	scene_done(scene, 99, 5000, 6000);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "hsa.done")->orphan_activities, 1);
 	assert_int_equal(scene_source(trace, "hsa.done")->unexplained, 1);
-	trace_close(trace);
 }
 
 /*
@@ -559,56 +525,50 @@ static void completion_of_nothing_is_unexplained(void **state)
  */
 static void completions_of_dropped_submissions_are_explained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	run_calls(&scene, 5);
-	scene_dispatch(&scene, 0, 0, 1, 1);
+	run_calls(scene, 5);
+	scene_dispatch(scene, 0, 0, 1, 1);
 	for (int i = 0; i < 3; i++)
-		scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
-	scene_done(&scene, 99, 5000, 6000);
+		scene_drop(scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+	scene_done(scene, 99, 5000, 6000);
 	for (int i = 0; i < 3; i++)
-		scene_drop(&scene, RECORD_CLASS_DONE, RECORD_DROP_FULL);
-	gate(&scene, 9, 9);
-	trace = close_and_load(&scene);
+		scene_drop(scene, RECORD_CLASS_DONE, RECORD_DROP_FULL);
+	gate(scene, 9, 9);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "hsa.done")->orphan_activities, 1);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void more_completions_than_submissions_are_unexplained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	run_calls(&scene, 5);
-	scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+	run_calls(scene, 5);
+	scene_drop(scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
 	for (int i = 0; i < 3; i++)
-		scene_drop(&scene, RECORD_CLASS_DONE, RECORD_DROP_FULL);
-	gate(&scene, 6, 6);
-	trace = close_and_load(&scene);
+		scene_drop(scene, RECORD_CLASS_DONE, RECORD_DROP_FULL);
+	gate(scene, 6, 6);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "hsa.done")->unexplained, 2);
-	trace_close(trace);
 }
 
 static void one_packet_twice_is_unexplained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_run(&scene, 0, 0, 1, 1);
-	scene.next_packet = 0;
-	scene_dispatch(&scene, 0, 0, 1, 1);
-	trace = close_and_load(&scene);
+	scene_run(scene, 0, 0, 1, 1);
+	scene->next_packet = 0;
+	scene_dispatch(scene, 0, 0, 1, 1);
+	trace = scene_finish(scene);
 	/* Both submissions are kept; the completion can belong to only one of them. */
 	assert_int_equal(trace->activities_count, 2);
 	assert_int_equal(trace->activities[0].untimed, RECORD_UNTIMED_NO);
 	assert_int_equal(trace->activities[1].untimed, RECORD_UNTIMED_RECORD_LOST);
 	assert_false(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void killed_process_closes_for_what_was_committed(void **state)
@@ -647,7 +607,7 @@ static void launches_submitted_by_another_thread_are_explained(void **state)
 		scene_graph_launch(&scene, 31, 0, cid);
 		for (unsigned i = 0; i < rows; i++)
 			scene_run(&scene, 0, 0, 1, 1);
-		trace = close_and_load(&scene);
+		trace = scene_finish(&scene);
 		/* As many activities without a call as are missing, or one less. */
 		assert_int_equal(scene_source(trace, "graph")->unexplained, 2 - rows);
 		trace_close(trace);
@@ -670,7 +630,7 @@ static void packets_that_were_cut_are_explained(void **state)
 			scene_call(&scene, SCENE_LAUNCH_KERNEL, 1, (uint64_t[]){0x101, 0}, 2);
 		gate(&scene, 5, 5);
 		scene_witness(&scene, "hsa", "packets_cut", cut);
-		trace = close_and_load(&scene);
+		trace = scene_finish(&scene);
 		assert_int_equal(scene_source(trace, "hip")->unexplained, cut < 2 ? 2 : 0);
 		assert_int_equal(scene_source(trace, "hsa.packet")->expected, 5 + cut);
 		assert_int_equal(ledger_dropped(trace, scene_source(trace, "hsa.packet")), cut);
@@ -697,7 +657,7 @@ static void nodes_that_were_cut_are_explained(void **state)
 		scene_run(&scene, cid, 0, 1, 1);
 		gate(&scene, 1, 1);
 		scene_witness(&scene, "hsa", "packets_cut", cut);
-		trace = close_and_load(&scene);
+		trace = scene_finish(&scene);
 		assert_int_equal(scene_source(trace, "graph")->unexplained, 2 - cut);
 		assert_int_equal(ledger_dropped(trace, scene_source(trace, "graph")), cut);
 		trace_close(trace);
@@ -710,33 +670,31 @@ static void source_says_why_it_is_partial(void **state)
 		struct record_source fixed;
 		char text[8];
 	} record = {{.name = "hip", .text_bytes = 7}, "because"};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	const struct trace_source *source;
 
-	scene_init(&scene, 1);
-	run_calls(&scene, 1);
-	scene_put(&scene, 0, RECORD_SOURCE, RECORD_SOURCE_PARTIAL, &record, sizeof(record));
-	trace = close_and_load(&scene);
+	run_calls(scene, 1);
+	scene_put(scene, 0, RECORD_SOURCE, RECORD_SOURCE_PARTIAL, &record, sizeof(record));
+	trace = scene_finish(scene);
 	source = scene_source(trace, "hip");
 	assert_string_equal(trace_text(trace, source->state), "partial");
 	assert_string_equal(trace_text(trace, source->text), "because");
-	trace_close(trace);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(witnesses_that_agree_close_it),
+		SCENE_CASE(witnesses_that_agree_close_it),
 		cmocka_unit_test(last_count_of_a_queue_is_the_greatest),
 		cmocka_unit_test(last_of_witnesses_at_one_time_has_the_highest_number),
-		cmocka_unit_test(call_more_than_rows_is_unexplained),
-		cmocka_unit_test(call_that_never_returned_is_explained),
-		cmocka_unit_test(call_that_returned_after_the_count_is_explained),
-		cmocka_unit_test(witness_that_found_no_room_accuses_nobody),
-		cmocka_unit_test(witnesses_of_before_the_end_accuse_nobody),
-		cmocka_unit_test(dispatch_more_at_the_gate_is_unexplained),
-		cmocka_unit_test(packet_past_the_gate_is_unexplained),
+		SCENE_CASE(call_more_than_rows_is_unexplained),
+		SCENE_CASE(call_that_never_returned_is_explained),
+		SCENE_CASE(call_that_returned_after_the_count_is_explained),
+		SCENE_CASE(witness_that_found_no_room_accuses_nobody),
+		SCENE_CASE(witnesses_of_before_the_end_accuse_nobody),
+		SCENE_CASE(dispatch_more_at_the_gate_is_unexplained),
+		SCENE_CASE(packet_past_the_gate_is_unexplained),
 		cmocka_unit_test(softgpu_disagrees),
 		cmocka_unit_test(device_is_not_alone),
 		cmocka_unit_test(packets_sent_after_tracing_are_explained),
@@ -747,18 +705,18 @@ int main(void)
 		cmocka_unit_test(each_of_many_faults_names_its_gpu),
 		cmocka_unit_test(what_was_on_the_device_is_said),
 		cmocka_unit_test(copies_sent_after_tracing_are_explained),
-		cmocka_unit_test(ring_full_counts_drops),
-		cmocka_unit_test(a_record_is_lost_once),
-		cmocka_unit_test(completion_that_is_missing_is_unexplained),
-		cmocka_unit_test(completion_of_nothing_is_unexplained),
-		cmocka_unit_test(completions_of_dropped_submissions_are_explained),
-		cmocka_unit_test(more_completions_than_submissions_are_unexplained),
-		cmocka_unit_test(one_packet_twice_is_unexplained),
+		SCENE_CASE(ring_full_counts_drops),
+		SCENE_CASE(a_record_is_lost_once),
+		SCENE_CASE(completion_that_is_missing_is_unexplained),
+		SCENE_CASE(completion_of_nothing_is_unexplained),
+		SCENE_CASE(completions_of_dropped_submissions_are_explained),
+		SCENE_CASE(more_completions_than_submissions_are_unexplained),
+		SCENE_CASE(one_packet_twice_is_unexplained),
 		cmocka_unit_test(killed_process_closes_for_what_was_committed),
 		cmocka_unit_test(launches_submitted_by_another_thread_are_explained),
 		cmocka_unit_test(packets_that_were_cut_are_explained),
 		cmocka_unit_test(nodes_that_were_cut_are_explained),
-		cmocka_unit_test(source_says_why_it_is_partial),
+		SCENE_CASE(source_says_why_it_is_partial),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

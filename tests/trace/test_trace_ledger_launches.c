@@ -16,20 +16,6 @@
 #define STREAM_A 0xa000
 #define STREAM_B 0xb000
 
-static struct trace *load(struct scene *scene)
-{
-	struct trace *trace = scene_load(scene);
-
-	scene_release(scene);
-	return trace;
-}
-
-static struct trace *close_and_load(struct scene *scene)
-{
-	scene_close(scene);
-	return load(scene);
-}
-
 static const struct trace_source *line(const struct trace *trace)
 {
 	return scene_source(trace, "hip.launch");
@@ -61,65 +47,57 @@ static uint64_t drop_of(const struct trace *trace, const char *cause)
 
 static void launches_that_brought_their_kernel_close_it(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
 	for (int i = 0; i < 5; i++)
-		launch_and_run(&scene, 0);
-	trace = close_and_load(&scene);
+		launch_and_run(scene, 0);
+	trace = scene_finish(scene);
 	assert_int_equal(line(trace)->expected, 5);
 	assert_int_equal(line(trace)->received, 5);
 	assert_int_equal(line(trace)->joined, 5);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void launches_without_a_kernel_are_unexplained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
-	launch_and_run(&scene, 0);
+	scene_say(scene, "hsa", RECORD_SOURCE_ON, "packets");
+	launch_and_run(scene, 0);
 	for (int i = 0; i < 3; i++)
-		launch(&scene, 0, 0);
-	trace = close_and_load(&scene);
+		launch(scene, 0, 0);
+	trace = scene_finish(scene);
 	assert_int_equal(line(trace)->expected, 4);
 	assert_int_equal(line(trace)->received, 1);
 	assert_int_equal(line(trace)->unexplained, 3);
 	assert_false(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void reason_is_the_source_that_is_absent(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
-	scene_say(&scene, "hsa", RECORD_SOURCE_ABSENT, "the core table lacks a function");
-	launch(&scene, 0, 0);
-	trace = close_and_load(&scene);
+	scene_say(scene, "hsa", RECORD_SOURCE_ON, "packets");
+	scene_say(scene, "hsa", RECORD_SOURCE_ABSENT, "the core table lacks a function");
+	launch(scene, 0, 0);
+	trace = scene_finish(scene);
 	assert_int_equal(line(trace)->unexplained, 1);
 	assert_string_equal(trace_text(trace, line(trace)->text),
 			    "HSA is not recorded: the core table lacks a function");
-	trace_close(trace);
 }
 
 static void reason_is_that_no_runtime_came(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	launch(&scene, 0, 0);
-	trace = close_and_load(&scene);
+	launch(scene, 0, 0);
+	trace = scene_finish(scene);
 	assert_int_equal(line(trace)->unexplained, 1);
 	assert_non_null(strstr(trace_text(trace, line(trace)->text), "HSA_TOOLS_LIB"));
-	trace_close(trace);
 }
 
 /*
@@ -136,7 +114,7 @@ static void graph_launches_need_the_source_too(void **state)
 		scene_say(&scene, "hsa", absent ? RECORD_SOURCE_ABSENT : RECORD_SOURCE_ON, "why");
 		for (int i = 0; i < 2; i++)
 			scene_call(&scene, SCENE_GRAPH_LAUNCH, 0, (uint64_t[]){1, 0}, 2);
-		trace = close_and_load(&scene);
+		trace = scene_finish(&scene);
 		if (absent)
 			assert_int_equal(line(trace)->unexplained, 2);
 		assert_int_equal(ledger_is_closed(trace), !absent);
@@ -146,31 +124,27 @@ static void graph_launches_need_the_source_too(void **state)
 
 static void failed_launches_expect_nothing(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	launch_and_run(&scene, 0);
-	scene_failed_call(&scene, SCENE_LAUNCH_KERNEL);
-	trace = close_and_load(&scene);
+	launch_and_run(scene, 0);
+	scene_failed_call(scene, SCENE_LAUNCH_KERNEL);
+	trace = scene_finish(scene);
 	assert_int_equal(line(trace)->expected, 1);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void captured_launches_expect_nothing(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	launch_and_run(&scene, 0);
-	scene_node_recorded(&scene, 0x7000, launch(&scene, STREAM_A, 0));
-	scene_node_recorded(&scene, 0, launch(&scene, STREAM_A, 0)); /* of an unknown node */
-	trace = close_and_load(&scene);
+	launch_and_run(scene, 0);
+	scene_node_recorded(scene, 0x7000, launch(scene, STREAM_A, 0));
+	scene_node_recorded(scene, 0, launch(scene, STREAM_A, 0)); /* of an unknown node */
+	trace = scene_finish(scene);
 	assert_int_equal(line(trace)->expected, 1);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void launches_of_nothing_expect_nothing(void **state)
@@ -185,7 +159,7 @@ static void launches_of_nothing_expect_nothing(void **state)
 		scene_init(&scene, 1);
 		scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
 		scene_call(&scene, SCENE_MODULE_LAUNCH, 0, args, 8);
-		trace = close_and_load(&scene);
+		trace = scene_finish(&scene);
 		assert_int_equal(ledger_is_closed(trace), empty < 7);
 		trace_close(trace);
 	}
@@ -193,34 +167,31 @@ static void launches_of_nothing_expect_nothing(void **state)
 
 static void launches_on_many_devices_expect_one_each(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid;
 
-	scene_init(&scene, 1);
-	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
-	cid = scene_call(&scene, SCENE_LAUNCH_MULTI, 2, (uint64_t[]){0x5000, 3, 0}, 3);
-	scene_run(&scene, cid, 0, 1, 1);
-	scene_run(&scene, cid, 1, 1, 1);
-	trace = close_and_load(&scene);
+	scene_say(scene, "hsa", RECORD_SOURCE_ON, "packets");
+	cid = scene_call(scene, SCENE_LAUNCH_MULTI, 2, (uint64_t[]){0x5000, 3, 0}, 3);
+	scene_run(scene, cid, 0, 1, 1);
+	scene_run(scene, cid, 1, 1, 1);
+	trace = scene_finish(scene);
 	assert_int_equal(line(trace)->expected, 3);
 	assert_int_equal(line(trace)->received, 2);
 	assert_int_equal(line(trace)->unexplained, 1);
-	trace_close(trace);
 }
 
 /* A launch that calls another launch's function has one expected activity. */
 static void launch_within_a_launch_owes_once(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t outer, inner;
 	struct record_api api;
 	uint64_t args[3];
 
-	scene_init(&scene, 1);
-	outer = scene_reserve_cid(&scene);
-	inner = scene_reserve_cid(&scene);
+	outer = scene_reserve_cid(scene);
+	inner = scene_reserve_cid(scene);
 	api = (struct record_api){.cid = inner, .parent = outer, .activities = 1};
 	memcpy(args, &(uint64_t[]){0x101, 0}, 2 * sizeof(uint64_t));
 	{
@@ -228,14 +199,13 @@ static void launch_within_a_launch_owes_once(void **state)
 
 		memcpy(record, &api, sizeof(api));
 		memcpy(record + sizeof(api), args, 2 * sizeof(uint64_t));
-		scene_put(&scene, 0, RECORD_API, SCENE_LAUNCH_KERNEL, record, sizeof(record));
+		scene_put(scene, 0, RECORD_API, SCENE_LAUNCH_KERNEL, record, sizeof(record));
 	}
-	scene_put_call(&scene, 0, outer, SCENE_LAUNCH_BY_PTR, 0, (uint64_t[]){0x101}, 1);
-	scene_run(&scene, inner, 0, 1, 1);
-	trace = close_and_load(&scene);
+	scene_put_call(scene, 0, outer, SCENE_LAUNCH_BY_PTR, 0, (uint64_t[]){0x101}, 1);
+	scene_run(scene, inner, 0, 1, 1);
+	trace = scene_finish(scene);
 	assert_int_equal(line(trace)->expected, 1);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void dispatches_without_a_call_explain_as_many(void **state)
@@ -250,7 +220,7 @@ static void dispatches_without_a_call_explain_as_many(void **state)
 			launch(&scene, 0, 0);
 		for (unsigned i = 0; i < 4; i++)
 			scene_run(&scene, 0, i, 1, 1);
-		trace = close_and_load(&scene);
+		trace = scene_finish(&scene);
 		assert_int_equal(drop_of(trace, "came without a call: submitted by a thread of "
 						"HIP's own"),
 				 4);
@@ -264,23 +234,21 @@ static void dispatches_without_a_call_explain_once(void **state)
 {
 	static const uint64_t functions[] = {0x101, 0x101};
 	static const uint32_t grids[] = {1, 1};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid;
 
-	scene_init(&scene, 1);
-	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
-	scene_graph(&scene, 7, 31, 2, functions, grids);
-	cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, 0, (uint64_t[]){1, 0}, 2);
-	scene_graph_launch(&scene, 31, 0, cid);
-	launch(&scene, 0, 0);
-	launch(&scene, 0, 0);
+	scene_say(scene, "hsa", RECORD_SOURCE_ON, "packets");
+	scene_graph(scene, 7, 31, 2, functions, grids);
+	cid = scene_call(scene, SCENE_GRAPH_LAUNCH, 0, (uint64_t[]){1, 0}, 2);
+	scene_graph_launch(scene, 31, 0, cid);
+	launch(scene, 0, 0);
+	launch(scene, 0, 0);
 	for (unsigned i = 0; i < 3; i++)
-		scene_run(&scene, 0, i, 1, 1);
-	trace = close_and_load(&scene);
+		scene_run(scene, 0, i, 1, 1);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "graph")->unexplained, 0);
 	assert_int_equal(line(trace)->unexplained, 1);
-	trace_close(trace);
 }
 
 static void records_that_were_lost_explain_as_many(void **state)
@@ -297,7 +265,7 @@ static void records_that_were_lost_explain_as_many(void **state)
 		scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_RING);
 		/* it may have been a capture */
 		scene_drop(&scene, RECORD_CLASS_GRAPH, RECORD_DROP_FULL);
-		trace = close_and_load(&scene);
+		trace = scene_finish(&scene);
 		assert_int_equal(ledger_dropped(trace, line(trace)), 3);
 		assert_int_equal(line(trace)->unexplained, lost);
 		/* The dispatch and the graph's record are each lost once. */
@@ -308,18 +276,16 @@ static void records_that_were_lost_explain_as_many(void **state)
 
 static void packets_that_were_cut_are_explained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
-	launch(&scene, 0, 1);
-	launch(&scene, 0, 1);
-	scene_witness(&scene, "hsa", "packets_cut", 2);
-	trace = close_and_load(&scene);
+	scene_say(scene, "hsa", RECORD_SOURCE_ON, "packets");
+	launch(scene, 0, 1);
+	launch(scene, 0, 1);
+	scene_witness(scene, "hsa", "packets_cut", 2);
+	trace = scene_finish(scene);
 	assert_int_equal(ledger_dropped(trace, line(trace)), 2);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 /*
@@ -327,36 +293,32 @@ static void packets_that_were_cut_are_explained(void **state)
  */
 static void kill_leaves_launches_not_submitted(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
-	launch_and_run(&scene, STREAM_A);
-	launch(&scene, STREAM_A, 1);
-	launch(&scene, STREAM_A, 1);
-	launch_and_run(&scene, STREAM_B);
-	trace = load(&scene);
+	scene_say(scene, "hsa", RECORD_SOURCE_ON, "packets");
+	launch_and_run(scene, STREAM_A);
+	launch(scene, STREAM_A, 1);
+	launch(scene, STREAM_A, 1);
+	launch_and_run(scene, STREAM_B);
+	trace = scene_take(scene);
 	assert_true(trace->truncated);
 	assert_int_equal(drop_of(trace, "not submitted at the end"), 2);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void kill_explains_nothing_before_the_end(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
-	launch(&scene, STREAM_A, 1); /* the stream continued after it */
-	launch_and_run(&scene, STREAM_A);
-	launch(&scene, STREAM_A, 0); /* it was not seen to take a slot */
-	trace = load(&scene);
+	scene_say(scene, "hsa", RECORD_SOURCE_ON, "packets");
+	launch(scene, STREAM_A, 1); /* the stream continued after it */
+	launch_and_run(scene, STREAM_A);
+	launch(scene, STREAM_A, 0); /* it was not seen to take a slot */
+	trace = scene_take(scene);
 	assert_int_equal(drop_of(trace, "not submitted at the end"), 0);
 	assert_int_equal(line(trace)->unexplained, 2);
-	trace_close(trace);
 }
 
 static void kill_leaves_graph_launches_not_submitted(void **state)
@@ -376,7 +338,7 @@ static void kill_leaves_graph_launches_not_submitted(void **state)
 		scene_run(&scene, cid, 0, 1, 1);
 		if (behind)
 			launch_and_run(&scene, STREAM_A);
-		trace = load(&scene);
+		trace = scene_take(&scene);
 		assert_int_equal(scene_source(trace, "graph")->unexplained, behind);
 		assert_int_equal(ledger_is_closed(trace), !behind);
 		trace_close(trace);
@@ -414,7 +376,7 @@ static struct trace *switched(const unsigned brought[4], bool is_known)
 		for (unsigned k = 0; k < 3; k++)
 			scene_run(&scene, cid, k, 1, 1);
 	}
-	return close_and_load(&scene);
+	return scene_finish(&scene);
 }
 
 static void nodes_that_are_off_expect_nothing(void **state)
@@ -451,44 +413,42 @@ static void nodes_switched_before_are_not_judged(void **state)
 {
 	static const uint64_t functions[] = {0x101, 0x101};
 	static const uint32_t grids[] = {1, 1};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid;
 
-	scene_init(&scene, 1);
-	scene_witness(&scene, "hip", "nodes_switched", 1);
-	scene_graph(&scene, 7, 31, 2, functions, grids);
-	cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, 1, (uint64_t[]){1, 0}, 2);
-	scene_graph_launch(&scene, 31, 0, cid);
-	scene_run(&scene, cid, 0, 1, 1);
-	trace = close_and_load(&scene);
+	scene_witness(scene, "hip", "nodes_switched", 1);
+	scene_graph(scene, 7, 31, 2, functions, grids);
+	cid = scene_call(scene, SCENE_GRAPH_LAUNCH, 1, (uint64_t[]){1, 0}, 2);
+	scene_graph_launch(scene, 31, 0, cid);
+	scene_run(scene, cid, 0, 1, 1);
+	trace = scene_finish(scene);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(launches_that_brought_their_kernel_close_it),
-		cmocka_unit_test(launches_without_a_kernel_are_unexplained),
-		cmocka_unit_test(reason_is_the_source_that_is_absent),
-		cmocka_unit_test(reason_is_that_no_runtime_came),
+		SCENE_CASE(launches_that_brought_their_kernel_close_it),
+		SCENE_CASE(launches_without_a_kernel_are_unexplained),
+		SCENE_CASE(reason_is_the_source_that_is_absent),
+		SCENE_CASE(reason_is_that_no_runtime_came),
 		cmocka_unit_test(graph_launches_need_the_source_too),
-		cmocka_unit_test(failed_launches_expect_nothing),
-		cmocka_unit_test(captured_launches_expect_nothing),
+		SCENE_CASE(failed_launches_expect_nothing),
+		SCENE_CASE(captured_launches_expect_nothing),
 		cmocka_unit_test(launches_of_nothing_expect_nothing),
-		cmocka_unit_test(launches_on_many_devices_expect_one_each),
-		cmocka_unit_test(launch_within_a_launch_owes_once),
+		SCENE_CASE(launches_on_many_devices_expect_one_each),
+		SCENE_CASE(launch_within_a_launch_owes_once),
 		cmocka_unit_test(dispatches_without_a_call_explain_as_many),
-		cmocka_unit_test(dispatches_without_a_call_explain_once),
+		SCENE_CASE(dispatches_without_a_call_explain_once),
 		cmocka_unit_test(records_that_were_lost_explain_as_many),
-		cmocka_unit_test(packets_that_were_cut_are_explained),
-		cmocka_unit_test(kill_leaves_launches_not_submitted),
-		cmocka_unit_test(kill_explains_nothing_before_the_end),
+		SCENE_CASE(packets_that_were_cut_are_explained),
+		SCENE_CASE(kill_leaves_launches_not_submitted),
+		SCENE_CASE(kill_explains_nothing_before_the_end),
 		cmocka_unit_test(kill_leaves_graph_launches_not_submitted),
 		cmocka_unit_test(nodes_that_are_off_expect_nothing),
 		cmocka_unit_test(unknown_node_that_is_off_is_not_judged),
-		cmocka_unit_test(nodes_switched_before_are_not_judged),
+		SCENE_CASE(nodes_switched_before_are_not_judged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

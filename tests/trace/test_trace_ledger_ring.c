@@ -13,16 +13,6 @@
 #include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
-static struct trace *close_and_load(struct scene *scene)
-{
-	struct trace *trace;
-
-	scene_close(scene);
-	trace = scene_load(scene);
-	scene_release(scene);
-	return trace;
-}
-
 static void dropped(struct scene *scene, enum record_class class, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -45,17 +35,16 @@ static uint64_t dropped_by_ring(const struct trace *trace, const struct trace_so
 static void all_of_it_is_there_or_dropped(void **state)
 {
 	const struct trace_source *source;
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_run(&scene, call_of(&scene, 1), 0, 1, 1);
-	dropped(&scene, RECORD_CLASS_API, 100);
-	dropped(&scene, RECORD_CLASS_DISPATCH, 100);
-	dropped(&scene, RECORD_CLASS_DONE, 100);
-	dropped(&scene, RECORD_CLASS_META, 2);
-	scene_witness(&scene, "hip", "calls", 101);
-	trace = close_and_load(&scene);
+	scene_run(scene, call_of(scene, 1), 0, 1, 1);
+	dropped(scene, RECORD_CLASS_API, 100);
+	dropped(scene, RECORD_CLASS_DISPATCH, 100);
+	dropped(scene, RECORD_CLASS_DONE, 100);
+	dropped(scene, RECORD_CLASS_META, 2);
+	scene_witness(scene, "hip", "calls", 101);
+	trace = scene_finish(scene);
 	assert_true(ledger_is_closed(trace));
 	source = scene_source(trace, "hip");
 	assert_string_equal(trace_text(trace, source->witness), "wrappers");
@@ -66,122 +55,107 @@ static void all_of_it_is_there_or_dropped(void **state)
 	assert_int_equal(source->expected, 101);
 	assert_int_equal(source->received, 1);
 	assert_int_equal(dropped_by_ring(trace, source), 100);
-	trace_close(trace);
 }
 
 /* One call less than the wrappers counted is neither in the trace nor reused. */
 static void what_is_lost_beside_a_ring_is_unexplained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_run(&scene, call_of(&scene, 1), 0, 1, 1);
-	dropped(&scene, RECORD_CLASS_API, 100);
-	scene_witness(&scene, "hip", "calls", 102);
-	trace = close_and_load(&scene);
+	scene_run(scene, call_of(scene, 1), 0, 1, 1);
+	dropped(scene, RECORD_CLASS_API, 100);
+	scene_witness(scene, "hip", "calls", 102);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "hip")->unexplained, 1);
 	assert_false(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void an_activity_whose_call_was_dropped_is_no_orphan(void **state)
 {
 	const struct trace_source *source;
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_run(&scene, scene_reserve_cid(&scene), 0, 1, 1);
-	dropped(&scene, RECORD_CLASS_API, 1);
-	trace = close_and_load(&scene);
+	scene_run(scene, scene_reserve_cid(scene), 0, 1, 1);
+	dropped(scene, RECORD_CLASS_API, 1);
+	trace = scene_finish(scene);
 	source = scene_source(trace, "hsa.dispatch");
 	assert_int_equal(source->orphan_activities, 0);
 	assert_string_equal(trace_text(trace, source->text),
 			    "1 activities whose call was dropped by the ring");
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void more_of_them_than_calls_dropped_are_unexplained(void **state)
 {
 	const struct trace_source *source;
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
 	for (int i = 0; i < 3; i++)
-		scene_run(&scene, scene_reserve_cid(&scene), 0, 1, 1);
-	dropped(&scene, RECORD_CLASS_API, 1);
-	trace = close_and_load(&scene);
+		scene_run(scene, scene_reserve_cid(scene), 0, 1, 1);
+	dropped(scene, RECORD_CLASS_API, 1);
+	trace = scene_finish(scene);
 	source = scene_source(trace, "hsa.dispatch");
 	assert_int_equal(source->orphan_activities, 2);
 	assert_int_equal(source->unexplained, 2);
 	assert_false(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void a_call_whose_activities_were_dropped_is_no_orphan(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	call_of(&scene, 2);
-	dropped(&scene, RECORD_CLASS_DISPATCH, 2);
-	dropped(&scene, RECORD_CLASS_DONE, 2);
-	trace = close_and_load(&scene);
+	call_of(scene, 2);
+	dropped(scene, RECORD_CLASS_DISPATCH, 2);
+	dropped(scene, RECORD_CLASS_DONE, 2);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "hip")->orphan_calls, 0);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void a_call_that_lacks_more_than_was_dropped_is_unexplained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	call_of(&scene, 2);
-	dropped(&scene, RECORD_CLASS_DISPATCH, 1);
-	trace = close_and_load(&scene);
+	call_of(scene, 2);
+	dropped(scene, RECORD_CLASS_DISPATCH, 1);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "hip")->orphan_calls, 1);
 	assert_int_equal(scene_source(trace, "hip")->unexplained, 1);
-	trace_close(trace);
 }
 
 static void halves_of_completions_may_be_dropped(void **state)
 {
 	const struct trace_source *source;
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_dispatch(&scene, call_of(&scene, 1), 0, 1, 1);
-	scene_done(&scene, 99, 5000, 6000);
-	dropped(&scene, RECORD_CLASS_DISPATCH, 1);
-	dropped(&scene, RECORD_CLASS_DONE, 1);
-	trace = close_and_load(&scene);
+	scene_dispatch(scene, call_of(scene, 1), 0, 1, 1);
+	scene_done(scene, 99, 5000, 6000);
+	dropped(scene, RECORD_CLASS_DISPATCH, 1);
+	dropped(scene, RECORD_CLASS_DONE, 1);
+	trace = scene_finish(scene);
 	assert_int_equal(trace->activities[0].untimed, RECORD_UNTIMED_RING);
 	source = scene_source(trace, "hsa.done");
 	assert_int_equal(source->expected, 2);
 	assert_int_equal(source->orphan_activities, 0);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void completions_that_were_not_dropped_are_unexplained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
 	for (int i = 0; i < 3; i++)
-		scene_dispatch(&scene, call_of(&scene, 1), 0, 1, 1);
-	dropped(&scene, RECORD_CLASS_DONE, 2);
-	trace = close_and_load(&scene);
+		scene_dispatch(scene, call_of(scene, 1), 0, 1, 1);
+	dropped(scene, RECORD_CLASS_DONE, 2);
+	trace = scene_finish(scene);
 	assert_int_equal(scene_source(trace, "hsa.done")->unexplained, 1);
-	trace_close(trace);
 }
 
 static void a_launch_at_the_edge_is_said_not_to_be_whole(void **state)
@@ -189,22 +163,21 @@ static void a_launch_at_the_edge_is_said_not_to_be_whole(void **state)
 	const uint64_t functions[] = {0x101, 0x102};
 	const uint32_t grids[] = {1, 1};
 	const struct trace_source *source;
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_graph(&scene, 1, 1, 2, functions, grids);
+	scene_graph(scene, 1, 1, 2, functions, grids);
 	for (uint64_t replay = 7; replay < 9; replay++) {
-		uint64_t cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, 2, (uint64_t[]){0x201, 0}, 2);
+		uint64_t cid = scene_call(scene, SCENE_GRAPH_LAUNCH, 2, (uint64_t[]){0x201, 0}, 2);
 
-		scene_graph_launch(&scene, 1, replay, cid);
+		scene_graph_launch(scene, 1, replay, cid);
 		if (replay > 7)
-			scene_run(&scene, cid, 0, 1, 1);
-		scene_run(&scene, cid, 1, 2, 1);
+			scene_run(scene, cid, 0, 1, 1);
+		scene_run(scene, cid, 1, 2, 1);
 	}
-	dropped(&scene, RECORD_CLASS_DISPATCH, 9);
-	dropped(&scene, RECORD_CLASS_DONE, 9);
-	trace = close_and_load(&scene);
+	dropped(scene, RECORD_CLASS_DISPATCH, 9);
+	dropped(scene, RECORD_CLASS_DONE, 9);
+	trace = scene_finish(scene);
 	source = scene_source(trace, "graph");
 	assert_int_equal(source->expected, 4);
 	assert_int_equal(source->received, 3);
@@ -214,7 +187,6 @@ static void a_launch_at_the_edge_is_said_not_to_be_whole(void **state)
 	assert_int_equal(trace->launches[0].activity_count, 1);
 	assert_int_equal(trace->launches[0].activities_expected, 2);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 /* Records that everything launched has ended. */
@@ -245,30 +217,28 @@ static void what_cupti_loses_is_unexplained_once(void **state)
 	const uint64_t functions[] = {0x101, 0x102};
 	const uint32_t grids[] = {1, 1};
 	const struct trace_source *source;
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_graph(&scene, 1, 1, 2, functions, grids);
+	scene_graph(scene, 1, 1, 2, functions, grids);
 	for (uint64_t replay = 0; replay < 2; replay++) {
 		const struct record_api call = {
-			.cid = scene_reserve_cid(&scene),
-			.begin_ns = scene.ns,
-			.end_ns = scene.ns + 100,
+			.cid = scene_reserve_cid(scene),
+			.begin_ns = scene->ns,
+			.end_ns = scene->ns + 100,
 		};
 
-		scene_put(&scene, 0, RECORD_API, RECORD_CUDA_FUNCTION_RUNTIME, &call, sizeof(call));
-		scene_graph_launch(&scene, 1, replay, call.cid);
+		scene_put(scene, 0, RECORD_API, RECORD_CUDA_FUNCTION_RUNTIME, &call, sizeof(call));
+		scene_graph_launch(scene, 1, replay, call.cid);
 	}
-	wait_for_device(&scene);
-	dropped(&scene, RECORD_CLASS_DISPATCH, 1);
-	trace = close_and_load(&scene);
+	wait_for_device(scene);
+	dropped(scene, RECORD_CLASS_DISPATCH, 1);
+	trace = scene_finish(scene);
 	source = scene_source(trace, "graph");
 	assert_int_equal(source->expected, 4);
 	assert_int_equal(source->received, 0);
 	assert_int_equal(dropped_by_ring(trace, source), 1);
 	assert_int_equal(source->unexplained, 3);
-	trace_close(trace);
 }
 
 static void put_scope(struct scene *scene, unsigned writer, uint64_t id)
@@ -281,33 +251,31 @@ static void put_scope(struct scene *scene, unsigned writer, uint64_t id)
 /* A scope that was kept longer than the ring is written again. */
 static void a_scope_that_was_written_again_is_one(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	put_scope(&scene, 0, 5);
-	put_scope(&scene, 1, 5);
-	put_scope(&scene, 0, 6);
-	trace = close_and_load(&scene);
+	put_scope(scene, 0, 5);
+	put_scope(scene, 1, 5);
+	put_scope(scene, 0, 6);
+	trace = scene_finish(scene);
 	assert_int_equal(trace->scopes_count, 2);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_of_it_is_there_or_dropped),
-		cmocka_unit_test(what_is_lost_beside_a_ring_is_unexplained),
-		cmocka_unit_test(an_activity_whose_call_was_dropped_is_no_orphan),
-		cmocka_unit_test(more_of_them_than_calls_dropped_are_unexplained),
-		cmocka_unit_test(a_call_whose_activities_were_dropped_is_no_orphan),
-		cmocka_unit_test(a_call_that_lacks_more_than_was_dropped_is_unexplained),
-		cmocka_unit_test(halves_of_completions_may_be_dropped),
-		cmocka_unit_test(completions_that_were_not_dropped_are_unexplained),
-		cmocka_unit_test(a_launch_at_the_edge_is_said_not_to_be_whole),
-		cmocka_unit_test(what_cupti_loses_is_unexplained_once),
-		cmocka_unit_test(a_scope_that_was_written_again_is_one),
+		SCENE_CASE(all_of_it_is_there_or_dropped),
+		SCENE_CASE(what_is_lost_beside_a_ring_is_unexplained),
+		SCENE_CASE(an_activity_whose_call_was_dropped_is_no_orphan),
+		SCENE_CASE(more_of_them_than_calls_dropped_are_unexplained),
+		SCENE_CASE(a_call_whose_activities_were_dropped_is_no_orphan),
+		SCENE_CASE(a_call_that_lacks_more_than_was_dropped_is_unexplained),
+		SCENE_CASE(halves_of_completions_may_be_dropped),
+		SCENE_CASE(completions_that_were_not_dropped_are_unexplained),
+		SCENE_CASE(a_launch_at_the_edge_is_said_not_to_be_whole),
+		SCENE_CASE(what_cupti_loses_is_unexplained_once),
+		SCENE_CASE(a_scope_that_was_written_again_is_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,25 +30,16 @@ static void run_nodes(struct scene *scene, uint64_t cid, uint32_t first, uint32_
 		scene_run(scene, cid, i, functions[i] - 0x100, grids[i]);
 }
 
-static struct trace *load_and_release(struct scene *scene)
-{
-	struct trace *trace = scene_load(scene);
-
-	scene_release(scene);
-	return trace;
-}
-
 static void replay_node_ordinal_stable(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_graph(&scene, 7, EXEC, 3, functions, grids);
+	scene_graph(scene, 7, EXEC, 3, functions, grids);
 	for (uint64_t replay = 0; replay < 2; replay++)
-		run_nodes(&scene, begin_launch(&scene, replay, 3), 0, 3);
-	scene_close(&scene);
-	trace = load_and_release(&scene);
+		run_nodes(scene, begin_launch(scene, replay, 3), 0, 3);
+	scene_close(scene);
+	trace = scene_take(scene);
 	assert_int_equal(trace->launches_count, 2);
 	assert_int_equal(trace->launches[1].replay, 1);
 	assert_int_equal(trace->launches[1].activities_expected, 3);
@@ -61,27 +52,24 @@ static void replay_node_ordinal_stable(void **state)
 	assert_int_equal(scene_source(trace, "graph")->expected, 6);
 	assert_int_equal(scene_source(trace, "graph")->received, 6);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void another_grid_is_not_exact(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid;
 
-	scene_init(&scene, 1);
-	scene_graph(&scene, 7, EXEC, 3, functions, grids);
-	cid = begin_launch(&scene, 0, 3);
-	run_nodes(&scene, cid, 0, 2);
-	scene_run(&scene, cid, 2, 1, 999);
-	scene_close(&scene);
-	trace = load_and_release(&scene);
+	scene_graph(scene, 7, EXEC, 3, functions, grids);
+	cid = begin_launch(scene, 0, 3);
+	run_nodes(scene, cid, 0, 2);
+	scene_run(scene, cid, 2, 1, 999);
+	scene_close(scene);
+	trace = scene_take(scene);
 	assert_false(trace->launches[0].exact);
 	assert_int_equal(trace->activities[0].confidence, TRACE_CONFIDENCE_ORDER);
 	assert_int_equal(trace->activities[2].confidence, TRACE_CONFIDENCE_UNKNOWN);
 	assert_int_equal(trace->activities[2].node, TRACE_NONE);
-	trace_close(trace);
 }
 
 static void exec_update_changes_what_is_expected_from_then_on(void **state)
@@ -93,24 +81,22 @@ static void exec_update_changes_what_is_expected_from_then_on(void **state)
 		.grid = {16, 1, 1},
 		.block = {1, 1, 1},
 	};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid;
 
-	scene_init(&scene, 1);
-	scene_graph(&scene, 7, EXEC, 3, functions, grids);
-	run_nodes(&scene, begin_launch(&scene, 0, 3), 0, 3);
-	update.cid = scene_reserve_cid(&scene);
-	scene_put(&scene, 0, RECORD_GRAPH_EXEC_UPDATE, 2, &update, sizeof(update));
-	cid = begin_launch(&scene, 1, 3);
-	run_nodes(&scene, cid, 0, 2);
-	scene_run(&scene, cid, 2, 2, 16);
-	scene_close(&scene);
-	trace = load_and_release(&scene);
+	scene_graph(scene, 7, EXEC, 3, functions, grids);
+	run_nodes(scene, begin_launch(scene, 0, 3), 0, 3);
+	update.cid = scene_reserve_cid(scene);
+	scene_put(scene, 0, RECORD_GRAPH_EXEC_UPDATE, 2, &update, sizeof(update));
+	cid = begin_launch(scene, 1, 3);
+	run_nodes(scene, cid, 0, 2);
+	scene_run(scene, cid, 2, 2, 16);
+	scene_close(scene);
+	trace = scene_take(scene);
 	assert_true(trace->launches[0].exact);
 	assert_true(trace->launches[1].exact);
 	assert_int_equal(trace->execs[0].update_count, 1);
-	trace_close(trace);
 }
 
 /* Graph 7 is a kernel and a child node; the child is graph 8 with the other two kernels. */
@@ -160,117 +146,107 @@ static void exec_update_of_a_child_graph_changes_the_child(void **state)
 		.grid = {16, 1, 1},
 		.block = {1, 1, 1},
 	};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid;
 
-	scene_init(&scene, 1);
-	put_graph_with_child(&scene);
-	run_nodes(&scene, begin_launch(&scene, 0, 3), 0, 3);
-	update.cid = scene_reserve_cid(&scene);
-	scene_put(&scene, 0, RECORD_GRAPH_EXEC_UPDATE, 0, &update, sizeof(update));
-	cid = begin_launch(&scene, 1, 3);
-	run_nodes(&scene, cid, 0, 1);
-	scene_run(&scene, cid, 1, 2, 16);
-	run_nodes(&scene, cid, 2, 1);
+	put_graph_with_child(scene);
+	run_nodes(scene, begin_launch(scene, 0, 3), 0, 3);
+	update.cid = scene_reserve_cid(scene);
+	scene_put(scene, 0, RECORD_GRAPH_EXEC_UPDATE, 0, &update, sizeof(update));
+	cid = begin_launch(scene, 1, 3);
+	run_nodes(scene, cid, 0, 1);
+	scene_run(scene, cid, 1, 2, 16);
+	run_nodes(scene, cid, 2, 1);
 	/*
 	 * For a graph that is not this executable graph's, and for a node that the graph does not
 	 * have.
 	 */
-	update.cid = scene_reserve_cid(&scene);
+	update.cid = scene_reserve_cid(scene);
 	update.grid[0] = 32;
 	update.child_graph_id = 9;
-	scene_put(&scene, 0, RECORD_GRAPH_EXEC_UPDATE, 0, &update, sizeof(update));
+	scene_put(scene, 0, RECORD_GRAPH_EXEC_UPDATE, 0, &update, sizeof(update));
 	update.child_graph_id = 8;
-	scene_put(&scene, 0, RECORD_GRAPH_EXEC_UPDATE, 2, &update, sizeof(update));
-	cid = begin_launch(&scene, 2, 3);
-	run_nodes(&scene, cid, 0, 1);
-	scene_run(&scene, cid, 1, 2, 16);
-	run_nodes(&scene, cid, 2, 1);
-	scene_close(&scene);
-	trace = load_and_release(&scene);
+	scene_put(scene, 0, RECORD_GRAPH_EXEC_UPDATE, 2, &update, sizeof(update));
+	cid = begin_launch(scene, 2, 3);
+	run_nodes(scene, cid, 0, 1);
+	scene_run(scene, cid, 1, 2, 16);
+	run_nodes(scene, cid, 2, 1);
+	scene_close(scene);
+	trace = scene_take(scene);
 	assert_int_equal(trace->launches_count, 3);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_true(trace->launches[i].exact);
 	assert_int_equal(trace->graphs[trace->nodes[trace->activities[4].node].graph].id, 8);
 	assert_int_equal(trace->nodes[trace->activities[4].node].index, 0);
-	trace_close(trace);
 }
 
 static void partial_replay_reported(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid;
 
-	scene_init(&scene, 1);
-	scene_graph(&scene, 7, EXEC, 3, functions, grids);
-	cid = begin_launch(&scene, 0, 3);
-	run_nodes(&scene, cid, 1, 2);
-	scene_close(&scene);
-	trace = load_and_release(&scene);
+	scene_graph(scene, 7, EXEC, 3, functions, grids);
+	cid = begin_launch(scene, 0, 3);
+	run_nodes(scene, cid, 1, 2);
+	scene_close(scene);
+	trace = scene_take(scene);
 	/* "two" with grid 4 and "one" with grid 8 occur once each, which identifies them. */
 	assert_int_equal(trace->activities[0].confidence, TRACE_CONFIDENCE_SIGNATURE);
 	assert_int_equal(trace->nodes[trace->activities[0].node].index, 1);
 	assert_int_equal(trace->nodes[trace->activities[1].node].index, 2);
 	assert_int_equal(scene_source(trace, "graph")->unexplained, 1);
 	assert_false(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void dropped_row_is_explained(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_graph(&scene, 7, EXEC, 3, functions, grids);
-	run_nodes(&scene, begin_launch(&scene, 0, 3), 1, 2);
-	scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
-	scene_close(&scene);
-	trace = load_and_release(&scene);
+	scene_graph(scene, 7, EXEC, 3, functions, grids);
+	run_nodes(scene, begin_launch(scene, 0, 3), 1, 2);
+	scene_drop(scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+	scene_close(scene);
+	trace = scene_take(scene);
 	assert_int_equal(scene_source(trace, "graph")->unexplained, 0);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void nodes_that_look_alike_stay_unknown_when_one_is_missing(void **state)
 {
 	static const uint64_t same[] = {0x101, 0x101, 0x101};
 	static const uint32_t same_grids[] = {4, 4, 4};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid;
 
-	scene_init(&scene, 1);
-	scene_graph(&scene, 7, EXEC, 3, same, same_grids);
-	cid = begin_launch(&scene, 0, 3);
-	scene_run(&scene, cid, 0, 1, 4);
-	scene_run(&scene, cid, 1, 1, 4);
-	scene_close(&scene);
-	trace = load_and_release(&scene);
+	scene_graph(scene, 7, EXEC, 3, same, same_grids);
+	cid = begin_launch(scene, 0, 3);
+	scene_run(scene, cid, 0, 1, 4);
+	scene_run(scene, cid, 1, 1, 4);
+	scene_close(scene);
+	trace = scene_take(scene);
 	assert_int_equal(trace->activities[0].confidence, TRACE_CONFIDENCE_UNKNOWN);
 	assert_int_equal(trace->activities[0].node, TRACE_NONE);
-	trace_close(trace);
 }
 
 static void launch_cut_off_by_a_kill_keeps_its_first_nodes(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid;
 
-	scene_init(&scene, 1);
-	scene_graph(&scene, 7, EXEC, 3, functions, grids);
-	cid = scene_reserve_cid(&scene);
-	scene_graph_launch(&scene, EXEC, 0, cid);
-	run_nodes(&scene, cid, 0, 2);
-	trace = load_and_release(&scene);
+	scene_graph(scene, 7, EXEC, 3, functions, grids);
+	cid = scene_reserve_cid(scene);
+	scene_graph_launch(scene, EXEC, 0, cid);
+	run_nodes(scene, cid, 0, 2);
+	trace = scene_take(scene);
 	assert_true(trace->truncated);
 	assert_int_equal(trace->activities[0].confidence, TRACE_CONFIDENCE_ORDER);
 	assert_int_equal(trace->nodes[trace->activities[1].node].index, 1);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 static void fill_in_pieces_is_one_node(void **state)
@@ -283,28 +259,26 @@ static void fill_in_pieces_is_one_node(void **state)
 	struct record_graph_edge edge = {.graph_id = 7, .from = 0, .to = 1};
 	struct record_graph_exec exec = {.exec_id = EXEC, .graph_id = 7};
 	static const uint32_t expected[] = {0, 0, 1};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid;
 
-	scene_init(&scene, 1);
-	scene_put(&scene, 0, RECORD_GRAPH, 0, &graph, sizeof(graph));
+	scene_put(scene, 0, RECORD_GRAPH, 0, &graph, sizeof(graph));
 	for (uint32_t i = 0; i < 2; i++)
-		scene_put(&scene, 0, RECORD_GRAPH_NODE, i, &nodes[i], sizeof(nodes[i]));
-	scene_put(&scene, 0, RECORD_GRAPH_EDGE, 0, &edge, sizeof(edge));
-	scene_put(&scene, 0, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
-	cid = begin_launch(&scene, 0, 3);
+		scene_put(scene, 0, RECORD_GRAPH_NODE, i, &nodes[i], sizeof(nodes[i]));
+	scene_put(scene, 0, RECORD_GRAPH_EDGE, 0, &edge, sizeof(edge));
+	scene_put(scene, 0, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
+	cid = begin_launch(scene, 0, 3);
 	for (uint32_t i = 0; i < 3; i++)
-		scene_run(&scene, cid, i, 3, 256);
-	scene_close(&scene);
-	trace = load_and_release(&scene);
+		scene_run(scene, cid, i, 3, 256);
+	scene_close(scene);
+	trace = scene_take(scene);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(trace->nodes[trace->activities[i].node].index, expected[i]);
 	assert_int_equal(trace_work_of(trace, &trace->activities[0])->bytes, 0);
 	assert_int_equal(trace_work_of(trace, &trace->activities[2])->bytes, 512);
 	assert_int_equal(scene_source(trace, "graph")->expected, 2);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 /*
@@ -317,12 +291,11 @@ static void order_is_by_level_and_edge(void **state)
 	static const uint32_t order[] = {0, 2, 1, 3};
 	struct record_graph graph = {.graph_id = 7, .node_count = 4, .edge_count = 5};
 	struct record_graph_exec exec = {.exec_id = EXEC, .graph_id = 7};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t cid;
 
-	scene_init(&scene, 1);
-	scene_put(&scene, 0, RECORD_GRAPH, 0, &graph, sizeof(graph));
+	scene_put(scene, 0, RECORD_GRAPH, 0, &graph, sizeof(graph));
 	for (uint32_t i = 0; i < 4; i++) {
 		struct record_graph_node node = {
 			.graph_id = 7,
@@ -330,10 +303,10 @@ static void order_is_by_level_and_edge(void **state)
 			.function = 0x101,
 			.grid = {i + 1, 1, 1},
 			.block = {1, 1, 1},
-			.ns = scene.ns,
+			.ns = scene->ns,
 		};
 
-		scene_put(&scene, 0, RECORD_GRAPH_NODE, i, &node, sizeof(node));
+		scene_put(scene, 0, RECORD_GRAPH_NODE, i, &node, sizeof(node));
 	}
 	for (uint32_t i = 0; i < 5; i++) {
 		struct record_graph_edge edge = {
@@ -342,18 +315,17 @@ static void order_is_by_level_and_edge(void **state)
 			.to = edges[i][1],
 		};
 
-		scene_put(&scene, 0, RECORD_GRAPH_EDGE, 0, &edge, sizeof(edge));
+		scene_put(scene, 0, RECORD_GRAPH_EDGE, 0, &edge, sizeof(edge));
 	}
-	scene_put(&scene, 0, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
-	cid = begin_launch(&scene, 0, 4);
+	scene_put(scene, 0, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
+	cid = begin_launch(scene, 0, 4);
 	for (uint32_t i = 0; i < 4; i++)
-		scene_run(&scene, cid, i, 1, order[i] + 1);
-	scene_close(&scene);
-	trace = load_and_release(&scene);
+		scene_run(scene, cid, i, 1, order[i] + 1);
+	scene_close(scene);
+	trace = scene_take(scene);
 	assert_true(trace->launches[0].exact);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(trace->nodes[trace->activities[i].node].index, order[i]);
-	trace_close(trace);
 }
 
 /* The node's handle belonged to another node before, and to a third one afterwards. */
@@ -367,10 +339,9 @@ static void node_keeps_the_scope_under_which_it_was_recorded(void **state)
 		.type = RECORD_NODE_EMPTY,
 		.ns = 250,
 	};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
 	for (uint64_t i = 0; i < 3; i++) {
 		struct record_scope scope = {.id = i + 1, .ns = times[i]};
 		struct record_node_recorded recorded = {
@@ -379,50 +350,47 @@ static void node_keeps_the_scope_under_which_it_was_recorded(void **state)
 			.ns = times[i],
 		};
 
-		scene_put(&scene, 0, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &scope, sizeof(scope));
-		scene_put(&scene, 0, RECORD_NODE_RECORDED, 0, &recorded, sizeof(recorded));
+		scene_put(scene, 0, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &scope, sizeof(scope));
+		scene_put(scene, 0, RECORD_NODE_RECORDED, 0, &recorded, sizeof(recorded));
 	}
-	scene_put(&scene, 0, RECORD_GRAPH, 0, &graph, sizeof(graph));
-	scene_put(&scene, 0, RECORD_GRAPH_NODE, 0, &node, sizeof(node));
-	scene_close(&scene);
-	trace = load_and_release(&scene);
+	scene_put(scene, 0, RECORD_GRAPH, 0, &graph, sizeof(graph));
+	scene_put(scene, 0, RECORD_GRAPH_NODE, 0, &node, sizeof(node));
+	scene_close(scene);
+	trace = scene_take(scene);
 	assert_int_equal(trace->nodes_count, 1);
 	assert_int_equal(trace->scopes[trace->nodes[0].scope].id, 2);
-	trace_close(trace);
 }
 
 static void edges_in_a_ring_tell_nothing_and_harm_nothing(void **state)
 {
 	struct record_graph_edge back = {.graph_id = 7, .from = 2, .to = 0};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	scene_graph(&scene, 7, EXEC, 3, functions, grids);
-	scene_put(&scene, 0, RECORD_GRAPH_EDGE, 0, &back, sizeof(back));
-	run_nodes(&scene, begin_launch(&scene, 0, 3), 0, 3);
-	scene_close(&scene);
-	trace = load_and_release(&scene);
+	scene_graph(scene, 7, EXEC, 3, functions, grids);
+	scene_put(scene, 0, RECORD_GRAPH_EDGE, 0, &back, sizeof(back));
+	run_nodes(scene, begin_launch(scene, 0, 3), 0, 3);
+	scene_close(scene);
+	trace = scene_take(scene);
 	assert_false(trace->launches[0].exact);
 	assert_int_equal(trace->launches[0].activities_expected, TRACE_NONE);
-	trace_close(trace);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(replay_node_ordinal_stable),
-		cmocka_unit_test(another_grid_is_not_exact),
-		cmocka_unit_test(exec_update_changes_what_is_expected_from_then_on),
-		cmocka_unit_test(exec_update_of_a_child_graph_changes_the_child),
-		cmocka_unit_test(partial_replay_reported),
-		cmocka_unit_test(dropped_row_is_explained),
-		cmocka_unit_test(nodes_that_look_alike_stay_unknown_when_one_is_missing),
-		cmocka_unit_test(launch_cut_off_by_a_kill_keeps_its_first_nodes),
-		cmocka_unit_test(fill_in_pieces_is_one_node),
-		cmocka_unit_test(order_is_by_level_and_edge),
-		cmocka_unit_test(node_keeps_the_scope_under_which_it_was_recorded),
-		cmocka_unit_test(edges_in_a_ring_tell_nothing_and_harm_nothing),
+		SCENE_CASE(replay_node_ordinal_stable),
+		SCENE_CASE(another_grid_is_not_exact),
+		SCENE_CASE(exec_update_changes_what_is_expected_from_then_on),
+		SCENE_CASE(exec_update_of_a_child_graph_changes_the_child),
+		SCENE_CASE(partial_replay_reported),
+		SCENE_CASE(dropped_row_is_explained),
+		SCENE_CASE(nodes_that_look_alike_stay_unknown_when_one_is_missing),
+		SCENE_CASE(launch_cut_off_by_a_kill_keeps_its_first_nodes),
+		SCENE_CASE(fill_in_pieces_is_one_node),
+		SCENE_CASE(order_is_by_level_and_edge),
+		SCENE_CASE(node_keeps_the_scope_under_which_it_was_recorded),
+		SCENE_CASE(edges_in_a_ring_tell_nothing_and_harm_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

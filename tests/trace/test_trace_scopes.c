@@ -167,16 +167,6 @@ static void put(struct scene *scene, enum record_scope_kind kind, const struct s
 	scene_put(scene, 0, RECORD_SCOPE, kind, &scope->fixed, sizeof(scope->fixed) + scope->bytes);
 }
 
-static struct trace *close_and_load(struct scene *scene)
-{
-	struct trace *trace;
-
-	scene_close(scene);
-	trace = scene_load(scene);
-	scene_release(scene);
-	return trace;
-}
-
 static void assert_scope(const struct trace *trace, uint32_t row, const char *expected)
 {
 	const struct trace_scope *scope = &trace->scopes[row];
@@ -199,7 +189,7 @@ static void attributes_come_back_with_their_types(void **state)
 	struct scope_bytes step = scope_of(ID(1, 3), 0, "train");
 	double half = 0.5;
 	uint64_t half_bits;
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
 	memcpy(&half_bits, &half, sizeof(half_bits));
@@ -209,37 +199,33 @@ static void attributes_come_back_with_their_types(void **state)
 	add(&scope, 77, "of another time", 1, "");
 	add(&scope, RECORD_ATTRIBUTE_TEXT, "op", 0, "fusion");
 	add(&step, RECORD_ATTRIBUTE_INT64, RECORD_STEP_KEY, 41, "");
-	scene_init(&scene, 1);
-	put(&scene, RECORD_SCOPE_STEP, &step);
-	put(&scene, RECORD_SCOPE_DAGTAP, &plain);
-	put(&scene, RECORD_SCOPE_DAGTAP, &scope);
-	trace = close_and_load(&scene);
+	put(scene, RECORD_SCOPE_STEP, &step);
+	put(scene, RECORD_SCOPE_DAGTAP, &plain);
+	put(scene, RECORD_SCOPE_DAGTAP, &scope);
+	trace = scene_finish(scene);
 	assert_int_equal(trace->scopes_count, 3);
 	assert_scope(trace, 0, "n layer=i-3 id=u18446744073709551615 loss=d0.5 op=<fusion> z=i1");
 	assert_string_equal(trace_text(trace, trace->scopes[0].text), "n#z=1#");
 	assert_scope(trace, 1, "n z=i1");
 	assert_scope(trace, 2, "train step_num=i41");
 	assert_int_equal(trace->scopes[2].kind, RECORD_SCOPE_STEP);
-	trace_close(trace);
 }
 
 static void scopes_of_one_text_share_its_attributes(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
 	for (uint64_t i = 1; i <= 50; i++) {
 		struct scope_bytes scope = scope_of(ID(1, i), 0, i % 2 ? "a#k=1,l=2#" : "b");
 
-		put(&scene, RECORD_SCOPE_ROCTX, &scope);
+		put(scene, RECORD_SCOPE_ROCTX, &scope);
 	}
-	trace = close_and_load(&scene);
+	trace = scene_finish(scene);
 	assert_int_equal(trace->scopes_count, 50);
 	assert_int_equal(trace->scope_attributes_count, 2);
 	for (uint32_t i = 0; i < 50; i++)
 		assert_scope(trace, i, i % 2 ? "b" : "a k=i1 l=i2");
-	trace_close(trace);
 }
 
 /*
@@ -250,26 +236,24 @@ static void of_one_id_the_first_that_was_written_counts(void **state)
 {
 	struct scope_bytes first = scope_of(ID(9, 1), 0, "first");
 	struct scope_bytes again = scope_of(ID(9, 1), 0, "again");
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint32_t chunks;
 
-	scene_init(&scene, 1);
-	scene_put(&scene, 1, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &again.fixed,
+	scene_put(scene, 1, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &again.fixed,
 		  sizeof(again.fixed) + again.bytes);
-	chunks = scene.chunks;
-	for (uint64_t i = 1; scene.chunks == chunks; i++) {
+	chunks = scene->chunks;
+	for (uint64_t i = 1; scene->chunks == chunks; i++) {
 		struct scope_bytes other = scope_of(ID(1, i), 0, "other");
 
-		put(&scene, RECORD_SCOPE_DAGTAP, &other);
+		put(scene, RECORD_SCOPE_DAGTAP, &other);
 	}
-	put(&scene, RECORD_SCOPE_DAGTAP, &first);
-	trace = close_and_load(&scene);
+	put(scene, RECORD_SCOPE_DAGTAP, &first);
+	trace = scene_finish(scene);
 	assert_true(trace->scopes_count > 2);
 	assert_true(trace->scopes[trace->scopes_count - 1].id == ID(9, 1));
 	assert_true(trace->scopes[trace->scopes_count - 2].id < ID(9, 1));
 	assert_scope(trace, trace->scopes_count - 1, "first");
-	trace_close(trace);
 }
 
 /* ---- trees ---- */
@@ -280,22 +264,20 @@ static void a_path_may_pass_from_thread_to_thread(void **state)
 	struct scope_bytes task = scope_of(ID(2, 1), ID(1, 1), "task");
 	struct scope_bytes pool = scope_of((uint64_t)1 << 63 | 1, ID(2, 1), "pool");
 	struct scope_bytes alone = scope_of(ID(3, 1), ID(9, 9), "of nobody known");
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	scene_init(&scene, 1);
-	put(&scene, RECORD_SCOPE_DAGTAP, &pool);
-	put(&scene, RECORD_SCOPE_DAGTAP, &alone);
-	put(&scene, RECORD_SCOPE_DAGTAP, &task);
-	put(&scene, RECORD_SCOPE_DAGTAP, &root);
-	trace = close_and_load(&scene);
+	put(scene, RECORD_SCOPE_DAGTAP, &pool);
+	put(scene, RECORD_SCOPE_DAGTAP, &alone);
+	put(scene, RECORD_SCOPE_DAGTAP, &task);
+	put(scene, RECORD_SCOPE_DAGTAP, &root);
+	trace = scene_finish(scene);
 	assert_int_equal(trace->scopes_count, 4);
 	assert_int_equal(trace->scopes[0].parent, TRACE_NONE);
 	assert_int_equal(trace->scopes[1].parent, 0);
 	assert_int_equal(trace->scopes[2].parent, TRACE_NONE);
 	assert_true(trace->scopes[3].id == ((uint64_t)1 << 63 | 1));
 	assert_int_equal(trace->scopes[3].parent, 1);
-	trace_close(trace);
 }
 
 int main(void)
@@ -307,10 +289,10 @@ int main(void)
 		cmocka_unit_test(quotes_may_be_deeper_than_anybody_looks),
 		cmocka_unit_test(pairs_are_trimmed_and_poor_ones_dropped),
 		cmocka_unit_test(values_have_the_first_type_that_fits),
-		cmocka_unit_test(attributes_come_back_with_their_types),
-		cmocka_unit_test(scopes_of_one_text_share_its_attributes),
-		cmocka_unit_test(of_one_id_the_first_that_was_written_counts),
-		cmocka_unit_test(a_path_may_pass_from_thread_to_thread),
+		SCENE_CASE(attributes_come_back_with_their_types),
+		SCENE_CASE(scopes_of_one_text_share_its_attributes),
+		SCENE_CASE(of_one_id_the_first_that_was_written_counts),
+		SCENE_CASE(a_path_may_pass_from_thread_to_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,15 +21,14 @@ enum { EVENT = 0xe100, OTHER_EVENT = 0xe200, STREAM = 0x5100, OTHER_STREAM = 0x5
 
 static void inter_stream_dependency(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t record;
 
-	event_scene_init(&scene);
-	CALL(&scene, CREATE, EVENT);
-	record = CALL(&scene, RECORD, EVENT, STREAM);
-	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
-	trace = event_scene_load(&scene);
+	CALL(scene, CREATE, EVENT);
+	record = CALL(scene, RECORD, EVENT, STREAM);
+	CALL(scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->events_count, 1);
 	assert_int_equal(trace->events[0].handle, EVENT);
 	assert_int_equal(trace->event_records_count, 1);
@@ -40,42 +39,38 @@ static void inter_stream_dependency(void **state)
 	assert_int_equal(trace->streams[trace->event_records[0].stream].handle, STREAM);
 	assert_int_equal(trace->streams[trace->waits[0].stream].handle, OTHER_STREAM);
 	assert_int_equal(trace->event_records[0].device_ns, 0);
-	trace_close(trace);
 }
 
 static void event_synchronize_resolves_producer(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t record;
 
-	event_scene_init(&scene);
-	CALL(&scene, CREATE_FLAGS, EVENT, 2);
-	record = CALL(&scene, RECORD_FLAGS, EVENT, STREAM, 0);
-	CALL(&scene, EVENT_WAIT, EVENT);
-	trace = event_scene_load(&scene);
+	CALL(scene, CREATE_FLAGS, EVENT, 2);
+	record = CALL(scene, RECORD_FLAGS, EVENT, STREAM, 0);
+	CALL(scene, EVENT_WAIT, EVENT);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->waits_count, 1);
 	assert_int_equal(trace->waits[0].type, TRACE_WAIT_EVENT);
 	assert_int_equal(trace->waits[0].stream, TRACE_NONE);
 	assert_int_equal(event_scene_producer(trace, 0), record);
 	assert_int_equal(trace->waits[0].call, 2);
 	assert_int_equal(trace->waits[0].end_ns - trace->waits[0].begin_ns, 100);
-	trace_close(trace);
 }
 
 static void what_waits_for_no_event(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	event_scene_init(&scene);
-	CALL(&scene, CREATE, EVENT);
-	CALL(&scene, RECORD, EVENT, STREAM);
-	CALL(&scene, EVENT_QUERY, EVENT);
-	CALL(&scene, EVENT_ELAPSED, 0, EVENT, EVENT);
-	CALL(&scene, STREAM_SYNC, STREAM);
-	CALL(&scene, DEVICE_SYNC, 0);
-	trace = event_scene_load(&scene);
+	CALL(scene, CREATE, EVENT);
+	CALL(scene, RECORD, EVENT, STREAM);
+	CALL(scene, EVENT_QUERY, EVENT);
+	CALL(scene, EVENT_ELAPSED, 0, EVENT, EVENT);
+	CALL(scene, STREAM_SYNC, STREAM);
+	CALL(scene, DEVICE_SYNC, 0);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->waits_count, 2);
 	assert_int_equal(trace->waits[0].type, TRACE_WAIT_STREAM);
 	assert_int_equal(trace->streams[trace->waits[0].stream].handle, STREAM);
@@ -86,95 +81,86 @@ static void what_waits_for_no_event(void **state)
 		assert_int_equal(trace->waits[i].producer, TRACE_NONE);
 		assert_int_equal(trace->waits[i].known, TRACE_KNOWN_NOT);
 	}
-	trace_close(trace);
 }
 
 static void calls_that_fail_do_nothing(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t record;
 
-	event_scene_init(&scene);
-	CALL(&scene, CREATE, EVENT);
-	record = CALL(&scene, RECORD, EVENT, STREAM);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, OTHER_STREAM},
+	CALL(scene, CREATE, EVENT);
+	record = CALL(scene, RECORD, EVENT, STREAM);
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, OTHER_STREAM},
 		   .result = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {STREAM, EVENT},
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {STREAM, EVENT},
 		   .result = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_DESTROY, .args = {EVENT}, .result = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_CREATE, .args = {EVENT}, .result = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_CAPTURE_BEGIN, .args = {STREAM}, .result = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_DEVICE_SYNC, .result = 1);
-	CALL(&scene, STREAM_WAIT, STREAM, EVENT, 0);
-	trace = event_scene_load(&scene);
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_DESTROY, .args = {EVENT}, .result = 1);
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_CREATE, .args = {EVENT}, .result = 1);
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_CAPTURE_BEGIN, .args = {STREAM}, .result = 1);
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_DEVICE_SYNC, .result = 1);
+	CALL(scene, STREAM_WAIT, STREAM, EVENT, 0);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->events_count, 1);
 	assert_int_equal(trace->event_records_count, 1);
 	assert_int_equal(trace->waits_count, 1);
 	assert_int_equal(event_scene_producer(trace, 0), record);
-	trace_close(trace);
 }
 
 /* ---- of several records ---- */
 
 static void stream_wait_event_future_correlation(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	event_scene_init(&scene);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 200,
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 200,
 		   .begin = 200000, .end = 200100);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, OTHER_STREAM},
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, OTHER_STREAM},
 		   .cid = 100, .begin = 100000, .end = 100100);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {STREAM, EVENT},
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {STREAM, EVENT},
 		   .cid = 101, .begin = 101000, .end = 101100);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_EVENT_WAIT, .args = {EVENT}, .cid = 201,
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_EVENT_WAIT, .args = {EVENT}, .cid = 201,
 		   .begin = 201000, .end = 201100);
-	trace = event_scene_load(&scene);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->waits_count, 2);
 	assert_int_equal(event_scene_producer(trace, 0), 100);
 	assert_int_equal(event_scene_producer(trace, 1), 200);
 	assert_int_equal(trace->event_records[0].cid, 100);
 	assert_int_equal(trace->event_records[1].cid, 200);
-	trace_close(trace);
 }
 
 static void wait_on_two_producers_keeps_both(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t first, second;
 
-	event_scene_init(&scene);
-	first = CALL(&scene, RECORD, EVENT, STREAM);
-	second = CALL(&scene, RECORD, OTHER_EVENT, OTHER_STREAM);
-	CALL(&scene, STREAM_WAIT, 0, OTHER_EVENT, 0);
-	CALL(&scene, STREAM_WAIT, 0, EVENT, 0);
-	trace = event_scene_load(&scene);
+	first = CALL(scene, RECORD, EVENT, STREAM);
+	second = CALL(scene, RECORD, OTHER_EVENT, OTHER_STREAM);
+	CALL(scene, STREAM_WAIT, 0, OTHER_EVENT, 0);
+	CALL(scene, STREAM_WAIT, 0, EVENT, 0);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->waits_count, 2);
 	assert_int_equal(trace->waits[0].stream, trace->waits[1].stream);
 	assert_int_equal(event_scene_producer(trace, 0), second);
 	assert_int_equal(event_scene_producer(trace, 1), first);
-	trace_close(trace);
 }
 
 /* ---- what is not in the recording ---- */
 
 static void unresolved_wait_still_emits_event_id(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	event_scene_init(&scene);
-	CALL(&scene, STREAM_WAIT, STREAM, EVENT, 0);
-	trace = event_scene_load(&scene);
+	CALL(scene, STREAM_WAIT, STREAM, EVENT, 0);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->waits_count, 1);
 	assert_int_equal(trace->waits[0].producer, TRACE_NONE);
 	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_NOT);
 	assert_int_equal(trace->events[trace->waits[0].event].handle, EVENT);
 	assert_false(trace->events[trace->waits[0].event].is_foreign);
-	trace_close(trace);
 }
 
 /*
@@ -182,16 +168,14 @@ static void unresolved_wait_still_emits_event_id(void **state)
  */
 static void wait_for_what_was_never_recorded(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	event_scene_init(&scene);
-	CALL(&scene, CREATE, EVENT);
-	CALL(&scene, STREAM_WAIT, STREAM, EVENT, 0);
-	trace = event_scene_load(&scene);
+	CALL(scene, CREATE, EVENT);
+	CALL(scene, STREAM_WAIT, STREAM, EVENT, 0);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->waits[0].producer, TRACE_NONE);
 	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_ORDER);
-	trace_close(trace);
 }
 
 static void put_spool(const char *folder, const struct scene *scene)
@@ -259,18 +243,17 @@ static void event_map_cleared_on_reset(void **state)
 
 static void events_of_other_processes_stay_unresolved(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	event_scene_init(&scene);
-	CALL(&scene, OPEN, EVENT);
-	CALL(&scene, RECORD, EVENT, STREAM);
-	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
-	CALL(&scene, CREATE, OTHER_EVENT);
-	CALL(&scene, EXPORT, 0, OTHER_EVENT);
-	CALL(&scene, RECORD, OTHER_EVENT, STREAM);
-	CALL(&scene, STREAM_WAIT, OTHER_STREAM, OTHER_EVENT, 0);
-	trace = event_scene_load(&scene);
+	CALL(scene, OPEN, EVENT);
+	CALL(scene, RECORD, EVENT, STREAM);
+	CALL(scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	CALL(scene, CREATE, OTHER_EVENT);
+	CALL(scene, EXPORT, 0, OTHER_EVENT);
+	CALL(scene, RECORD, OTHER_EVENT, STREAM);
+	CALL(scene, STREAM_WAIT, OTHER_STREAM, OTHER_EVENT, 0);
+	trace = event_scene_load(scene);
 	assert_true(trace->events[trace->waits[0].event].is_foreign);
 	assert_int_equal(trace->waits[0].producer, TRACE_NONE);
 	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_NOT);
@@ -278,46 +261,42 @@ static void events_of_other_processes_stay_unresolved(void **state)
 	assert_false(trace->events[trace->waits[1].event].is_foreign);
 	assert_int_equal(event_scene_producer(trace, 1), 6);
 	assert_int_equal(trace->waits[1].known, TRACE_KNOWN_LIKELY);
-	trace_close(trace);
 }
 
 static void lost_calls_leave_a_doubt(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	event_scene_init(&scene);
-	CALL(&scene, CREATE, EVENT);
-	CALL(&scene, CREATE, OTHER_EVENT);
-	CALL(&scene, RECORD, EVENT, STREAM);
-	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
-	CALL(&scene, STREAM_WAIT, OTHER_STREAM, OTHER_EVENT, 0);
-	scene_drop(&scene, RECORD_CLASS_API, RECORD_DROP_FULL);
-	trace = event_scene_load(&scene);
+	CALL(scene, CREATE, EVENT);
+	CALL(scene, CREATE, OTHER_EVENT);
+	CALL(scene, RECORD, EVENT, STREAM);
+	CALL(scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	CALL(scene, STREAM_WAIT, OTHER_STREAM, OTHER_EVENT, 0);
+	scene_drop(scene, RECORD_CLASS_API, RECORD_DROP_FULL);
+	trace = event_scene_load(scene);
 	assert_int_equal(event_scene_producer(trace, 0), 3);
 	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_LIKELY);
 	assert_int_equal(trace->waits[1].known, TRACE_KNOWN_NOT);
-	trace_close(trace);
 }
 
 /* ---- handles ---- */
 
 static void event_handle_reuse_after_destroy(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t first, second;
 
-	event_scene_init(&scene);
-	CALL(&scene, CREATE, EVENT);
-	first = CALL(&scene, RECORD, EVENT, STREAM);
-	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
-	CALL(&scene, DESTROY, EVENT);
-	CALL(&scene, CREATE, EVENT);
-	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
-	second = CALL(&scene, RECORD, EVENT, STREAM);
-	CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
-	trace = event_scene_load(&scene);
+	CALL(scene, CREATE, EVENT);
+	first = CALL(scene, RECORD, EVENT, STREAM);
+	CALL(scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	CALL(scene, DESTROY, EVENT);
+	CALL(scene, CREATE, EVENT);
+	CALL(scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	second = CALL(scene, RECORD, EVENT, STREAM);
+	CALL(scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->events_count, 2);
 	assert_int_equal(trace->events[0].generation, 0);
 	assert_int_equal(trace->events[1].generation, 1);
@@ -326,7 +305,6 @@ static void event_handle_reuse_after_destroy(void **state)
 	assert_int_equal(event_scene_producer(trace, 1), 0);
 	assert_int_equal(event_scene_producer(trace, 2), second);
 	assert_int_equal(trace->event_records[1].event, 1);
-	trace_close(trace);
 }
 
 /*
@@ -335,61 +313,58 @@ static void event_handle_reuse_after_destroy(void **state)
  */
 static void handle_passes_from_thread_to_thread(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t second;
 
-	event_scene_init(&scene);
-	CALL(&scene, CREATE, EVENT);
-	CALL(&scene, RECORD, EVENT, STREAM);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_CREATE, .args = {EVENT}, .begin = 10000,
+	CALL(scene, CREATE, EVENT);
+	CALL(scene, RECORD, EVENT, STREAM);
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_CREATE, .args = {EVENT}, .begin = 10000,
 		   .end = 13000, .writer = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_DESTROY, .args = {EVENT}, .begin = 11000,
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_DESTROY, .args = {EVENT}, .begin = 11000,
 		   .end = 12000);
-	second = EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM},
+	second = EVENT_CALL(scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM},
 			    .begin = 14000, .end = 14100, .writer = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_EVENT_WAIT, .args = {EVENT}, .begin = 15000,
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_EVENT_WAIT, .args = {EVENT}, .begin = 15000,
 		   .end = 15100, .writer = 1);
-	trace = event_scene_load(&scene);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->events_count, 2);
 	assert_int_equal(trace->events[1].generation, 1);
 	assert_int_equal(event_scene_producer(trace, 0), second);
 	assert_int_equal(trace->waits[0].event, 1);
-	trace_close(trace);
 }
 
 /* ---- threads ---- */
 
 static void two_threads_record_and_wait(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	event_scene_init(&scene);
-	CALL(&scene, CREATE, EVENT);
+	CALL(scene, CREATE, EVENT);
 	/* The record returns before the other thread waits. */
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 10,
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 10,
 		   .begin = 10000, .end = 10100, .writer = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT},
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT},
 		   .cid = 11, .begin = 10200, .end = 10300);
 	/* The record is in progress: the wait is for this record or the previous one. */
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 12,
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 12,
 		   .begin = 20000, .end = 20500, .writer = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT},
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT},
 		   .cid = 13, .begin = 20100, .end = 20300);
 	/* The record begins while the wait is called. */
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT},
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT},
 		   .cid = 14, .begin = 30000, .end = 30500);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 15,
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 15,
 		   .begin = 30100, .end = 30200, .writer = 1);
 	/*
 	 * The host waits for the record that exists when the wait begins, however long that takes.
 	 */
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_EVENT_WAIT, .args = {EVENT}, .cid = 16,
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_EVENT_WAIT, .args = {EVENT}, .cid = 16,
 		   .begin = 40000, .end = 40900);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 17,
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 17,
 		   .begin = 40100, .end = 40200, .writer = 1);
-	trace = event_scene_load(&scene);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->waits_count, 4);
 	assert_int_equal(event_scene_producer(trace, 0), 10);
 	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_ORDER);
@@ -399,27 +374,24 @@ static void two_threads_record_and_wait(void **state)
 	assert_int_equal(trace->waits[2].known, TRACE_KNOWN_LIKELY);
 	assert_int_equal(event_scene_producer(trace, 3), 15);
 	assert_int_equal(trace->waits[3].known, TRACE_KNOWN_ORDER);
-	trace_close(trace);
 }
 
 /* A thread may lose its CPU between taking its correlation id and making the call. */
 static void time_goes_before_number(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	event_scene_init(&scene);
-	CALL(&scene, CREATE, EVENT);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 10,
+	CALL(scene, CREATE, EVENT);
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 10,
 		   .begin = 10000, .end = 10100, .writer = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 11,
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM}, .cid = 11,
 		   .begin = 30000, .end = 30100, .writer = 1);
-	EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT},
+	EVENT_CALL(scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {OTHER_STREAM, EVENT},
 		   .cid = 12, .begin = 20000, .end = 20100);
-	trace = event_scene_load(&scene);
+	trace = event_scene_load(scene);
 	assert_int_equal(event_scene_producer(trace, 0), 10);
 	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_ORDER);
-	trace_close(trace);
 }
 
 /* ---- launches that record events ---- */
@@ -427,19 +399,18 @@ static void time_goes_before_number(void **state)
 static void launch_with_events(void **state)
 {
 	enum { START = EVENT, STOP = OTHER_EVENT };
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 	uint64_t launch;
 
-	event_scene_init(&scene);
-	launch = EVENT_CALL(&scene, .function = EVENT_FUNCTION_EXT_LAUNCH,
+	launch = EVENT_CALL(scene, .function = EVENT_FUNCTION_EXT_LAUNCH,
 			    .args = {0x101, STREAM, START, STOP}, .activities = 1);
-	scene_run(&scene, launch, 0, 1, 64);
-	CALL(&scene, STREAM_WAIT, OTHER_STREAM, STOP, 0);
-	CALL(&scene, EXT_LAUNCH, 0x101, STREAM, 0, STOP);
-	CALL(&scene, EXT_LAUNCH, 0x101, STREAM, 0, 0);
-	CALL(&scene, EVENT_WAIT, STOP);
-	trace = event_scene_load(&scene);
+	scene_run(scene, launch, 0, 1, 64);
+	CALL(scene, STREAM_WAIT, OTHER_STREAM, STOP, 0);
+	CALL(scene, EXT_LAUNCH, 0x101, STREAM, 0, STOP);
+	CALL(scene, EXT_LAUNCH, 0x101, STREAM, 0, 0);
+	CALL(scene, EVENT_WAIT, STOP);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->event_records_count, 3);
 	assert_int_equal(trace->events[trace->event_records[0].event].handle, START);
 	assert_int_equal(trace->events[trace->event_records[1].event].handle, STOP);
@@ -450,7 +421,6 @@ static void launch_with_events(void **state)
 	/* A kernel without a row has no times. */
 	assert_int_equal(trace->waits[1].producer, 2);
 	assert_int_equal(trace->event_records[2].device_ns, 0);
-	trace_close(trace);
 }
 
 /* ---- invalid records ---- */
@@ -458,30 +428,28 @@ static void launch_with_events(void **state)
 static void damage_harms_nothing(void **state)
 {
 	struct record_api without_arguments = {.cid = 1, .begin_ns = 100, .end_ns = 200};
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	event_scene_init(&scene);
-	scene_put(&scene, 0, RECORD_API, EVENT_FUNCTION_RECORD, &without_arguments,
+	scene_put(scene, 0, RECORD_API, EVENT_FUNCTION_RECORD, &without_arguments,
 		  sizeof(without_arguments));
 	without_arguments.cid = 2;
-	scene_put(&scene, 0, RECORD_API, EVENT_FUNCTION_CAPTURE_END, &without_arguments,
+	scene_put(scene, 0, RECORD_API, EVENT_FUNCTION_CAPTURE_END, &without_arguments,
 		  sizeof(without_arguments));
 	/* One id for several calls: the call that began first counts. */
 	for (int i = 0; i < 2; i++) {
-		EVENT_CALL(&scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM},
+		EVENT_CALL(scene, .function = EVENT_FUNCTION_RECORD, .args = {EVENT, STREAM},
 			   .cid = 5);
-		EVENT_CALL(&scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {STREAM, EVENT},
+		EVENT_CALL(scene, .function = EVENT_FUNCTION_STREAM_WAIT, .args = {STREAM, EVENT},
 			   .cid = 5);
-		EVENT_CALL(&scene, .function = EVENT_FUNCTION_MADE, .args = {STREAM}, .cid = 5);
+		EVENT_CALL(scene, .function = EVENT_FUNCTION_MADE, .args = {STREAM}, .cid = 5);
 	}
-	CALL(&scene, RECORD, 0, STREAM);
-	CALL(&scene, STREAM_WAIT, STREAM, 0, 0);
-	trace = event_scene_load(&scene);
+	CALL(scene, RECORD, 0, STREAM);
+	CALL(scene, STREAM_WAIT, STREAM, 0, 0);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->event_records_count, 1);
 	assert_int_equal(trace->event_records[0].cid, 5);
 	assert_int_equal(trace->waits_count, 0);
-	trace_close(trace);
 }
 
 static uint32_t next_random(uint32_t *state)
@@ -538,15 +506,14 @@ static void a_long_run_of_one_thread(void **state)
 		EVENT_FUNCTION_RECORD, EVENT_FUNCTION_EVENT_WAIT, EVENT_FUNCTION_EVENT_WAIT};
 	uint64_t last[HANDLES] = {0}, wanted[CALLS];
 	uint32_t seed = (uint32_t)test_seed(), waits = 0;
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
-	event_scene_init(&scene);
 	for (int i = 0; i < CALLS; i++) {
 		uint32_t handle = next_random(&seed) % HANDLES;
 		enum event_function function = functions[next_random(&seed) % 6];
 		bool fails = next_random(&seed) % 5 == 0;
-		uint64_t cid = EVENT_CALL(&scene, .function = function,
+		uint64_t cid = EVENT_CALL(scene, .function = function,
 					  .args = {0x1000 + handle, STREAM}, .result = fails);
 
 		if (fails)
@@ -558,35 +525,34 @@ static void a_long_run_of_one_thread(void **state)
 		else
 			last[handle] = 0;
 	}
-	trace = event_scene_load(&scene);
+	trace = event_scene_load(scene);
 	assert_int_equal(trace->waits_count, waits);
 	for (uint32_t i = 0; i < waits; i++)
 		assert_int_equal(event_scene_producer(trace, i), wanted[i]);
-	trace_close(trace);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(inter_stream_dependency),
-		cmocka_unit_test(event_synchronize_resolves_producer),
-		cmocka_unit_test(what_waits_for_no_event),
-		cmocka_unit_test(calls_that_fail_do_nothing),
-		cmocka_unit_test(stream_wait_event_future_correlation),
-		cmocka_unit_test(wait_on_two_producers_keeps_both),
-		cmocka_unit_test(unresolved_wait_still_emits_event_id),
-		cmocka_unit_test(wait_for_what_was_never_recorded),
+		EVENT_CASE(inter_stream_dependency),
+		EVENT_CASE(event_synchronize_resolves_producer),
+		EVENT_CASE(what_waits_for_no_event),
+		EVENT_CASE(calls_that_fail_do_nothing),
+		EVENT_CASE(stream_wait_event_future_correlation),
+		EVENT_CASE(wait_on_two_producers_keeps_both),
+		EVENT_CASE(unresolved_wait_still_emits_event_id),
+		EVENT_CASE(wait_for_what_was_never_recorded),
 		cmocka_unit_test(event_map_cleared_on_reset),
-		cmocka_unit_test(events_of_other_processes_stay_unresolved),
-		cmocka_unit_test(lost_calls_leave_a_doubt),
-		cmocka_unit_test(event_handle_reuse_after_destroy),
-		cmocka_unit_test(handle_passes_from_thread_to_thread),
-		cmocka_unit_test(two_threads_record_and_wait),
-		cmocka_unit_test(time_goes_before_number),
-		cmocka_unit_test(launch_with_events),
-		cmocka_unit_test(damage_harms_nothing),
+		EVENT_CASE(events_of_other_processes_stay_unresolved),
+		EVENT_CASE(lost_calls_leave_a_doubt),
+		EVENT_CASE(event_handle_reuse_after_destroy),
+		EVENT_CASE(handle_passes_from_thread_to_thread),
+		EVENT_CASE(two_threads_record_and_wait),
+		EVENT_CASE(time_goes_before_number),
+		EVENT_CASE(launch_with_events),
+		EVENT_CASE(damage_harms_nothing),
 		cmocka_unit_test(any_calls_harm_nothing),
-		cmocka_unit_test(a_long_run_of_one_thread),
+		EVENT_CASE(a_long_run_of_one_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
