@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/tally.h"
 
@@ -10,11 +11,69 @@
 #define MAD_TO_DEVIATION   1.4826 /* of a normal distribution */
 #define OUTLIER_PART	   0.05
 
+#define RADIX_BITS   11
+#define RADIX_PASSES 6	 /* cover 64 bits */
+#define RADIX_FROM   256 /* fewer values are sorted faster by comparing */
+#define RADIX_CELLS  (1U << RADIX_BITS)
+
 static int compare_values(const void *left, const void *right)
 {
 	const int64_t *a = left, *b = right;
 
 	return (*a > *b) - (*a < *b);
+}
+
+/* The digit of VALUE that pass PASS sorts by. LEAST makes all values count from 0. */
+static uint32_t digit_of(int64_t value, int64_t least, int pass)
+{
+	return ((uint64_t)value - (uint64_t)least) >> (pass * RADIX_BITS) & (RADIX_CELLS - 1);
+}
+
+/* Moves VALUES to SORTED by one digit; values with the same digit keep their order. */
+static void radix_pass(const int64_t *values, uint32_t count, int64_t least, int pass,
+		       int64_t *sorted)
+{
+	uint32_t first[RADIX_CELLS + 1] = {0};
+
+	for (uint32_t i = 0; i < count; i++)
+		first[digit_of(values[i], least, pass) + 1]++;
+	for (uint32_t i = 1; i < RADIX_CELLS; i++)
+		first[i] += first[i - 1];
+	for (uint32_t i = 0; i < count; i++)
+		sorted[first[digit_of(values[i], least, pass)]++] = values[i];
+}
+
+/* Sorts VALUES. Durations differ in few bits, so that two or three passes by digits are enough.
+ * They need memory; without it the values are compared. */
+static void sort_values(int64_t *values, uint32_t count)
+{
+	int64_t least = INT64_MAX, most = INT64_MIN;
+	int64_t *from = values, *to = NULL;
+
+	if (count >= RADIX_FROM)
+		to = malloc((size_t)count * sizeof(*to));
+	if (!to) {
+		qsort(values, count, sizeof(*values), compare_values);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		least = values[i] < least ? values[i] : least;
+		most = values[i] > most ? values[i] : most;
+	}
+	for (int pass = 0; pass < RADIX_PASSES; pass++) {
+		int64_t *other = from;
+
+		if (((uint64_t)most - (uint64_t)least) >> (pass * RADIX_BITS) == 0)
+			break;
+		radix_pass(from, count, least, pass, to);
+		from = to;
+		to = other;
+	}
+	if (from != values) {
+		memcpy(values, from, (size_t)count * sizeof(*values));
+		to = from;
+	}
+	free(to);
 }
 
 /* VALUES are sorted, and there is one at least. */
@@ -60,7 +119,7 @@ void distribution_make(int64_t *values, uint32_t count, struct distribution *ret
 	double squares = 0;
 
 	if (count) {
-		qsort(values, count, sizeof(*values), compare_values);
+		sort_values(values, count);
 		made.min = values[0];
 		made.max = values[count - 1];
 		made.p50 = percentile(values, count, 0.5);

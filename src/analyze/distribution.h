@@ -16,7 +16,8 @@ struct distribution {
 	double mad; /* median of the distances from p50 */
 };
 
-/* Describes COUNT durations and sorts them; the caller keeps VALUES. Cost: one sort. */
+/* Describes COUNT durations and sorts them; the caller keeps VALUES. Cost: one sort; of
+ * many durations by digits, which takes as much memory as VALUES. */
 void distribution_make(int64_t *values, uint32_t count, struct distribution *ret_distribution);
 
 /* Whether VALUE lies far outside: more than 3.5 robust standard deviations (1.4826 times the median

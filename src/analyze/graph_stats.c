@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/spread.h"
+
 #define CHILD_DEPTH_MAX 32 /* limit of nested graphs; damaged files may have cycles */
 
 /* Working memory: predecessors of nodes, their last ends, and critical paths. */
@@ -18,6 +20,7 @@ struct making {
 	uint32_t *waiting;	/* by node: predecessors that are not ordered yet */
 	uint32_t *order;	/* nodes of one graph, each after its predecessors */
 	bool *is_settled;	/* by graph: its critical path is known or being computed */
+	struct spread durations, gaps, spans; /* of nodes, of nodes and of graphs */
 };
 
 static void release_making(struct making *making)
@@ -80,7 +83,8 @@ static void add_gap(struct making *making, uint32_t node, uint32_t launch,
 			ready = making->end_ns[before];
 	}
 	if (ready != INT64_MIN)
-		tally_add(&making->analysis->nodes[node].gap, tally_span(ready, row->start_ns));
+		spread_add(&making->gaps, node, &making->analysis->nodes[node].gap,
+			   tally_span(ready, row->start_ns));
 	if (making->launch_of[node] != launch || row->end_ns > making->end_ns[node])
 		making->end_ns[node] = row->end_ns;
 	making->launch_of[node] = launch;
@@ -103,7 +107,8 @@ static void add_activity(struct making *making, uint32_t launch, const struct tr
 		tally_add_untimed(&stats->duration);
 		return;
 	}
-	tally_add(&stats->duration, tally_span(row->start_ns, row->end_ns));
+	spread_add(&making->durations, row->node, &stats->duration,
+		   tally_span(row->start_ns, row->end_ns));
 	add_gap(making, row->node, launch, row);
 }
 
@@ -133,7 +138,7 @@ static void add_launch(struct making *making, uint32_t launch, uint32_t first, u
 			end = row->end_ns;
 	}
 	if (begin <= end)
-		tally_add(&stats->span, tally_span(begin, end));
+		spread_add(&making->spans, graph, &stats->span, tally_span(begin, end));
 }
 
 static void add_launches(struct making *making)
@@ -151,6 +156,21 @@ static void add_launches(struct making *making)
 			add_launch(making, launch, first, stop);
 		first = stop;
 	}
+}
+
+/* Sets the medians and deviations. 0 or -ENOMEM. */
+static int finish_spreads(struct making *making)
+{
+	struct graph_analysis *analysis = making->analysis;
+	const struct trace *trace = making->trace;
+	int durations = spread_finish(&making->durations, &analysis->nodes->duration,
+				      sizeof(*analysis->nodes), trace->nodes_count);
+	int gaps = spread_finish(&making->gaps, &analysis->nodes->gap, sizeof(*analysis->nodes),
+				 trace->nodes_count);
+	int spans = spread_finish(&making->spans, &analysis->graphs->span,
+				  sizeof(*analysis->graphs), trace->graphs_count);
+
+	return durations < 0 || gaps < 0 || spans < 0 ? -ENOMEM : 0;
 }
 
 static void count_replays(struct making *making)
@@ -292,6 +312,9 @@ int graph_analysis_make(const struct trace *trace, struct graph_analysis *ret_an
 		err = init_making(&making, trace, &analysis);
 	if (err == 0) {
 		add_launches(&making);
+		err = finish_spreads(&making);
+	}
+	if (err == 0) {
 		count_replays(&making);
 		for (uint32_t i = 0; i < trace->graphs_count; i++)
 			find_critical(&making, i, 0);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/spread.h"
 #include "base/numbers.h"
 #include "trace/row_table.h"
 
@@ -83,6 +84,7 @@ struct making {
 	struct numbers keys;	  /* numbers the keys of rows */
 	struct summary_row *rows; /* by number */
 	uint32_t rows_count;
+	struct spread spread;	     /* of the rows' durations */
 	uint32_t *paths;	     /* by scope: the number of its path */
 	struct numbers path_numbers; /* numbers pairs of parent's path and text of the scope */
 };
@@ -160,7 +162,8 @@ static int group_activities(struct making *making, enum summary_by by)
 		if (activity->untimed != RECORD_UNTIMED_NO)
 			tally_add_untimed(&row->tally);
 		else
-			tally_add(&row->tally, tally_span(activity->start_ns, activity->end_ns));
+			spread_add(&making->spread, (uint32_t)(row - making->rows), &row->tally,
+				   tally_span(activity->start_ns, activity->end_ns));
 	}
 	return 0;
 }
@@ -175,7 +178,8 @@ static int group_calls(struct making *making)
 
 		if (!row)
 			return -ENOMEM;
-		tally_add(&row->tally, tally_span(call->begin_ns, call->end_ns));
+		spread_add(&making->spread, (uint32_t)(row - making->rows), &row->tally,
+			   tally_span(call->begin_ns, call->end_ns));
 	}
 	return 0;
 }
@@ -332,11 +336,14 @@ int summary_make(const struct trace *trace, enum summary_by by, struct summary_t
 {
 	struct making making = {.trace = trace};
 	struct summary_table table;
-	int err = by == SUMMARY_BY_SCOPE ? number_paths(&making) : 0;
+	int err = by == SUMMARY_BY_SCOPE ? number_paths(&making) : 0, spread_err;
 
 	if (err == 0)
 		err = by == SUMMARY_BY_API ? group_calls(&making) : group_activities(&making, by);
 	table = (struct summary_table){.rows = making.rows, .count = making.rows_count};
+	spread_err = spread_finish(&making.spread, table.rows ? &table.rows->tally : NULL,
+				   sizeof(*table.rows), table.count);
+	err = err ? err : spread_err;
 	for (uint32_t i = 0; i < table.count && err == 0; i++) {
 		table.rows[i].name = row_name(&making, making.keys.pairs[i].low, by);
 		if (!table.rows[i].name)

@@ -9,6 +9,8 @@ struct tally {
 	uint64_t count; /* timed and untimed */
 	uint64_t timed;
 	int64_t total_ns, min_ns, max_ns; /* of timed ones; 0 if there are none */
+	/* Of the timed ones, as in distribution.h; 0 until spread_finish (spread.h) sets them. */
+	double median_ns, stddev_ns;
 };
 
 /* A + B and END_NS - BEGIN_NS, saturated to the range of int64_t. */

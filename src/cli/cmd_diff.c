@@ -11,6 +11,7 @@
 #include "cli/command_options.h"
 #include "cli/help.h"
 #include "cli/human.h"
+#include "cli/tally_output.h"
 #include "trace/load.h"
 #include "wire/json.h"
 
@@ -93,9 +94,7 @@ static void json_side(struct json *json, const char *key, const struct tally *ta
 	json_object_begin(json);
 	json_put_u64(json, "count", tally->count);
 	json_put_i64(json, "total_ns", tally->total_ns);
-	json_put_double(json, "mean_ns", tally_mean(tally));
-	json_put_i64(json, "min_ns", tally->min_ns);
-	json_put_i64(json, "max_ns", tally->max_ns);
+	tally_put_json(json, "", tally);
 	json_put_u64(json, "untimed", tally->count - tally->timed);
 	json_object_end(json);
 }

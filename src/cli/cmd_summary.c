@@ -9,6 +9,7 @@
 #include "cli/columns.h"
 #include "cli/command_options.h"
 #include "cli/human.h"
+#include "cli/tally_output.h"
 #include "trace/load.h"
 #include "wire/json.h"
 
@@ -88,9 +89,7 @@ static int json_table(struct json *json, const struct trace *trace, const char *
 		json_put_text(json, "name", table.rows[i].name);
 		json_put_u64(json, "count", tally->count);
 		json_put_i64(json, "total_ns", tally->total_ns);
-		json_put_double(json, "mean_ns", tally_mean(tally));
-		json_put_i64(json, "min_ns", tally->min_ns);
-		json_put_i64(json, "max_ns", tally->max_ns);
+		tally_put_json(json, "", tally);
 		json_put_u64(json, "untimed", tally->count - tally->timed);
 		if (by == SUMMARY_BY_COPY)
 			json_put_u64(json, "bytes", table.rows[i].bytes);
@@ -164,27 +163,22 @@ static void print_totals(const struct trace *trace, const struct summary_totals 
 static void put_row(struct columns *columns, const struct summary_row *row, int64_t all_ns,
 		    bool has_bytes)
 {
-	char text[HUMAN_CHARS];
 	const struct tally *tally = &row->tally;
 
-	columns_put(columns, "%s", human_count(tally->count, text));
-	columns_put(columns, "%s", human_ns((double)tally->total_ns, text));
-	columns_put(columns, "%.1f",
-		    all_ns > 0 ? 100.0 * (double)tally->total_ns / (double)all_ns : 0);
-	columns_put(columns, "%s", human_ns(tally_mean(tally), text));
-	columns_put(columns, "%s", human_ns((double)tally->min_ns, text));
-	columns_put(columns, "%s", human_ns((double)tally->max_ns, text));
+	columns_put_count(columns, tally->count);
+	columns_put_ns(columns, (double)tally->total_ns);
+	columns_put_share(columns, all_ns > 0 ? (double)tally->total_ns / (double)all_ns : 0);
+	tally_put_cells(columns, tally);
 	if (has_bytes)
-		columns_put(columns, "%s", human_bytes(row->bytes, text));
+		columns_put_bytes(columns, row->bytes);
 	columns_put(columns, "%s", row->name);
 }
 
 static int print_table(const struct trace *trace, enum summary_by by, const char *head,
 		       uint32_t limit)
 {
-	const char *heads[] = {"count", "total", "%", "mean", "min", "max", head, NULL};
-	const char *copy_heads[] = {"count", "total", "%",  "mean", "min",
-				    "max",   "bytes", head, NULL};
+	const char *heads[] = {"count", "total", "?%", TALLY_HEADS, head, NULL};
+	const char *copy_heads[] = {"count", "total", "?%", TALLY_HEADS, "?bytes", head, NULL};
 	struct summary_table table;
 	struct columns columns;
 	int64_t all_ns = 0;

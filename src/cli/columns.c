@@ -1,8 +1,11 @@
-/* Measures the cells, fits the last column to the screen, and prints. */
+/* Measures the cells, fits the columns to the screen, and prints. */
 #include "cli/columns.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,8 +17,8 @@
 #include "base/table.h"
 #include "cli/human.h"
 
-#define COLUMN_MAX	 16
-#define LAST_CHARS_LEAST 16 /* a shorter part of a name is of no use */
+#define LAST_CHARS_LEAST  16 /* a shorter part of a name is of no use */
+#define LAST_CHARS_WANTED 28 /* for so much of a name other columns are left out */
 
 void columns_init(struct columns *columns, const char *const *heads)
 {
@@ -48,6 +51,60 @@ void columns_put(struct columns *columns, const char *format, ...)
 	*row = cell;
 }
 
+static void put_unit(struct columns *columns, enum column_unit unit)
+{
+	columns->units[columns->cell_count % columns->count] = unit;
+}
+
+void columns_put_count(struct columns *columns, uint64_t count)
+{
+	char text[HUMAN_CHARS];
+
+	if (columns->is_csv)
+		columns_put(columns, "%" PRIu64, count);
+	else
+		columns_put(columns, "%s", human_count(count, text));
+}
+
+void columns_put_ns(struct columns *columns, double ns)
+{
+	char text[HUMAN_CHARS];
+
+	put_unit(columns, COLUMN_NS);
+	if (!columns->is_csv)
+		columns_put(columns, "%s", human_ns(ns, text));
+	else if (ns == rint(ns))
+		columns_put(columns, "%.0f", ns);
+	else
+		columns_put(columns, "%.17g", ns);
+}
+
+void columns_put_bytes(struct columns *columns, uint64_t bytes)
+{
+	char text[HUMAN_CHARS];
+
+	put_unit(columns, COLUMN_BYTES);
+	if (columns->is_csv)
+		columns_put(columns, "%" PRIu64, bytes);
+	else
+		columns_put(columns, "%s", human_bytes(bytes, text));
+}
+
+void columns_put_share(struct columns *columns, double share)
+{
+	columns_put(columns, columns->is_csv ? "%.9g" : "%.1f", 100 * share);
+}
+
+void columns_put_none(struct columns *columns)
+{
+	columns_put(columns, "%s", columns->is_csv ? "" : "-");
+}
+
+static bool is_optional(const struct columns *columns, unsigned column)
+{
+	return columns->heads[column][0] == '?';
+}
+
 static bool is_left(const struct columns *columns, unsigned column)
 {
 	char mark = columns->heads[column][0];
@@ -58,6 +115,12 @@ static bool is_left(const struct columns *columns, unsigned column)
 static bool is_path(const struct columns *columns, unsigned column)
 {
 	return columns->heads[column][0] == '>';
+}
+
+/* The head of a column without its mark. */
+static const char *head_of(const struct columns *columns, unsigned column)
+{
+	return columns->heads[column] + (is_left(columns, column) || is_optional(columns, column));
 }
 
 /* Whether the byte continues a UTF-8 character, and so takes no column of the screen. */
@@ -95,17 +158,42 @@ static int screen_width(void)
 	return size.ws_col;
 }
 
-/* The characters that fit in the last column. INT_MAX: it need not fit. */
-static int last_room(const struct columns *columns, const int *widths)
-{
-	int room = screen_width();
+/* A column of this width is not printed. */
+#define LEFT_OUT (-1)
 
-	if (room == 0 || !is_left(columns, columns->count - 1) ||
-	    columns->heads[columns->count - 1][0] == '=')
-		return INT_MAX;
+/* What is left of a line of SCREEN characters for the last column. */
+static int rest_of(const struct columns *columns, const int *widths, int screen)
+{
 	for (unsigned i = 0; i + 1 < columns->count; i++)
-		room -= widths[i] + 2;
-	return room > LAST_CHARS_LEAST ? room : LAST_CHARS_LEAST;
+		screen -= widths[i] == LEFT_OUT ? 0 : widths[i] + 2;
+	return screen;
+}
+
+/* Leaves out columns until the table fits the terminal, and cuts the last column. */
+static void fit(const struct columns *columns, int *widths)
+{
+	unsigned last = columns->count - 1;
+	char mark = columns->heads[last][0];
+	bool can_cut = is_left(columns, last) && mark != '=';
+	int screen = screen_width(), wanted = widths[last];
+
+	if (screen == 0) {
+		if (is_left(columns, last))
+			widths[last] = INT_MAX;
+		return;
+	}
+	if (can_cut && wanted > LAST_CHARS_WANTED)
+		wanted = LAST_CHARS_WANTED;
+	for (unsigned i = columns->count; i-- && rest_of(columns, widths, screen) < wanted;) {
+		if (is_optional(columns, i))
+			widths[i] = LEFT_OUT;
+	}
+	if (can_cut)
+		widths[last] = rest_of(columns, widths, screen);
+	if (can_cut && widths[last] < LAST_CHARS_LEAST)
+		widths[last] = LAST_CHARS_LEAST;
+	else if (mark == '=')
+		widths[last] = INT_MAX;
 }
 
 static void print_last(const char *text, int room, bool is_path)
@@ -124,6 +212,11 @@ static void print_cell(const struct columns *columns, unsigned column, int width
 {
 	int padding = width - count_chars(text);
 
+	if (width == LEFT_OUT) {
+		if (column + 1 == columns->count)
+			putchar('\n');
+		return;
+	}
 	if (column + 1 == columns->count && is_left(columns, column)) {
 		print_last(text, width, is_path(columns, column));
 		return;
@@ -135,34 +228,86 @@ static void print_cell(const struct columns *columns, unsigned column, int width
 	fputs(column + 1 == columns->count ? "\n" : "  ", stdout);
 }
 
+/* ---- CSV ---- */
+
+/* The head as a program's name for it: "GPU p50" of times is "gpu_p50_ns". */
+static void print_csv_head(const struct columns *columns, unsigned column)
+{
+	static const char *const endings[] = {
+		[COLUMN_PLAIN] = "", [COLUMN_NS] = "_ns", [COLUMN_BYTES] = "_bytes"};
+	const char *head = head_of(columns, column);
+	const char *ending = endings[columns->units[column]];
+
+	for (const char *at = head; *at; at++) {
+		if (*at == '%')
+			fputs("percent", stdout);
+		else
+			putchar(isalnum((unsigned char)*at) ? tolower((unsigned char)*at) : '_');
+	}
+	fputs(*ending && !strcmp(head, ending + 1) ? "" : ending, stdout);
+	putchar(column + 1 == columns->count ? '\n' : ',');
+}
+
+static void print_csv_cell(const struct columns *columns, unsigned column, const char *text)
+{
+	if (strpbrk(text, ",\"\r\n")) {
+		putchar('"');
+		for (; *text; text++) {
+			if (*text == '"')
+				putchar('"');
+			putchar(*text);
+		}
+		putchar('"');
+	} else {
+		fputs(text, stdout);
+	}
+	putchar(column + 1 == columns->count ? '\n' : ',');
+}
+
+static void print_csv(const struct columns *columns)
+{
+	for (unsigned i = 0; i < columns->count; i++)
+		print_csv_head(columns, i);
+	for (uint32_t i = 0; i < columns->cell_count; i++)
+		print_csv_cell(columns, i % columns->count, columns->cells[i]);
+}
+
+/* ---- text ---- */
+
 static unsigned column_after(const struct columns *columns, unsigned column)
 {
 	return column + 1 < columns->count ? column + 1 : 0;
 }
 
-int columns_print(struct columns *columns)
+static void print_text(const struct columns *columns)
 {
 	int widths[COLUMN_MAX] = {0};
 	unsigned column = 0;
 
 	for (unsigned i = 0; i < columns->count; i++)
-		widths[i] = (int)strlen(columns->heads[i]) - is_left(columns, i);
+		widths[i] = (int)strlen(head_of(columns, i));
 	for (uint32_t i = 0; i < columns->cell_count; i++, column = column_after(columns, column)) {
 		int width = count_chars(columns->cells[i]);
 
 		if (width > widths[column])
 			widths[column] = width;
 	}
-	if (is_left(columns, columns->count - 1))
-		widths[columns->count - 1] = last_room(columns, widths);
-	for (unsigned i = 0; i < columns->count && !columns->error; i++)
-		print_cell(columns, i, widths[i], columns->heads[i] + is_left(columns, i));
+	fit(columns, widths);
+	for (unsigned i = 0; i < columns->count; i++)
+		print_cell(columns, i, widths[i], head_of(columns, i));
 	column = 0;
-	for (uint32_t i = 0; i < columns->cell_count; i++, column = column_after(columns, column)) {
-		if (!columns->error)
-			print_cell(columns, column, widths[column], columns->cells[i]);
+	for (uint32_t i = 0; i < columns->cell_count; i++, column = column_after(columns, column))
+		print_cell(columns, column, widths[column], columns->cells[i]);
+}
+
+int columns_print(struct columns *columns)
+{
+	if (!columns->error && columns->is_csv)
+		print_csv(columns);
+	else if (!columns->error)
+		print_text(columns);
+	for (uint32_t i = 0; i < columns->cell_count; i++)
 		free(columns->cells[i]);
-	}
 	free(columns->cells);
 	return columns->error;
 }

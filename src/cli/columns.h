@@ -1,18 +1,27 @@
-/* Aligned tables on stdout. Cells are kept until the table is printed; then every column gets the
- * width that its cells need. On a terminal, names in the last column are cut at the end of the
- * line. */
+/* Tables on stdout: aligned, for people, or as CSV, for programs. Cells are kept until the table is
+ * printed; then every column gets the width that its cells need. On a terminal the table fits its
+ * width, from 40 columns on: columns that are marked so are left out, and names in the last column
+ * are cut at the end of the line. A pipe or a file gets everything. */
 #ifndef DAGTAP_CLI_COLUMNS_H
 #define DAGTAP_CLI_COLUMNS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#define COLUMN_MAX 16
+
+enum column_unit { COLUMN_PLAIN, COLUMN_NS, COLUMN_BYTES };
 
 struct columns {
 	/* The heads of the columns, then NULL. The first character says how the column is
 	 * aligned. '<': to the left. '>': to the left, paths; of one that is too long the end is
-	 * shown. '=': to the left, sentences, which are never cut. Others: to the right. */
+	 * shown. '=': to the left, sentences, which are never cut. '?': to the right, and left out
+	 * where the terminal is too narrow, the last such column first. Others: to the right. */
 	const char *const *heads;
 	unsigned count; /* columns */
-	char **cells;	/* owned, row by row */
+	bool is_csv;	/* set it after columns_init, before the first cell */
+	enum column_unit units[COLUMN_MAX];
+	char **cells; /* owned, row by row */
 	uint32_t cell_count;
 	int error; /* -ENOMEM, or 0 */
 };
@@ -23,6 +32,16 @@ void columns_init(struct columns *columns, const char *const *heads);
 /* Adds one cell: row by row, left to right. Control characters in it become '?'. */
 void columns_put(struct columns *columns, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Add a number. CSV has times in ns, sizes in bytes and all numbers without commas; the heads of
+ * such columns end with the unit. */
+void columns_put_count(struct columns *columns, uint64_t count);
+void columns_put_ns(struct columns *columns, double ns);
+void columns_put_bytes(struct columns *columns, uint64_t bytes);
+
+/* Add a share of 1 as a percentage, and the absence of a value: "-", in CSV nothing. */
+void columns_put_share(struct columns *columns, double share);
+void columns_put_none(struct columns *columns);
 
 /* Prints the table and frees its cells. Returns 0, or -ENOMEM if a cell could not be added; then
  * it prints nothing. */

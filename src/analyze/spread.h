@@ -1,0 +1,29 @@
+/* Medians and standard deviations of the durations of many groups at once: of kernels, of nodes, of
+ * calls. Adds each duration to the tally of its group as it comes, and keeps it, at 12 bytes, until
+ * spread_finish.
+ *
+ * Threading: one thread at a time. */
+#ifndef DAGTAP_ANALYZE_SPREAD_H
+#define DAGTAP_ANALYZE_SPREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analyze/tally.h"
+
+/* A zeroed struct spread is empty and ready. */
+struct spread {
+	uint32_t *groups; /* by duration */
+	int64_t *values;
+	size_t count, groups_room, values_room;
+	bool has_failed; /* out of memory; spread_finish reports it */
+};
+
+/* Adds a duration to TALLY, that of group GROUP, and keeps it. */
+void spread_add(struct spread *spread, uint32_t group, struct tally *tally, int64_t ns);
+
+/* Sets median_ns and stddev_ns of the tallies of all groups, which lie ROW_BYTES apart from FIRST
+ * on. Frees what SPREAD holds, also on failure. 0 or -ENOMEM. Cost: a sort of the durations. */
+int spread_finish(struct spread *spread, struct tally *first, size_t row_bytes, uint32_t groups);
+
+#endif
