@@ -164,9 +164,9 @@ static void print_verdict(const struct trace *trace, bool ok)
 
 static int print_text(const struct trace *trace, bool ok)
 {
-	static const char *const heads[] = {"<source",	   "pid",	   "expected", "received",
-					    "dropped",	   "joined",	   "orphans",  "untimed",
-					    "unexplained", "<expected by", NULL};
+	static const char *const heads[] = {"<source",	   "?pid",	   "?expected", "?received",
+					    "?dropped",	   "?joined",	   "?orphans",	"?untimed",
+					    "unexplained", "~expected by", NULL};
 	struct columns columns;
 
 	columns_init(&columns, heads);

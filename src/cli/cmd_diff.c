@@ -11,6 +11,7 @@
 #include "cli/command_options.h"
 #include "cli/help.h"
 #include "cli/human.h"
+#include "cli/kernel_names.h"
 #include "cli/tally_output.h"
 #include "trace/load.h"
 #include "wire/json.h"
@@ -20,6 +21,7 @@ struct diff_options {
 	uint32_t by;	      /* index into groupings */
 	double threshold_percent;
 	uint32_t limit;
+	bool full_names;
 	bool json;
 };
 
@@ -63,6 +65,7 @@ static const struct cli_option options_of_diff[] = {
 	{"limit", .argument = "N",
 	 .help = "rows to show, 0 = all (default 30; JSON always has all)", .kind = OPTION_NUMBER,
 	 OPTION_IN(diff_options, limit)},
+	KERNEL_NAMES_OPTION(diff_options, full_names),
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(diff_options, json)},
 	{0},
 };
@@ -213,11 +216,24 @@ static void put_side(struct columns *columns, const struct tally *tally)
 	columns_put(columns, "%s", human_ns(tally_mean(tally), text));
 }
 
+/* The name of a node ends with that of its kernel. */
+static void put_row_name(struct columns *columns, const char *name)
+{
+	const char *kernel = strstr(name, ": ");
+	bool is_node = !strncmp(name, "graph ", 6) && kernel;
+
+	if (is_node)
+		columns_put(columns, "%.*s%s", (int)(kernel - name) + 2, name,
+			    kernel_names_text(kernel + 2));
+	else
+		columns_put(columns, "%s", kernel_names_text(name));
+}
+
 static int print_table(const struct diff_table *table, const char *head,
 		       const struct diff_options *options)
 {
-	const char *heads[] = {"count A", "total A", "mean A", "count B", "total B",
-			       "mean B",  "change",  "%",      head,	  NULL};
+	const char *heads[] = {"?count A", "?total A", "?mean A", "?count B", "?total B",
+			       "?mean B",  "change",   "%",	  head,	      NULL};
 	uint32_t shown = 0, hidden = 0, more = 0;
 	struct columns columns;
 
@@ -233,7 +249,7 @@ static int print_table(const struct diff_table *table, const char *head,
 			put_side(&columns, &row->a);
 			put_side(&columns, &row->b);
 			put_change(&columns, row);
-			columns_put(&columns, "%s", row->name);
+			put_row_name(&columns, row->name);
 			shown++;
 		}
 	}
@@ -319,11 +335,14 @@ static int diff(const struct cli_command *self, int argc, char **argv)
 			pair.totals[side] = summary_count(pair.traces[side]);
 	}
 	if (err == CLI_OK)
+		kernel_names_use((const struct trace *const *)pair.traces, 2, options.full_names);
+	if (err == CLI_OK)
 		err = compare(&pair, &options);
 	for (int side = 0; side < 2; side++) {
 		if (err == CLI_OK)
 			err = cli_tell_damage(pair.traces[side], options.paths[side]);
 	}
+	kernel_names_release();
 	trace_close(pair.traces[0]);
 	trace_close(pair.traces[1]);
 	return err;

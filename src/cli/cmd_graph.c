@@ -12,6 +12,7 @@
 #include "cli/graph_advise.h"
 #include "cli/help.h"
 #include "cli/human.h"
+#include "cli/kernel_names.h"
 #include "trace/load.h"
 
 static int take_output(const struct cli_command *self, enum graph_output output,
@@ -54,6 +55,7 @@ static const struct cli_option options_of_graph[] = {
 	{"top", .argument = "N",
 	 .help = "the first N nodes of all graphs in one table, by mean unless --sort is given",
 	 .kind = OPTION_NUMBER, OPTION_IN(graph_options, top)},
+	KERNEL_NAMES_OPTION(graph_options, full_names),
 	{"json", .help = "print JSON (docs/json.md)", .kind = OPTION_HANDLER, .take = take_json},
 	{"dot", .help = "print Graphviz", .kind = OPTION_HANDLER, .take = take_dot},
 	{"advise", .help = "instead: which nodes are updated between replays",
@@ -228,6 +230,7 @@ static int graph(const struct cli_command *self, int argc, char **argv)
 		return err;
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
+	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names);
 	if (has_wanted(trace, &options))
 		err = print(trace, &options);
 	else
@@ -235,6 +238,7 @@ static int graph(const struct cli_command *self, int argc, char **argv)
 			       options.path, options.graph);
 	if (err == CLI_OK)
 		err = cli_tell_damage(trace, options.path);
+	kernel_names_release();
 	trace_close(trace);
 	return err;
 }

@@ -1,4 +1,5 @@
-/* What `dagtap graph` prints, for its outputs (graph_text.c, graph_json.c). cmd_graph.c fills it. */
+/* What `dagtap graph` prints, for its outputs (graph_text.c, graph_json.c). cmd_graph.c fills
+ * it. */
 #ifndef DAGTAP_CLI_CMD_GRAPH_H
 #define DAGTAP_CLI_CMD_GRAPH_H
 
@@ -15,6 +16,7 @@ struct graph_options {
 	uint32_t limit;
 	uint32_t sort; /* enum graph_sort */
 	uint32_t top;  /* nodes of all graphs in one table, 0 = tables of the graphs */
+	bool full_names;
 	bool is_advice;
 };
 

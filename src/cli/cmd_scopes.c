@@ -8,6 +8,7 @@
 
 #include "cli/command_options.h"
 #include "cli/help.h"
+#include "cli/kernel_names.h"
 #include "trace/load.h"
 #include "trace/row_table.h"
 
@@ -19,6 +20,7 @@ struct scopes_options {
 	uint32_t nth; /* NO_NTH: the outliers are compared */
 	uint32_t limit;
 	bool has_limit;
+	bool full_names;
 	bool json;
 };
 
@@ -37,6 +39,7 @@ static const struct cli_option options_of_scopes[] = {
 	{"limit", .argument = "N",
 	 .help = "rows to show, 0 = all (default 20; JSON has all unless given)",
 	 .kind = OPTION_HANDLER, .take = take_limit},
+	KERNEL_NAMES_OPTION(scopes_options, full_names),
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(scopes_options, json)},
 	{0},
 };
@@ -157,9 +160,11 @@ static int scopes(const struct cli_command *self, int argc, char **argv)
 		options.limit = options.json ? 0 : TEXT_ROWS;
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
+	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names);
 	err = print(trace, &options);
 	if (err == CLI_OK)
 		err = cli_tell_damage(trace, options.path);
+	kernel_names_release();
 	trace_close(trace);
 	return err;
 }

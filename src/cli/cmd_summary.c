@@ -9,6 +9,7 @@
 #include "cli/columns.h"
 #include "cli/command_options.h"
 #include "cli/human.h"
+#include "cli/kernel_names.h"
 #include "cli/tally_output.h"
 #include "trace/load.h"
 #include "wire/json.h"
@@ -17,6 +18,7 @@ struct summary_options {
 	const char *path;
 	uint32_t by; /* index into groupings */
 	uint32_t limit;
+	bool full_names;
 	bool json;
 };
 
@@ -44,6 +46,7 @@ static const struct cli_option options_of_summary[] = {
 	{"limit", .argument = "N",
 	 .help = "rows to show, 0 = all (default 30; JSON always has all)", .kind = OPTION_NUMBER,
 	 OPTION_IN(summary_options, limit)},
+	KERNEL_NAMES_OPTION(summary_options, full_names),
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(summary_options, json)},
 	{0},
 };
@@ -171,7 +174,7 @@ static void put_row(struct columns *columns, const struct summary_row *row, int6
 	tally_put_cells(columns, tally);
 	if (has_bytes)
 		columns_put_bytes(columns, row->bytes);
-	columns_put(columns, "%s", row->name);
+	columns_put(columns, "%s", kernel_names_text(row->name));
 }
 
 static int print_table(const struct trace *trace, enum summary_by by, const char *head,
@@ -225,9 +228,11 @@ static int summary(const struct cli_command *self, int argc, char **argv)
 		return err;
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
+	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names);
 	err = options.json ? print_json(trace, &options) : print_text(trace, &options);
 	if (err == CLI_OK)
 		err = cli_tell_damage(trace, options.path);
+	kernel_names_release();
 	trace_close(trace);
 	return err;
 }

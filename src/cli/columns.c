@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -17,8 +16,8 @@
 #include "base/table.h"
 #include "cli/human.h"
 
-#define LAST_CHARS_LEAST  16 /* a shorter part of a name is of no use */
-#define LAST_CHARS_WANTED 28 /* for so much of a name other columns are left out */
+#define NAME_CHARS_LEAST  8  /* a shorter part of a name is of no use */
+#define NAME_CHARS_WANTED 28 /* for so much of a name other columns are left out */
 
 void columns_init(struct columns *columns, const char *const *heads)
 {
@@ -102,14 +101,16 @@ void columns_put_none(struct columns *columns)
 
 static bool is_optional(const struct columns *columns, unsigned column)
 {
-	return columns->heads[column][0] == '?';
+	char mark = columns->heads[column][0];
+
+	return mark == '?' || mark == '~';
 }
 
 static bool is_left(const struct columns *columns, unsigned column)
 {
 	char mark = columns->heads[column][0];
 
-	return mark && strchr("<>=", mark);
+	return mark && strchr("<>=~", mark);
 }
 
 static bool is_path(const struct columns *columns, unsigned column)
@@ -161,71 +162,153 @@ static int screen_width(void)
 /* A column of this width is not printed. */
 #define LEFT_OUT (-1)
 
-/* What is left of a line of SCREEN characters for the last column. */
-static int rest_of(const struct columns *columns, const int *widths, int screen)
+static bool can_cut(const struct columns *columns, unsigned column)
 {
-	for (unsigned i = 0; i + 1 < columns->count; i++)
-		screen -= widths[i] == LEFT_OUT ? 0 : widths[i] + 2;
-	return screen;
+	return is_left(columns, column) && columns->heads[column][0] != '=';
 }
 
-/* Leaves out columns until the table fits the terminal, and cuts the last column. */
-static void fit(const struct columns *columns, int *widths)
+/* The characters of a line. */
+static int line_width(const struct columns *columns, const int *widths)
 {
-	unsigned last = columns->count - 1;
-	char mark = columns->heads[last][0];
-	bool can_cut = is_left(columns, last) && mark != '=';
-	int screen = screen_width(), wanted = widths[last];
+	int width = -2;
 
-	if (screen == 0) {
-		if (is_left(columns, last))
-			widths[last] = INT_MAX;
-		return;
+	for (unsigned i = 0; i < columns->count; i++)
+		width += widths[i] == LEFT_OUT ? 0 : widths[i] + 2;
+	return width;
+}
+
+/* Makes columns of names narrower, the widest first, until a line fits or the widest has LEAST
+ * characters. */
+static void narrow_names(const struct columns *columns, int *widths, int screen, int least)
+{
+	for (int excess = line_width(columns, widths) - screen; excess > 0; excess--) {
+		unsigned widest = columns->count;
+
+		for (unsigned i = 0; i < columns->count; i++) {
+			if (can_cut(columns, i) && widths[i] > least &&
+			    (widest == columns->count || widths[i] >= widths[widest]))
+				widest = i;
+		}
+		if (widest == columns->count)
+			return;
+		widths[widest]--;
 	}
-	if (can_cut && wanted > LAST_CHARS_WANTED)
-		wanted = LAST_CHARS_WANTED;
-	for (unsigned i = columns->count; i-- && rest_of(columns, widths, screen) < wanted;) {
+}
+
+/* Fits the table to a terminal of SCREEN characters: cuts long names, leaves out columns, and cuts
+ * names to what is still of use. */
+static void fit(const struct columns *columns, int *widths, int screen)
+{
+	int whole[COLUMN_MAX];
+
+	memcpy(whole, widths, sizeof(whole));
+	narrow_names(columns, widths, screen, NAME_CHARS_WANTED);
+	for (unsigned i = columns->count; i-- && line_width(columns, widths) > screen;) {
 		if (is_optional(columns, i))
 			widths[i] = LEFT_OUT;
 	}
-	if (can_cut)
-		widths[last] = rest_of(columns, widths, screen);
-	if (can_cut && widths[last] < LAST_CHARS_LEAST)
-		widths[last] = LAST_CHARS_LEAST;
-	else if (mark == '=')
-		widths[last] = INT_MAX;
+	/* Gives names the room that is left. */
+	for (unsigned i = 0; i < columns->count; i++) {
+		if (can_cut(columns, i) && widths[i] != LEFT_OUT)
+			widths[i] = whole[i];
+	}
+	narrow_names(columns, widths, screen, NAME_CHARS_LEAST);
 }
 
-static void print_last(const char *text, int room, bool is_path)
-{
-	int chars = count_chars(text);
+/* A cell that is printed. */
+struct cell {
+	const char *text;
+	int width; /* LEFT_OUT: it is not printed */
+	/* Characters at its beginning that another cell of the column has too. */
+	int shared;
+	bool is_last; /* of its line */
+};
 
-	if (chars <= room)
-		puts(text);
-	else if (is_path)
-		printf("...%s\n", text + count_bytes(text, chars - (room - 3)));
-	else
-		printf("%.*s...\n", count_bytes(text, room - 3), text);
+/* Prints a name that is too long for its cell. */
+static void print_cut(const struct cell *cell, bool is_path)
+{
+	int room = cell->width - 3, chars = count_chars(cell->text);
+	int head = room / 3;
+	const char *text = cell->text;
+
+	if (is_path) {
+		printf("...%s", text + count_bytes(text, chars - room));
+	} else if (cell->shared < room) {
+		printf("%.*s...", count_bytes(text, room), text);
+	} else {
+		/* The beginning, and from shortly before the first difference as much as fits. */
+		int from = cell->shared - 2, rest = room - head;
+
+		if (from > chars - rest)
+			from = chars - rest;
+		printf("%.*s...", count_bytes(text, head), text);
+		text += count_bytes(text, from);
+		if (count_chars(text) <= rest)
+			fputs(text, stdout);
+		else
+			printf("%.*s...", count_bytes(text, rest - 3), text);
+	}
 }
 
-static void print_cell(const struct columns *columns, unsigned column, int width, const char *text)
+static void print_cell(const struct columns *columns, unsigned column, const struct cell *cell)
 {
-	int padding = width - count_chars(text);
+	int padding = cell->width - count_chars(cell->text);
 
-	if (width == LEFT_OUT) {
-		if (column + 1 == columns->count)
-			putchar('\n');
-		return;
+	if (cell->width != LEFT_OUT && !is_left(columns, column))
+		printf("%*s%s", padding, "", cell->text);
+	else if (cell->width != LEFT_OUT && padding < 0 && can_cut(columns, column))
+		print_cut(cell, is_path(columns, column));
+	else if (cell->width != LEFT_OUT)
+		printf("%s%*s", cell->text, cell->is_last || padding < 0 ? 0 : padding, "");
+	if (cell->is_last)
+		putchar('\n');
+	else if (cell->width != LEFT_OUT)
+		fputs("  ", stdout);
+}
+
+/* ---- what tells names apart ---- */
+
+static int by_text(const void *left, const void *right)
+{
+	const char *const *const *a = left, *const *const *b = right;
+
+	return strcmp(**a, **b);
+}
+
+/* The number of characters at the beginning of A that B has too; 0 for equal texts. */
+static int count_shared(const char *a, const char *b)
+{
+	int chars = 0;
+	size_t at = 0;
+
+	for (; a[at] && a[at] == b[at]; at++)
+		chars += !goes_on(a[at]);
+	return a[at] || b[at] ? chars : 0;
+}
+
+/* By row, the most characters that its last cell shares with another one: in the order of texts,
+ * with a neighbour. The caller frees it. NULL: out of memory. */
+static int *find_shared(const struct columns *columns)
+{
+	uint32_t count = columns->cell_count / columns->count;
+	int *shared = table_zeroed(count, sizeof(*shared));
+	char ***sorted = table_alloc(count, sizeof(*sorted));
+
+	for (uint32_t i = 0; i < count && sorted; i++)
+		sorted[i] = &columns->cells[(i + 1) * columns->count - 1];
+	if (sorted)
+		qsort(sorted, count, sizeof(*sorted), by_text);
+	for (uint32_t i = 1; i < count && sorted && shared; i++) {
+		int chars = count_shared(*sorted[i - 1], *sorted[i]);
+
+		for (uint32_t at = i - 1; at <= i; at++) {
+			size_t row = (size_t)(sorted[at] - columns->cells) / columns->count;
+
+			shared[row] = chars > shared[row] ? chars : shared[row];
+		}
 	}
-	if (column + 1 == columns->count && is_left(columns, column)) {
-		print_last(text, width, is_path(columns, column));
-		return;
-	}
-	if (!is_left(columns, column))
-		printf("%*s%s", padding, "", text);
-	else
-		printf("%s%*s", text, padding, "");
-	fputs(column + 1 == columns->count ? "\n" : "  ", stdout);
+	free(sorted);
+	return shared;
 }
 
 /* ---- CSV ---- */
@@ -274,30 +357,46 @@ static void print_csv(const struct columns *columns)
 
 /* ---- text ---- */
 
-static unsigned column_after(const struct columns *columns, unsigned column)
+static void print_row(const struct columns *columns, const int *widths, char *const *cells,
+		      int shared)
 {
-	return column + 1 < columns->count ? column + 1 : 0;
+	unsigned last = columns->count - 1;
+
+	while (last && widths[last] == LEFT_OUT)
+		last--;
+	for (unsigned i = 0; i <= last; i++) {
+		struct cell cell = {
+			.text = cells ? cells[i] : head_of(columns, i),
+			.width = widths[i],
+			.shared = i + 1 == columns->count ? shared : 0,
+			.is_last = i == last,
+		};
+
+		print_cell(columns, i, &cell);
+	}
 }
 
 static void print_text(const struct columns *columns)
 {
 	int widths[COLUMN_MAX] = {0};
-	unsigned column = 0;
+	int screen = screen_width();
+	int *shared = screen ? find_shared(columns) : NULL;
 
 	for (unsigned i = 0; i < columns->count; i++)
-		widths[i] = (int)strlen(head_of(columns, i));
-	for (uint32_t i = 0; i < columns->cell_count; i++, column = column_after(columns, column)) {
+		widths[i] = count_chars(head_of(columns, i));
+	for (uint32_t i = 0; i < columns->cell_count; i++) {
 		int width = count_chars(columns->cells[i]);
 
-		if (width > widths[column])
-			widths[column] = width;
+		if (width > widths[i % columns->count])
+			widths[i % columns->count] = width;
 	}
-	fit(columns, widths);
-	for (unsigned i = 0; i < columns->count; i++)
-		print_cell(columns, i, widths[i], head_of(columns, i));
-	column = 0;
-	for (uint32_t i = 0; i < columns->cell_count; i++, column = column_after(columns, column))
-		print_cell(columns, column, widths[column], columns->cells[i]);
+	if (screen)
+		fit(columns, widths, screen);
+	print_row(columns, widths, NULL, 0);
+	for (uint32_t i = 0; i + columns->count <= columns->cell_count; i += columns->count)
+		print_row(columns, widths, columns->cells + i,
+			  shared ? shared[i / columns->count] : 0);
+	free(shared);
 }
 
 int columns_print(struct columns *columns)

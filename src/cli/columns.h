@@ -1,7 +1,7 @@
 /* Tables on stdout: aligned, for people, or as CSV, for programs. Cells are kept until the table is
  * printed; then every column gets the width that its cells need. On a terminal the table fits its
- * width, from 40 columns on: columns that are marked so are left out, and names in the last column
- * are cut at the end of the line. A pipe or a file gets everything. */
+ * width, from 40 columns on: columns that are marked so are left out, and names
+ * are cut. A pipe or a file gets everything. */
 #ifndef DAGTAP_CLI_COLUMNS_H
 #define DAGTAP_CLI_COLUMNS_H
 
@@ -14,9 +14,11 @@ enum column_unit { COLUMN_PLAIN, COLUMN_NS, COLUMN_BYTES };
 
 struct columns {
 	/* The heads of the columns, then NULL. The first character says how the column is
-	 * aligned. '<': to the left. '>': to the left, paths; of one that is too long the end is
-	 * shown. '=': to the left, sentences, which are never cut. '?': to the right, and left out
-	 * where the terminal is too narrow, the last such column first. Others: to the right. */
+	 * aligned. '<': to the left. '>': to the left, paths: of one that is too long the end is
+	 * shown, of other names the part that tells them from the others in the column. '=': to the
+	 * left, sentences, which are never cut. '?': to the right, and left out where the terminal
+	 * is too narrow, the last such column first. '~': names that are left out so. Others: to
+	 * the right. */
 	const char *const *heads;
 	unsigned count; /* columns */
 	bool is_csv;	/* set it after columns_init, before the first cell */

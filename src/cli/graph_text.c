@@ -5,6 +5,7 @@
 #include "cli/cmd_graph.h"
 #include "cli/columns.h"
 #include "cli/human.h"
+#include "cli/kernel_names.h"
 #include "cli/tally_output.h"
 
 static void put_node(struct columns *columns, const struct trace *trace, uint32_t node,
@@ -18,7 +19,8 @@ static void put_node(struct columns *columns, const struct trace *trace, uint32_
 		columns_put_none(columns);
 	tally_put_cells(columns, &stats->duration);
 	columns_put(columns, "%s", stats->is_critical ? "*" : "");
-	columns_put(columns, "%s%s%s", trace_text(trace, trace->nodes[node].name),
+	columns_put(columns, "%s%s%s",
+		    kernel_names_text(trace_text(trace, trace->nodes[node].name)),
 		    stats->starts_early ? " (starts early)" : "",
 		    stats->uncertain ? " (not exact)" : "");
 }

@@ -6,6 +6,7 @@
 #include "cli/cmd_path.h"
 #include "cli/columns.h"
 #include "cli/human.h"
+#include "cli/kernel_names.h"
 #include "cli/path_names.h"
 #include "format/words.h"
 
@@ -14,27 +15,9 @@ static double percent(int64_t part, int64_t whole)
 	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Most bytes of a name that is not in the last column, so that the other columns fit on the
- * screen. */
-#define NAME_CHARS 40
-
-static int name_chars(const char *text)
-{
-	int chars = 0;
-
-	while (text[chars] && chars < NAME_CHARS)
-		chars++;
-	/* Do not cut within a UTF-8 character. */
-	while (text[chars] && chars && ((unsigned char)text[chars] & 0xc0) == 0x80)
-		chars--;
-	return chars;
-}
-
 static void put_name(struct columns *columns, const char *text)
 {
-	int chars = name_chars(text);
-
-	columns_put(columns, "%.*s%s", chars, text, text[chars] ? "..." : "");
+	columns_put(columns, "%s", kernel_names_text(text));
 }
 
 static int print_columns(const struct path_result *result, struct columns *columns, uint32_t count)
@@ -115,7 +98,7 @@ static void print_kinds(const struct path_result *result)
 
 static int print_works(const struct path_result *result)
 {
-	static const char *const heads[] = {"count", "on the path", "%", "slack", "<what", NULL};
+	static const char *const heads[] = {"count", "on the path", "?%", "?slack", "<what", NULL};
 	const struct path_report *report = &result->report;
 	struct columns columns;
 	char text[HUMAN_CHARS];
@@ -130,7 +113,8 @@ static int print_works(const struct path_result *result)
 		columns_put(&columns, "%s", human_ns((double)row->total_ns, text));
 		columns_put(&columns, "%.1f", percent(row->total_ns, report->total_ns));
 		columns_put(&columns, "%s", human_ns((double)row->slack_ns, text));
-		columns_put(&columns, "%s%s", path_activity_text(result->trace, row->activity),
+		columns_put(&columns, "%s%s",
+			    kernel_names_text(path_activity_text(result->trace, row->activity)),
 			    row->is_collective ? " (collective)" : "");
 	}
 	return print_columns(result, &columns, report->works_count);
@@ -162,18 +146,16 @@ static void put_known(struct columns *columns, const struct path_result *result,
 
 static void put_waiter(struct columns *columns, const struct path_result *result, uint32_t activity)
 {
-	const char *text = path_activity_text(result->trace, activity);
 	char stream[PATH_TEXT_CHARS];
-	int chars = name_chars(text);
 
-	columns_put(columns, "%s: %.*s%s", activity_stream(result, activity, stream), chars, text,
-		    text[chars] ? "..." : "");
+	columns_put(columns, "%s: %s", activity_stream(result, activity, stream),
+		    kernel_names_text(path_activity_text(result->trace, activity)));
 }
 
 static int print_waits(const struct path_result *result)
 {
-	static const char *const heads[] = {"count", "held up", "<waited", "<for",
-					    "<what", "<scope",	"<known",  NULL};
+	static const char *const heads[] = {"?count", "held up", "<waited", "~for",
+					    "<what",  "~scope",	 "~known",  NULL};
 	const struct path_report *report = &result->report;
 	const struct trace *trace = result->trace;
 	struct columns columns;
@@ -236,8 +218,8 @@ static void put_segment(struct columns *columns, const struct path_result *resul
 
 static int print_segments(const struct path_result *result)
 {
-	static const char *const heads[] = {"at",     "took",  "gap first", "count",
-					    "<where", "<what", "<after",    NULL};
+	static const char *const heads[] = {"at",     "took",  "?gap first", "?count",
+					    "~where", "<what", "~after",     NULL};
 	const struct path_report *report = &result->report;
 	struct columns columns;
 
@@ -267,8 +249,9 @@ static void put_resource(struct columns *columns, const struct idle_resource *re
 
 static int print_resources(const struct path_result *result)
 {
-	static const char *const heads[] = {"<idle", "busy %", "host",	"launch", "event", "legacy",
-					    "copy",  "graph",  "queue", "at end", "?",	   NULL};
+	static const char *const heads[] = {"<idle",  "busy %",	 "host",     "launch",
+					    "?event", "?legacy", "?copy",    "?graph",
+					    "?queue", "?at end", "?unknown", NULL};
 	const struct trace *trace = result->trace;
 	struct columns columns;
 	char text[PATH_TEXT_CHARS];
@@ -293,8 +276,8 @@ static int print_resources(const struct path_result *result)
 
 static int print_idle_waits(const struct path_result *result)
 {
-	static const char *const heads[] = {"count", "idle",   "<stream", "<for",
-					    "<what", "<scope", "<known",  NULL};
+	static const char *const heads[] = {"?count", "idle",	"<stream", "~for",
+					    "<what",  "~scope", "~known",  NULL};
 	const struct idle *idle = &result->idle;
 	struct columns columns;
 	char text[HUMAN_CHARS], stream[PATH_TEXT_CHARS];

@@ -5,6 +5,7 @@
 #include "cli/cmd_scopes.h"
 #include "cli/columns.h"
 #include "cli/human.h"
+#include "cli/kernel_names.h"
 #include "cli/path_names.h"
 
 /* Rows of each comparison, if --limit gives no smaller number. */
@@ -49,9 +50,9 @@ static int print_columns(struct columns *columns, uint32_t shown, uint32_t count
 
 static int print_groups(const struct scopes_result *result)
 {
-	static const char *const heads[] = {"count",  "host p50", "GPU total", "GPU mean",
-					    "stddev", "GPU p50",  "GPU p99",   "activities",
-					    "<scope", NULL};
+	static const char *const heads[] = {"count",   "?host p50", "GPU total", "?GPU mean",
+					    "?stddev", "?GPU p50",  "?GPU p99",	 "?activities",
+					    "<scope",  NULL};
 	uint32_t shown = scopes_rows_shown(result, result->groups.count);
 	struct columns columns;
 
@@ -76,8 +77,8 @@ static int print_groups(const struct scopes_result *result)
 
 static int print_figures(const struct scopes_result *result)
 {
-	static const char *const heads[] = {"<",   "count", "mean", "stddev", "min",
-					    "p50", "p90",   "p99",  "max",    NULL};
+	static const char *const heads[] = {"<figure", "?count", "mean", "?stddev", "?min",
+					    "p50",     "?p90",	 "?p99", "?max",    NULL};
 	struct columns columns;
 
 	columns_init(&columns, heads);
@@ -99,7 +100,7 @@ static int print_figures(const struct scopes_result *result)
 
 static int print_causes(const struct scopes_result *result)
 {
-	static const char *const heads[] = {"mean", "%", "<GPUs were idle for", NULL};
+	static const char *const heads[] = {"mean", "?%", "<GPUs were idle for", NULL};
 	const struct scope_stats *stats = &result->stats;
 	const struct distribution *idle = &stats->figures[SCOPE_IDLE];
 	struct columns columns;
@@ -128,8 +129,8 @@ static const char *mark_of(const struct scope_stats *stats, uint32_t instance)
 
 static int print_instances(const struct scopes_result *result)
 {
-	static const char *const heads[] = {"nth",	  "host", "GPU projection", "busy", "idle",
-					    "activities", "<",	  "<scope",	    NULL};
+	static const char *const heads[] = {"nth",	   "host",  "projection", "?busy", "?idle",
+					    "?activities", "~mark", "<scope",	  NULL};
 	const struct scope_stats *stats = &result->stats;
 	uint32_t shown = scopes_rows_shown(result, stats->instances.count);
 	struct columns columns;
@@ -159,8 +160,8 @@ static int print_instances(const struct scopes_result *result)
 static int print_parts(const struct scopes_result *result, const struct scope_parts *parts,
 		       bool is_node)
 {
-	static const char *const heads[] = {"difference", "this", "median", "count",
-					    "of median",  NULL,	  NULL};
+	static const char *const heads[] = {"difference", "this", "?median", "?count",
+					    "?of median", NULL,	  NULL};
 	const char *all[7];
 	uint32_t shown = scopes_rows_shown(result, parts->count);
 	struct columns columns;
@@ -182,7 +183,7 @@ static int print_parts(const struct scopes_result *result, const struct scope_pa
 		columns_put(&columns, is_idle ? "" : "%" PRIu64, part->count[1]);
 		columns_put(&columns, is_idle ? "" : "%" PRIu64, part->count[0]);
 		columns_put(&columns, "%s%s", is_idle ? "idle: " : "",
-			    scopes_part_name(result->trace, part, is_node));
+			    kernel_names_text(scopes_part_name(result->trace, part, is_node)));
 	}
 	return print_columns(&columns, shown, parts->count);
 }

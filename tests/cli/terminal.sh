@@ -47,6 +47,7 @@ on_terminal() { # COLUMNS ARGS...
 		pid, fd = pty.fork()
 		if pid == 0:
 		    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+		    os.dup2(os.open("/dev/null", os.O_WRONLY), 2)  # the progress
 		    os.execv(sys.argv[2], sys.argv[2:])
 		out = b""
 		try:
@@ -68,6 +69,34 @@ on_terminal 80 "$dagtap" summary "$file" | grep -q "  kkk*\.\.\.$" || fail "not 
 # Of a path of scopes the end is what tells it from others.
 on_terminal 80 "$dagtap" summary --by scope "$file" | grep -q "  \.\.\.kkk*$" || fail "the end of a path is cut"
 [ "$("$dagtap" summary "$file" | longest)" -gt 300 ] || fail "a pipe gets less than whole names"
+
+# Tables fit terminals of 40 to 200 columns, and no two kernels of PyTorch look alike, which all begin so; a pipe and --full-names have
+# whole names.
+torch=$SOURCE_DIR/tests/data/torch-small.json
+jax=$SOURCE_DIR/tests/data/jax-steps.dagtap
+kernels() { # the last column of the first table: of equal names one remains
+	sed -n '/^count/,/^$/p' | sed '/^$/q' | sed 1d | sed 's/.*  //' | sort -u | grep -c .
+}
+for columns in 40 80 200; do
+	expect "different kernels at $columns columns" "$(on_terminal $columns "$dagtap" summary "$torch" | kernels)" 6
+	for command in "graph --top 9" "scopes" "scopes $jax XlaModule:*train*" "summary --by scope" "path" "diff $jax"; do
+		# shellcheck disable=SC2086
+		on_terminal $columns "$dagtap" $command "$jax" >"$work/out"
+		wide=$(python3 -c 'import sys
+# A table has two spaces between its columns; other lines may be longer.
+print([line for line in open(sys.argv[1]).read().splitlines() if len(line) > int(sys.argv[2]) and line.count("  ") > 2
+       and not line.startswith(("note", "A  ", "B  ")) and " %  " not in line])' "$work/out" "$columns")
+		expect "lines of dagtap $command that are wider than $columns" "$wide" "[]"
+	done
+done
+on_terminal 200 "$dagtap" summary "$torch" | grep -q "  vectorized_elementwise_kernel<AUnaryFunctor<MulFunctor>>$" || fail "no short name"
+for command in summary "graph --top 30" "path --limit 0"; do
+	# shellcheck disable=SC2086
+	"$dagtap" $command "$torch" >"$work/piped"
+	! grep -q "\.\.\.$" "$work/piped" || fail "a pipe gets less than whole names of $command"
+done
+"$dagtap" summary "$torch" >"$work/piped"
+on_terminal 4000 "$dagtap" summary --full-names "$torch" | cmp - "$work/piped" || fail "--full-names differs from a pipe"
 
 # A program's own name, in the line at the end and in the name of the file.
 name=$'e\x1b[31m\xffr'
