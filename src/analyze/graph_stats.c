@@ -11,6 +11,7 @@
 /* Working memory: predecessors of nodes, their last ends, and critical paths. */
 struct making {
 	const struct trace *trace;
+	const bool *is_selected; /* by activity, NULL: all are */
 	struct graph_analysis *analysis;
 	uint32_t *first;	/* by node: its range of predecessors starts here */
 	uint32_t *predecessors; /* nodes */
@@ -35,13 +36,14 @@ static void release_making(struct making *making)
 	free(making->is_settled);
 }
 
-static int init_making(struct making *making, const struct trace *trace,
+static int init_making(struct making *making, const struct trace *trace, const bool *is_selected,
 		       struct graph_analysis *analysis)
 {
 	size_t nodes = (size_t)trace->nodes_count + 2;
 
 	*making = (struct making){
 		.trace = trace,
+		.is_selected = is_selected,
 		.analysis = analysis,
 		.first = calloc(nodes, sizeof(uint32_t)),
 		.predecessors = calloc((size_t)trace->edges_count + 1, sizeof(uint32_t)),
@@ -70,6 +72,11 @@ static int init_making(struct making *making, const struct trace *trace,
 	return 0;
 }
 
+static bool is_selected(const struct making *making, const struct trace_activity *row)
+{
+	return !making->is_selected || making->is_selected[row - making->trace->activities];
+}
+
 /* Adds the gap between the last end of the node's predecessors in this launch and the activity. */
 static void add_gap(struct making *making, uint32_t node, uint32_t launch,
 		    const struct trace_activity *row)
@@ -82,7 +89,7 @@ static void add_gap(struct making *making, uint32_t node, uint32_t launch,
 		if (making->launch_of[before] == launch && making->end_ns[before] > ready)
 			ready = making->end_ns[before];
 	}
-	if (ready != INT64_MIN)
+	if (ready != INT64_MIN && is_selected(making, row))
 		spread_add(&making->gaps, node, &making->analysis->nodes[node].gap,
 			   tally_span(ready, row->start_ns));
 	if (making->launch_of[node] != launch || row->end_ns > making->end_ns[node])
@@ -102,13 +109,16 @@ static void add_activity(struct making *making, uint32_t launch, const struct tr
 	if (row->node == TRACE_NONE)
 		return;
 	stats = &making->analysis->nodes[row->node];
-	stats->uncertain += row->confidence != TRACE_CONFIDENCE_EXACT;
-	if (row->untimed != RECORD_UNTIMED_NO) {
-		tally_add_untimed(&stats->duration);
-		return;
+	if (is_selected(making, row)) {
+		stats->uncertain += row->confidence != TRACE_CONFIDENCE_EXACT;
+		if (row->untimed != RECORD_UNTIMED_NO)
+			tally_add_untimed(&stats->duration);
+		else
+			spread_add(&making->durations, row->node, &stats->duration,
+				   tally_span(row->start_ns, row->end_ns));
 	}
-	spread_add(&making->durations, row->node, &stats->duration,
-		   tally_span(row->start_ns, row->end_ns));
+	if (row->untimed != RECORD_UNTIMED_NO)
+		return;
 	add_gap(making, row->node, launch, row);
 }
 
@@ -126,9 +136,11 @@ static void add_launch(struct making *making, uint32_t launch, uint32_t first, u
 	for (uint32_t i = first; i < stop; i++) {
 		const struct trace_activity *row = &trace->activities[i];
 
+		add_activity(making, launch, row);
+		if (!is_selected(making, row))
+			continue;
 		stats->activities++;
 		stats->unknown += row->node == TRACE_NONE;
-		add_activity(making, launch, row);
 		if (row->untimed != RECORD_UNTIMED_NO)
 			continue;
 		stats->work_ns = tally_sum(stats->work_ns, tally_span(row->start_ns, row->end_ns));
@@ -299,7 +311,8 @@ double graph_parallelism_possible(const struct graph_stats *stats)
 	return critical_ns > 0 ? (double)stats->work_ns / critical_ns : 0;
 }
 
-int graph_analysis_make(const struct trace *trace, struct graph_analysis *ret_analysis)
+int graph_analysis_make(const struct trace *trace, const bool *is_selected,
+			struct graph_analysis *ret_analysis)
 {
 	struct graph_analysis analysis = {
 		.graphs = calloc((size_t)trace->graphs_count + 1, sizeof(*analysis.graphs)),
@@ -309,7 +322,7 @@ int graph_analysis_make(const struct trace *trace, struct graph_analysis *ret_an
 	int err = -ENOMEM;
 
 	if (analysis.graphs && analysis.nodes)
-		err = init_making(&making, trace, &analysis);
+		err = init_making(&making, trace, is_selected, &analysis);
 	if (err == 0) {
 		add_launches(&making);
 		err = finish_spreads(&making);

@@ -39,8 +39,11 @@ struct graph_analysis {
 double graph_parallelism(const struct graph_stats *stats);
 double graph_parallelism_possible(const struct graph_stats *stats);
 
-/* Makes the statistics of all graphs of TRACE. The caller releases RET_ANALYSIS. 0 or -ENOMEM. */
-int graph_analysis_make(const struct trace *trace, struct graph_analysis *ret_analysis);
+/* Makes the statistics of all graphs of TRACE, of the activities that IS_SELECTED, by activity,
+ * marks; NULL: of all. A gap is that before a selected activity, whatever ran before it. The caller
+ * releases RET_ANALYSIS. 0 or -ENOMEM. */
+int graph_analysis_make(const struct trace *trace, const bool *is_selected,
+			struct graph_analysis *ret_analysis);
 void graph_analysis_release(struct graph_analysis *analysis);
 
 #endif

@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/command_options.h"
+#include "cli/filter_options.h"
 #include "cli/help.h"
 #include "cli/human.h"
 #include "cli/kernel_names.h"
@@ -21,6 +22,8 @@ struct diff_options {
 	uint32_t by;	      /* index into groupings */
 	double threshold_percent;
 	uint32_t limit;
+	struct filter_options filter_options;
+	struct filter filter;
 	bool full_names;
 	bool json;
 };
@@ -65,6 +68,7 @@ static const struct cli_option options_of_diff[] = {
 	{"limit", .argument = "N",
 	 .help = "rows to show, 0 = all (default 30; JSON always has all)", .kind = OPTION_NUMBER,
 	 OPTION_IN(diff_options, limit)},
+	FILTER_OPTIONS(diff_options, filter_options),
 	KERNEL_NAMES_OPTION(diff_options, full_names),
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(diff_options, json)},
 	{0},
@@ -81,7 +85,7 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		return cli_usage(self, "two files, please");
 	options->paths[0] = argv[first];
 	options->paths[1] = argv[first + 1];
-	return CLI_OK;
+	return filter_options_read(self, &options->filter_options, &options->filter);
 }
 
 static const char *row_state(const struct diff_row *row)
@@ -332,6 +336,9 @@ static int diff(const struct cli_command *self, int argc, char **argv)
 		if (cli_open_trace(options.paths[side], true, &pair.traces[side]) < 0)
 			err = CLI_FAILED;
 		else
+			err = filter_options_apply(&options.filter, options.paths[side],
+						   pair.traces[side]);
+		if (err == CLI_OK)
 			pair.totals[side] = summary_count(pair.traces[side]);
 	}
 	if (err == CLI_OK)

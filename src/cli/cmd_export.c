@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/command_options.h"
+#include "cli/filter_options.h"
 #include "cli/help.h"
 #include "format/format.h"
 #include "format/parts.h"
@@ -19,6 +20,8 @@ struct conversion {
 	const char *format_name;
 	const struct format *format;
 	struct format_options options;
+	struct filter_options filter_options;
+	struct filter filter;
 	const char *output;
 	const char *input;
 	bool force;
@@ -78,8 +81,12 @@ static int check_options(const struct cli_command *self, const struct conversion
 }
 
 /* Checks the command line as a whole. Any result but CLI_OK ends the command. */
-static int check(const struct cli_command *self, const struct conversion *conversion)
+static int check(const struct cli_command *self, struct conversion *conversion)
 {
+	int err = filter_options_read(self, &conversion->filter_options, &conversion->filter);
+
+	if (err != CLI_OK)
+		return err;
 	if (!conversion->format_name)
 		return cli_usage(self, "--format is missing; dagtap export --help lists them");
 	if (!conversion->format)
@@ -111,6 +118,7 @@ static const struct cli_option options_of_export[] = {
 	 OPTION_IN(conversion, options.table), .choice = table_choice},
 	{"compat", .argument = "READER", .help = "for a reader that needs a variant:",
 	 .kind = OPTION_TEXT, OPTION_IN(conversion, options.compat), .choice = compat_choice},
+	FILTER_OPTIONS(conversion, filter_options),
 	{"rank", .argument = "N",
 	 .help = "of a format that says it (kineto): which of several programs this is; 0 if it is "
 		 "not given",
@@ -165,6 +173,10 @@ static int convert(struct conversion *conversion, struct parts *parts, FILE *out
 
 	if (code < 0)
 		return code;
+	if (filter_options_apply(&conversion->filter, conversion->input, trace) != CLI_OK) {
+		trace_close(trace);
+		return -ENODATA;
+	}
 	/* Standard output cannot be continued in further files. */
 	if (!is_stdout)
 		conversion->options.open_part = open_part;

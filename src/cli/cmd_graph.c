@@ -55,6 +55,7 @@ static const struct cli_option options_of_graph[] = {
 	{"top", .argument = "N",
 	 .help = "the first N nodes of all graphs in one table, by mean unless --sort is given",
 	 .kind = OPTION_NUMBER, OPTION_IN(graph_options, top)},
+	FILTER_OPTIONS(graph_options, filter_options),
 	KERNEL_NAMES_OPTION(graph_options, full_names),
 	{"json", .help = "print JSON (docs/json.md)", .kind = OPTION_HANDLER, .take = take_json},
 	{"dot", .help = "print Graphviz", .kind = OPTION_HANDLER, .take = take_dot},
@@ -70,6 +71,10 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 
 	if (err == CLI_OK && options->is_advice && options->output == OUTPUT_DOT)
 		err = cli_usage(self, "--advise has no --dot");
+	if (err == CLI_OK)
+		err = filter_options_read(self, &options->filter_options, &options->filter);
+	if (err == CLI_OK && options->is_advice && filter_is_given(&options->filter))
+		err = cli_usage(self, "--advise is about whole graphs, without a filter");
 	if (err == CLI_OK && options->top && options->sort == GRAPH_SORT_NODE)
 		options->sort = GRAPH_SORT_MEAN;
 	return err;
@@ -118,7 +123,7 @@ static void sort_all(const struct trace *trace, const struct graph_options *opti
 static int find(const struct trace *trace, const struct graph_options *options,
 		struct graph_facts *facts)
 {
-	int err = graph_analysis_make(trace, &facts->analysis);
+	int err = graph_analysis_make(trace, facts->selection.activities, &facts->analysis);
 
 	if (err == 0)
 		err = graph_overlap_make(trace, &facts->analysis, &facts->overlaps);
@@ -136,6 +141,7 @@ static int find(const struct trace *trace, const struct graph_options *options,
 
 static void release(struct graph_facts *facts)
 {
+	selection_release(&facts->selection);
 	free(facts->nodes.rows);
 	free(facts->overlaps);
 	graph_analysis_release(&facts->analysis);
@@ -208,6 +214,11 @@ static int print(const struct trace *trace, const struct graph_options *options)
 			.graph = options->graph,
 			.is_json = options->output == OUTPUT_JSON,
 		});
+	if (filter_is_given(&options->filter))
+		err = filter_options_select(&options->filter, options->path, trace,
+					    &facts.selection);
+	if (err != CLI_OK)
+		return err;
 	if (find(trace, options, &facts) < 0)
 		err = cli_fail("out of memory");
 	else if (options->output == OUTPUT_JSON)

@@ -6,6 +6,7 @@
 #include "analyze/graph_overlap.h"
 #include "analyze/graph_sort.h"
 #include "cli/cli.h"
+#include "cli/filter_options.h"
 
 enum graph_output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_DOT };
 
@@ -16,6 +17,8 @@ struct graph_options {
 	uint32_t limit;
 	uint32_t sort; /* enum graph_sort */
 	uint32_t top;  /* nodes of all graphs in one table, 0 = tables of the graphs */
+	struct filter_options filter_options;
+	struct filter filter;
 	bool full_names;
 	bool is_advice;
 };
@@ -33,6 +36,7 @@ struct graph_facts {
 	/* All nodes, those of each graph together and sorted; with --top the nodes with activities
 	 * of all graphs that are wanted, sorted. */
 	struct graph_nodes nodes;
+	struct selection selection; /* of the filter */
 };
 
 /* How many of COUNT nodes are shown where at most LIMIT are, 0 = all. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cli/command_options.h"
+#include "cli/filter_options.h"
 #include "cli/help.h"
 #include "cli/kernel_names.h"
 #include "trace/load.h"
@@ -20,6 +21,8 @@ struct scopes_options {
 	uint32_t nth; /* NO_NTH: the outliers are compared */
 	uint32_t limit;
 	bool has_limit;
+	struct filter_options filter_options;
+	struct filter filter;
 	bool full_names;
 	bool json;
 };
@@ -39,6 +42,7 @@ static const struct cli_option options_of_scopes[] = {
 	{"limit", .argument = "N",
 	 .help = "rows to show, 0 = all (default 20; JSON has all unless given)",
 	 .kind = OPTION_HANDLER, .take = take_limit},
+	FILTER_OPTIONS(scopes_options, filter_options),
 	KERNEL_NAMES_OPTION(scopes_options, full_names),
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(scopes_options, json)},
 	{0},
@@ -57,7 +61,7 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	options->pattern = first + 2 == argc ? argv[first + 1] : NULL;
 	if (options->nth != NO_NTH && !options->pattern)
 		return cli_usage(self, "--nth goes with a scope");
-	return CLI_OK;
+	return filter_options_read(self, &options->filter_options, &options->filter);
 }
 
 /* ---- analysis ---- */
@@ -161,7 +165,9 @@ static int scopes(const struct cli_command *self, int argc, char **argv)
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
 	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names);
-	err = print(trace, &options);
+	err = filter_options_apply(&options.filter, options.path, trace);
+	if (err == CLI_OK)
+		err = print(trace, &options);
 	if (err == CLI_OK)
 		err = cli_tell_damage(trace, options.path);
 	kernel_names_release();

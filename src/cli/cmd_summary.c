@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/command_options.h"
+#include "cli/filter_options.h"
 #include "cli/human.h"
 #include "cli/kernel_names.h"
 #include "cli/tally_output.h"
@@ -18,6 +19,8 @@ struct summary_options {
 	const char *path;
 	uint32_t by; /* index into groupings */
 	uint32_t limit;
+	struct filter_options filter_options;
+	struct filter filter;
 	bool full_names;
 	bool json;
 };
@@ -46,6 +49,7 @@ static const struct cli_option options_of_summary[] = {
 	{"limit", .argument = "N",
 	 .help = "rows to show, 0 = all (default 30; JSON always has all)", .kind = OPTION_NUMBER,
 	 OPTION_IN(summary_options, limit)},
+	FILTER_OPTIONS(summary_options, filter_options),
 	KERNEL_NAMES_OPTION(summary_options, full_names),
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(summary_options, json)},
 	{0},
@@ -224,12 +228,16 @@ static int summary(const struct cli_command *self, int argc, char **argv)
 	struct trace *trace;
 	int err = options_parse_file(self, argc, argv, &options, &options.path);
 
+	if (err == CLI_OK)
+		err = filter_options_read(self, &options.filter_options, &options.filter);
 	if (err != CLI_OK)
 		return err;
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
 	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names);
-	err = options.json ? print_json(trace, &options) : print_text(trace, &options);
+	err = filter_options_apply(&options.filter, options.path, trace);
+	if (err == CLI_OK)
+		err = options.json ? print_json(trace, &options) : print_text(trace, &options);
 	if (err == CLI_OK)
 		err = cli_tell_damage(trace, options.path);
 	kernel_names_release();

@@ -56,7 +56,7 @@ static int print_graph(const struct trace *trace, const struct graph_options *op
 	const struct trace_graph *row = &trace->graphs[graph];
 	const struct graph_stats *stats = &facts->analysis.graphs[graph];
 	const uint32_t *nodes = facts->nodes.rows + row->node_first;
-	uint32_t limit = graph_shown(options->limit, row->node_count);
+	uint32_t limit = graph_shown(options->limit, row->node_count), shown = 0;
 	struct columns columns;
 	char text[HUMAN_CHARS];
 
@@ -76,12 +76,18 @@ static int print_graph(const struct trace *trace, const struct graph_options *op
 	putchar('\n');
 	print_parallel(trace, stats, &facts->overlaps[graph]);
 	columns_init(&columns, heads);
-	for (uint32_t i = 0; i < limit; i++)
-		put_node(&columns, trace, nodes[i], &facts->analysis.nodes[nodes[i]]);
+	for (uint32_t i = 0; i < row->node_count; i++) {
+		const struct node_stats *node = &facts->analysis.nodes[nodes[i]];
+
+		if (facts->selection.activities && node->duration.count == 0)
+			continue;
+		if (shown++ < limit)
+			put_node(&columns, trace, nodes[i], node);
+	}
 	if (columns_print(&columns) < 0)
 		return cli_fail("out of memory");
-	if (limit < row->node_count)
-		printf("... %u more (--limit 0 shows all)\n", row->node_count - limit);
+	if (limit < shown)
+		printf("... %u more (--limit 0 shows all)\n", shown - limit);
 	putchar('\n');
 	return CLI_OK;
 }
@@ -124,7 +130,8 @@ int graph_print_text(const struct trace *trace, const struct graph_options *opti
 	else if (options->top)
 		return print_top(trace, options, facts);
 	for (uint32_t i = 0; i < trace->graphs_count && err == CLI_OK; i++) {
-		if (graph_is_wanted(trace, options, i))
+		if (graph_is_wanted(trace, options, i) &&
+		    (!facts->selection.activities || facts->analysis.graphs[i].activities))
 			err = print_graph(trace, options, facts, i);
 	}
 	return err;

@@ -72,7 +72,7 @@ static struct graph_overlap find(void)
 	struct graph_analysis analysis;
 	struct graph_overlap *overlaps, overlap;
 
-	assert_int_equal(graph_analysis_make(&trace, &analysis), 0);
+	assert_int_equal(graph_analysis_make(&trace, NULL, &analysis), 0);
 	assert_int_equal(graph_overlap_make(&trace, &analysis, &overlaps), 0);
 	overlap = overlaps[0];
 	assert_true(overlap.is_known);

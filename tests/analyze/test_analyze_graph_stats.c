@@ -81,7 +81,7 @@ static int setup(void **state)
 	struct graph_analysis *analysis = malloc(sizeof(*analysis));
 
 	*state = analysis;
-	return analysis ? graph_analysis_make(&trace, analysis) : -1;
+	return analysis ? graph_analysis_make(&trace, NULL, analysis) : -1;
 }
 
 static int teardown(void **state)
@@ -162,7 +162,7 @@ static void graph_that_is_its_own_child_ends(void **state)
 		.graphs = ring, .graphs_count = 1, .nodes = node, .nodes_count = 1};
 	struct graph_analysis analysis;
 
-	assert_int_equal(graph_analysis_make(&own, &analysis), 0);
+	assert_int_equal(graph_analysis_make(&own, NULL, &analysis), 0);
 	graph_analysis_release(&analysis);
 }
 

@@ -105,7 +105,7 @@ static void a_gap_below_0_explains_itself(void **state)
 
 	assert_edges(trace, types, 2);
 	assert_explained(trace, 2);
-	assert_int_equal(graph_analysis_make(trace, &analysis), 0);
+	assert_int_equal(graph_analysis_make(trace, NULL, &analysis), 0);
 	assert_int_equal(analysis.nodes[1].gap.min_ns, -OVERLAP_NS);
 	assert_true(analysis.nodes[1].starts_early);
 	assert_false(analysis.nodes[0].starts_early);

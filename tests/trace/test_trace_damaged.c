@@ -84,7 +84,7 @@ static void use(const struct trace *trace)
 		assert_int_equal(summary_make(trace, (enum summary_by)by, &table), 0);
 		summary_release(&table);
 	}
-	assert_int_equal(graph_analysis_make(trace, &analysis), 0);
+	assert_int_equal(graph_analysis_make(trace, NULL, &analysis), 0);
 	assert_int_equal(graph_overlap_make(trace, &analysis, &overlaps), 0);
 	free(overlaps);
 	use_path(trace);
