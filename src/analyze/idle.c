@@ -119,37 +119,49 @@ static void find_gap_end(const struct dependencies *deps, struct gap_end *end)
 }
 
 /* Gives the time from *BEGIN_NS to END_NS to CAUSE and moves *BEGIN_NS. */
-static void take_cause(struct idle_resource *resource, enum idle_cause cause, int64_t *begin_ns,
-		       int64_t end_ns)
+static void take_cause(int64_t *cause_ns, enum idle_cause cause, int64_t *begin_ns, int64_t end_ns)
 {
 	if (end_ns <= *begin_ns)
 		return;
-	resource->cause_ns[cause] =
-		tally_sum(resource->cause_ns[cause], tally_span(*begin_ns, end_ns));
+	cause_ns[cause] = tally_sum(cause_ns[cause], tally_span(*begin_ns, end_ns));
 	*begin_ns = end_ns;
+}
+
+/* Divides the gap from BEGIN_NS to the start of END's activity. Returns the part of it in which the
+ * activity waited for END's source. */
+static int64_t divide(const struct dependencies *deps, int64_t begin_ns, struct gap_end *end,
+		      int64_t *cause_ns)
+{
+	const struct trace_activity *row = &deps->trace->activities[end->activity];
+	bool is_sure = row->call != TRACE_NONE && !dependencies_is_blind(deps, end->activity);
+	int64_t waited_ns = 0;
+
+	find_gap_end(deps, end);
+	if (row->call != TRACE_NONE)
+		take_cause(cause_ns, IDLE_HOST, &begin_ns, end->release_ns);
+	if (end->source.kind != DEPENDENCY_NONE && end->source.end_ns > begin_ns) {
+		waited_ns = tally_span(begin_ns, end->source.end_ns);
+		take_cause(cause_ns, cause_of(deps->trace, &end->source), &begin_ns,
+			   end->source.end_ns);
+	}
+	take_cause(cause_ns, is_sure ? IDLE_LAUNCH : IDLE_UNKNOWN, &begin_ns, row->start_ns);
+	return waited_ns;
+}
+
+void idle_divide(const struct dependencies *deps, uint32_t activity, int64_t begin_ns,
+		 int64_t *cause_ns)
+{
+	divide(deps, begin_ns, &(struct gap_end){.activity = activity}, cause_ns);
 }
 
 /* Divides the gap of resource AT from BEGIN_NS to the start of END's activity. */
 static int explain(struct idle *idle, uint32_t at, int64_t begin_ns, struct gap_end *end)
 {
-	const struct dependencies *deps = idle->deps;
-	const struct trace_activity *row = &deps->trace->activities[end->activity];
-	struct idle_resource *resource = &idle->resources[at];
-	bool is_sure = row->call != TRACE_NONE && !dependencies_is_blind(deps, end->activity);
+	int64_t waited_ns = divide(idle->deps, begin_ns, end, idle->resources[at].cause_ns);
 
-	find_gap_end(deps, end);
-	if (row->call != TRACE_NONE)
-		take_cause(resource, IDLE_HOST, &begin_ns, end->release_ns);
-	if (end->source.kind != DEPENDENCY_NONE && end->source.end_ns > begin_ns) {
-		int64_t ns = tally_span(begin_ns, end->source.end_ns);
-
-		take_cause(resource, cause_of(deps->trace, &end->source), &begin_ns,
-			   end->source.end_ns);
-		if (at < deps->trace->streams_count && add_wait(idle, at, &end->source, ns) < 0)
-			return -ENOMEM;
-	}
-	take_cause(resource, is_sure ? IDLE_LAUNCH : IDLE_UNKNOWN, &begin_ns, row->start_ns);
-	return 0;
+	if (waited_ns == 0 || at >= idle->deps->trace->streams_count)
+		return 0;
+	return add_wait(idle, at, &end->source, waited_ns);
 }
 
 /* ---- the walk through a window ---- */
@@ -272,7 +284,7 @@ static void leave_window(struct idle *idle, const struct path_window *window, ui
 
 		if (sweep->stamp != at + 1)
 			continue;
-		take_cause(resource, IDLE_END, &sweep->busy_end_ns, window->end_ns);
+		take_cause(resource->cause_ns, IDLE_END, &sweep->busy_end_ns, window->end_ns);
 		resource->window_ns = tally_sum(resource->window_ns, window_ns);
 		resource->exposed_ns = tally_sum(resource->exposed_ns,
 						 tally_span(sweep->compute_ns, sweep->both_ns));

@@ -70,6 +70,11 @@ void idle_release(struct idle *idle);
  * that had work count. 0 or -ENOMEM. Takes one walk through the activities in the window. */
 int idle_add(struct idle *idle, const struct path_windows *windows, uint32_t at);
 
+/* Divides the gap from BEGIN_NS to the start of ACTIVITY by cause: adds its parts to CAUSE_NS, by
+ * enum idle_cause. */
+void idle_divide(const struct dependencies *deps, uint32_t activity, int64_t begin_ns,
+		 int64_t *cause_ns);
+
 /* Sorts the waits. Call it once, after the last idle_add. */
 void idle_finish(struct idle *idle);
 

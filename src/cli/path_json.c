@@ -31,8 +31,8 @@ static void put_stream(struct json *json, const struct trace *trace, uint32_t st
 		  stream == TRACE_NONE ? 0 : trace->streams[stream].ordinal);
 }
 
-static void put_activity(struct json *json, const struct trace *trace, const char *key,
-			 uint32_t activity)
+void path_put_activity(struct json *json, const struct trace *trace, const char *key,
+		       uint32_t activity)
 {
 	const struct trace_activity *row = &trace->activities[activity];
 
@@ -145,8 +145,8 @@ static void put_waits(struct json *json, const struct path_result *result)
 		if (row->activity == TRACE_NONE)
 			put_call(json, result->trace, "call", row->call);
 		else
-			put_activity(json, result->trace, "work", row->activity);
-		put_activity(json, result->trace, "for", row->from);
+			path_put_activity(json, result->trace, "work", row->activity);
+		path_put_activity(json, result->trace, "for", row->from);
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -166,11 +166,11 @@ static void put_segment(struct json *json, const struct path_result *result,
 		      row->gap_ns ? path_kind_key((enum path_kind)row->gap_kind) : NULL);
 	put_cause(json, result, row->via, (enum dependency_kind)row->cause);
 	if (row->activity != TRACE_NONE)
-		put_activity(json, result->trace, "work", row->activity);
+		path_put_activity(json, result->trace, "work", row->activity);
 	else if (row->call != TRACE_NONE)
 		put_call(json, result->trace, "call", row->call);
 	if (row->from != TRACE_NONE)
-		put_activity(json, result->trace, "for", row->from);
+		path_put_activity(json, result->trace, "for", row->from);
 	json_object_end(json);
 }
 
@@ -258,7 +258,7 @@ static void put_stream_waits(struct json *json, const struct path_result *result
 		put_cause(json, result, row->via, (enum dependency_kind)row->kind);
 		json_put_u64(json, "count", row->count);
 		json_put_i64(json, "total_ns", row->total_ns);
-		put_activity(json, result->trace, "for", row->from);
+		path_put_activity(json, result->trace, "for", row->from);
 		json_object_end(json);
 	}
 	json_array_end(json);

@@ -4,6 +4,7 @@
 #define DAGTAP_CLI_PATH_NAMES_H
 
 #include "trace/trace_model.h"
+#include "wire/json.h"
 
 #define PATH_TEXT_CHARS 96
 
@@ -14,5 +15,9 @@ const char *path_stream_text(const struct trace *trace, uint32_t stream, uint32_
 /* These return texts of the trace. */
 const char *path_scope_text(const struct trace *trace, uint32_t scope);
 const char *path_activity_text(const struct trace *trace, uint32_t activity);
+
+/* Puts the object of an activity as member KEY (path_json.c). */
+void path_put_activity(struct json *json, const struct trace *trace, const char *key,
+		       uint32_t activity);
 
 #endif
