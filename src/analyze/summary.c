@@ -84,6 +84,10 @@ struct making {
 	struct numbers keys;	  /* numbers the keys of rows */
 	struct summary_row *rows; /* by number */
 	uint32_t rows_count;
+	const struct summary_parts *parts; /* NULL: each activity is described alone */
+	struct numbers cells;		   /* numbers pairs of row and part */
+	int64_t *cell_ns;
+	uint32_t cell_ns_count;
 	struct spread spread;	     /* of the rows' durations */
 	uint32_t *paths;	     /* by scope: the number of its path */
 	struct numbers path_numbers; /* numbers pairs of parent's path and text of the scope */
@@ -146,6 +150,59 @@ static uint64_t key_of(const struct making *making, const struct trace_activity 
 	return NO_KEY;
 }
 
+/* Adds the duration of an activity to the part of ROW that it is in. */
+static int add_to_cell(struct making *making, const struct summary_row *row, uint32_t part,
+		       int64_t ns)
+{
+	int64_t *added;
+	int64_t cell = numbers_row(&making->cells, (uint64_t)(row - making->rows), part,
+				   (void **)&making->cell_ns, &making->cell_ns_count,
+				   sizeof(*making->cell_ns), (void **)&added);
+
+	if (cell < 0)
+		return -ENOMEM;
+	making->cell_ns[cell] = tally_sum(making->cell_ns[cell], ns);
+	return 0;
+}
+
+/* Describes the parts of all rows, those without activities too. 0 or -ENOMEM. */
+static int describe_parts(struct making *making)
+{
+	uint32_t parts = making->parts->count;
+	uint32_t *cells = table_zeroed(making->rows_count, sizeof(*cells));
+
+	if (!cells)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < making->cell_ns_count; i++) {
+		uint32_t row = (uint32_t)making->cells.pairs[i].high;
+
+		cells[row]++;
+		spread_add(&making->spread, row, &making->rows[row].tally, making->cell_ns[i]);
+	}
+	for (uint32_t row = 0; row < making->rows_count; row++) {
+		for (uint32_t i = cells[row]; i < parts; i++)
+			spread_add(&making->spread, row, &making->rows[row].tally, 0);
+	}
+	free(cells);
+	return 0;
+}
+
+static int add_duration(struct making *making, uint32_t activity, struct summary_row *row)
+{
+	const struct trace_activity *at = &making->trace->activities[activity];
+	int64_t ns = tally_span(at->start_ns, at->end_ns);
+
+	if (at->untimed != RECORD_UNTIMED_NO) {
+		if (!making->parts)
+			tally_add_untimed(&row->tally);
+		return 0;
+	}
+	if (making->parts)
+		return add_to_cell(making, row, making->parts->of_activity[activity], ns);
+	spread_add(&making->spread, (uint32_t)(row - making->rows), &row->tally, ns);
+	return 0;
+}
+
 static int group_activities(struct making *making, enum summary_by by)
 {
 	for (uint32_t i = 0; i < making->trace->activities_count; i++) {
@@ -153,19 +210,17 @@ static int group_activities(struct making *making, enum summary_by by)
 		uint64_t key = key_of(making, activity, by);
 		struct summary_row *row;
 
-		if (key == NO_KEY)
+		if (key == NO_KEY || (making->parts && making->parts->of_activity[i] == TRACE_NONE))
 			continue;
 		row = row_of(making, key);
 		if (!row)
 			return -ENOMEM;
 		row->bytes += trace_work_of(making->trace, activity)->bytes;
-		if (activity->untimed != RECORD_UNTIMED_NO)
-			tally_add_untimed(&row->tally);
-		else
-			spread_add(&making->spread, (uint32_t)(row - making->rows), &row->tally,
-				   tally_span(activity->start_ns, activity->end_ns));
+		row->activities++;
+		if (add_duration(making, i, row) < 0)
+			return -ENOMEM;
 	}
-	return 0;
+	return making->parts ? describe_parts(making) : 0;
 }
 
 static int group_calls(struct making *making)
@@ -178,6 +233,7 @@ static int group_calls(struct making *making)
 
 		if (!row)
 			return -ENOMEM;
+		row->activities++;
 		spread_add(&making->spread, (uint32_t)(row - making->rows), &row->tally,
 			   tally_span(call->begin_ns, call->end_ns));
 	}
@@ -334,7 +390,13 @@ static int compare_rows(const void *left, const void *right)
 
 int summary_make(const struct trace *trace, enum summary_by by, struct summary_table *ret_table)
 {
-	struct making making = {.trace = trace};
+	return summary_make_by_part(trace, by, NULL, ret_table);
+}
+
+int summary_make_by_part(const struct trace *trace, enum summary_by by,
+			 const struct summary_parts *parts, struct summary_table *ret_table)
+{
+	struct making making = {.trace = trace, .parts = parts};
 	struct summary_table table;
 	int err = by == SUMMARY_BY_SCOPE ? number_paths(&making) : 0, spread_err;
 
@@ -351,6 +413,8 @@ int summary_make(const struct trace *trace, enum summary_by by, struct summary_t
 	}
 	numbers_release(&making.keys);
 	numbers_release(&making.path_numbers);
+	numbers_release(&making.cells);
+	free(making.cell_ns);
 	free(making.paths);
 	if (err < 0) {
 		summary_release(&table);

@@ -38,7 +38,14 @@ enum summary_by {
 struct summary_row {
 	char *name; /* owned by the table */
 	struct tally tally;
-	uint64_t bytes; /* of copies and memsets */
+	uint64_t bytes;	     /* of copies and memsets */
+	uint64_t activities; /* SUMMARY_BY_API: calls */
+};
+
+/* Parts of a trace that are alike, such as the instances of a scope. */
+struct summary_parts {
+	const uint32_t *of_activity; /* by activity: its part, or TRACE_NONE */
+	uint32_t count;
 };
 
 struct summary_table {
@@ -49,6 +56,12 @@ struct summary_table {
 /* Groups the activities (SUMMARY_BY_API: the calls) of TRACE by BY. Keeps no pointer to TRACE; the
  * caller releases RET_TABLE. 0, or -ENOMEM with RET_TABLE unchanged. */
 int summary_make(const struct trace *trace, enum summary_by by, struct summary_table *ret_table);
+
+/* The same, but the durations that a row's tally describes are those in each part of PARTS: the sum
+ * over the part's activities, 0 in a part without one. Activities in no part are left out. BY must
+ * not be SUMMARY_BY_API. */
+int summary_make_by_part(const struct trace *trace, enum summary_by by,
+			 const struct summary_parts *parts, struct summary_table *ret_table);
 void summary_release(struct summary_table *table);
 
 /* A static text for people, such as "copy host to device". */

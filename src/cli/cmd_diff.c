@@ -1,6 +1,7 @@
 /* dagtap diff: shows what changed from one trace to another. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@
 struct diff_options {
 	const char *paths[2]; /* A, B */
 	uint32_t by;	      /* index into groupings */
+	const char *scope;    /* whose instances are compared; or NULL */
+	bool is_by_replay;
 	double threshold_percent;
 	uint32_t limit;
 	struct filter_options filter_options;
@@ -62,6 +65,11 @@ static int take_threshold(const struct cli_command *self, const char *text, void
 static const struct cli_option options_of_diff[] = {
 	{"by", .argument = "WHAT", .help = "what is compared, kernel by default (node: of graphs):",
 	 .kind = OPTION_CHOICE, OPTION_IN(diff_options, by), .choice = grouping_choice},
+	{"per-scope", .argument = "PATTERN",
+	 .help = "compare the times in each instance of such scopes, as in 'token *'",
+	 .kind = OPTION_TEXT, OPTION_IN(diff_options, scope)},
+	{"per-replay", .help = "compare the times in each replay of a graph",
+	 OPTION_IN(diff_options, is_by_replay)},
 	{"threshold", .argument = "PCT",
 	 .help = "only what changed by at least so many percent of A's total",
 	 .kind = OPTION_HANDLER, .take = take_threshold},
@@ -83,6 +91,11 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		return err;
 	if (first + 2 != argc)
 		return cli_usage(self, "two files, please");
+	if (options->scope && options->is_by_replay)
+		return cli_usage(self, "--per-scope or --per-replay, not both");
+	if ((options->scope || options->is_by_replay) &&
+	    groupings[options->by].by == SUMMARY_BY_API)
+		return cli_usage(self, "calls are not compared by instance or replay");
 	options->paths[0] = argv[first];
 	options->paths[1] = argv[first + 1];
 	return filter_options_read(self, &options->filter_options, &options->filter);
@@ -90,16 +103,18 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 
 static const char *row_state(const struct diff_row *row)
 {
-	if (row->a.count == 0)
+	if (row->a_activities == 0)
 		return "new";
-	return row->b.count == 0 ? "gone" : "both";
+	return row->b_activities == 0 ? "gone" : "both";
 }
 
-static void json_side(struct json *json, const char *key, const struct tally *tally)
+static void json_side(struct json *json, const char *key, const struct tally *tally,
+		      uint64_t activities)
 {
 	json_key(json, key);
 	json_object_begin(json);
 	json_put_u64(json, "count", tally->count);
+	json_put_u64(json, "activities", activities);
 	json_put_i64(json, "total_ns", tally->total_ns);
 	tally_put_json(json, "", tally);
 	json_put_u64(json, "untimed", tally->count - tally->timed);
@@ -109,10 +124,10 @@ static void json_side(struct json *json, const char *key, const struct tally *ta
 static void json_ratio(struct json *json, const struct diff_row *row)
 {
 	json_key(json, "ratio");
-	if (row->a.total_ns == 0)
+	if (row->base_ns == 0)
 		json_null(json);
 	else
-		json_double(json, (double)row->b.total_ns / (double)row->a.total_ns);
+		json_double(json, (double)(row->base_ns + row->change_ns) / (double)row->base_ns);
 }
 
 static void json_row(struct json *json, const struct diff_row *row)
@@ -120,10 +135,16 @@ static void json_row(struct json *json, const struct diff_row *row)
 	json_row_begin(json);
 	json_put_text(json, "name", row->name);
 	json_put_text(json, "state", row_state(row));
-	json_side(json, "a", &row->a);
-	json_side(json, "b", &row->b);
-	json_put_i64(json, "change_ns", diff_change_ns(row));
+	json_side(json, "a", &row->a, row->a_activities);
+	json_side(json, "b", &row->b, row->b_activities);
+	json_put_i64(json, "change_ns", row->change_ns);
 	json_ratio(json, row);
+	json_key(json, "probability");
+	if (isnan(row->probability))
+		json_null(json);
+	else
+		json_double(json, row->probability);
+	json_put_bool(json, "changed", row->has_changed);
 	json_object_end(json);
 }
 
@@ -144,6 +165,8 @@ static void json_table(struct json *json, const char *key, const struct diff_tab
 	json_array_end(json);
 	snprintf(hidden_key, sizeof(hidden_key), "%s_hidden", key);
 	json_put_u64(json, hidden_key, hidden);
+	snprintf(hidden_key, sizeof(hidden_key), "%s_changed", key);
+	json_put_u64(json, hidden_key, table->changed);
 }
 
 /* The two traces. */
@@ -183,6 +206,12 @@ static int print_json(const struct pair *pair, const struct diff_options *option
 	json_totals(&json, "a", pair, options, 0);
 	json_totals(&json, "b", pair, options, 1);
 	json_put_text(&json, "by", groupings[options->by].name);
+	json_put_text(&json, "compared",
+		      options->scope	      ? "instances"
+		      : options->is_by_replay ? "replays"
+					      : "activities");
+	json_put_u64(&json, "a_instances", table->a_parts);
+	json_put_u64(&json, "b_instances", table->b_parts);
 	json_put_double(&json, "threshold_percent", options->threshold_percent);
 	json_table(&json, "rows", table, options);
 	json_table(&json, "copies", copies, options);
@@ -191,33 +220,46 @@ static int print_json(const struct pair *pair, const struct diff_options *option
 	return CLI_OK;
 }
 
-static void put_change(struct columns *columns, const struct diff_row *row)
+/* Puts the means of the durations in both. */
+static void put_means(struct columns *columns, const struct diff_row *row)
 {
-	int64_t change_ns = diff_change_ns(row);
-	char text[HUMAN_CHARS];
+	const struct tally *sides[2] = {&row->a, &row->b};
 
-	columns_put(columns, "%s%s", change_ns > 0 ? "+" : "", human_ns((double)change_ns, text));
-	if (row->a.count == 0 || row->b.count == 0)
-		columns_put(columns, "%s", row_state(row));
-	else if (row->a.total_ns == 0)
-		columns_put(columns, "-");
-	else
-		columns_put(columns, "%+.1f", 100.0 * (double)change_ns / (double)row->a.total_ns);
+	for (int side = 0; side < 2; side++) {
+		if (sides[side]->timed)
+			columns_put_ns(columns, tally_mean(sides[side]));
+		else
+			columns_put_none(columns);
+	}
 }
 
-static void put_side(struct columns *columns, const struct tally *tally)
+static void put_row(struct columns *columns, const struct diff_table *table,
+		    const struct diff_row *row)
 {
 	char text[HUMAN_CHARS];
 
-	if (tally->count == 0) {
-		columns_put(columns, "-");
-		columns_put(columns, "-");
-		columns_put(columns, "-");
-		return;
+	if (table->a_parts) {
+		columns_put(columns, "%.4g", (double)row->a_activities / table->a_parts);
+		columns_put(columns, "%.4g",
+			    table->b_parts ? (double)row->b_activities / table->b_parts : 0);
+	} else {
+		columns_put_count(columns, row->a_activities);
+		columns_put_count(columns, row->b_activities);
 	}
-	columns_put(columns, "%s", human_count(tally->count, text));
-	columns_put(columns, "%s", human_ns((double)tally->total_ns, text));
-	columns_put(columns, "%s", human_ns(tally_mean(tally), text));
+	put_means(columns, row);
+	columns_put(columns, "%s%s", row->change_ns > 0 ? "+" : "",
+		    human_ns((double)row->change_ns, text));
+	if (row->a_activities == 0 || row->b_activities == 0)
+		columns_put(columns, "%s", row_state(row));
+	else if (row->base_ns == 0)
+		columns_put(columns, "-");
+	else
+		columns_put(columns, "%+.1f",
+			    100.0 * (double)row->change_ns / (double)row->base_ns);
+	if (isnan(row->probability))
+		columns_put(columns, "-");
+	else
+		columns_put(columns, "%.2g", row->probability);
 }
 
 /* The name of a node ends with that of its kernel. */
@@ -233,36 +275,36 @@ static void put_row_name(struct columns *columns, const char *name)
 		columns_put(columns, "%s", kernel_names_text(name));
 }
 
+/* Prints what changed, if anything did. */
 static int print_table(const struct diff_table *table, const char *head,
-		       const struct diff_options *options)
+		       const struct diff_options *options, uint32_t *ret_shown)
 {
-	const char *heads[] = {"?count A", "?total A", "?mean A", "?count B", "?total B",
-			       "?mean B",  "change",   "%",	  head,	      NULL};
-	uint32_t shown = 0, hidden = 0, more = 0;
+	const char *heads[] = {"?count A", "?count B", "?mean A", "?mean B", "change",
+			       "%",	   "?p",       head,	  NULL};
+	uint32_t shown = 0, more = 0;
 	struct columns columns;
 
 	columns_init(&columns, heads);
 	for (uint32_t i = 0; i < table->count; i++) {
 		const struct diff_row *row = &table->rows[i];
 
-		if (!diff_is_notable(row, options->threshold_percent)) {
-			hidden++;
-		} else if (options->limit && shown == options->limit) {
+		if (!row->has_changed || !diff_is_notable(row, options->threshold_percent))
+			continue;
+		if (options->limit && shown == options->limit) {
 			more++;
-		} else {
-			put_side(&columns, &row->a);
-			put_side(&columns, &row->b);
-			put_change(&columns, row);
-			put_row_name(&columns, row->name);
-			shown++;
+			continue;
 		}
+		put_row(&columns, table, row);
+		put_row_name(&columns, row->name);
+		shown++;
 	}
 	if (shown && columns_print(&columns) < 0)
 		return cli_fail("out of memory");
 	if (more)
 		printf("... %u more (--limit 0 shows all)\n", more);
-	if (hidden)
-		printf("... %u changed by less than %g %%\n", hidden, options->threshold_percent);
+	if (shown && shown + more < table->count)
+		printf("... %u did not change\n", table->count - shown - more);
+	*ret_shown = shown;
 	return CLI_OK;
 }
 
@@ -291,33 +333,65 @@ static void print_totals(const struct pair *pair, const struct diff_options *opt
 	printf("\n\n");
 }
 
+/* Prints the tables of what changed. */
 static int print_text(const struct pair *pair, const struct diff_options *options,
 		      const struct diff_table *table, const struct diff_table *copies)
 {
+	uint32_t shown = 0, shown_copies = 0;
 	int err;
 
 	print_totals(pair, options);
-	err = print_table(table, groupings[options->by].head, options);
-	if (err == CLI_OK && copies->count) {
+	if (options->scope || options->is_by_replay)
+		printf("%s  %u -> %u; counts and times are those of one\n\n",
+		       options->scope ? "instances" : "replays  ", table->a_parts, table->b_parts);
+	err = print_table(table, groupings[options->by].head, options, &shown);
+	if (err == CLI_OK && shown && copies->changed)
 		putchar('\n');
-		err = print_table(copies, "<what", options);
-	}
+	if (err == CLI_OK)
+		err = print_table(copies, "<what", options, &shown_copies);
+	if (err == CLI_OK && shown + shown_copies == 0)
+		printf("nothing changed: %u rows have the same counts, and their times differ by "
+		       "less than %g %% or than their spread explains\n",
+		       table->count + copies->count,
+		       fmax(DIFF_LEAST_PERCENT, options->threshold_percent));
 	return err;
+}
+
+/* Whether both traces have what is compared. CLI_OK, or CLI_FAILED after a message. */
+static int check_parts(const struct diff_options *options, const struct diff_table *table)
+{
+	if (!options->scope && !options->is_by_replay)
+		return CLI_OK;
+	for (int side = 0; side < 2; side++) {
+		if (side ? table->b_parts : table->a_parts)
+			continue;
+		if (options->scope)
+			return cli_fail("%s: no scope \"%s\"; dagtap scopes lists them",
+					options->paths[side], options->scope);
+		return cli_fail("%s: no graph was launched", options->paths[side]);
+	}
+	return CLI_OK;
 }
 
 static int compare(const struct pair *pair, const struct diff_options *options)
 {
-	enum summary_by by = groupings[options->by].by;
+	struct diff_query query = {.by = groupings[options->by].by,
+				   .scope = options->scope,
+				   .is_by_replay = options->is_by_replay};
+	bool has_copies = query.by == SUMMARY_BY_KERNEL;
 	struct diff_table table = {0}, copies = {0};
-	int err = diff_make(pair->traces[0], pair->traces[1], by, &table);
+	int err = diff_make(pair->traces[0], pair->traces[1], &query, &table);
 
-	if (err == 0 && by == SUMMARY_BY_KERNEL)
-		err = diff_make(pair->traces[0], pair->traces[1], SUMMARY_BY_COPY, &copies);
+	query.by = SUMMARY_BY_COPY;
+	if (err == 0 && has_copies)
+		err = diff_make(pair->traces[0], pair->traces[1], &query, &copies);
 	if (err < 0)
 		err = cli_fail("out of memory");
-	else if (options->json)
-		err = print_json(pair, options, &table, &copies);
 	else
+		err = check_parts(options, &table);
+	if (err == CLI_OK && options->json)
+		err = print_json(pair, options, &table, &copies);
+	else if (err == CLI_OK)
 		err = print_text(pair, options, &table, &copies);
 	diff_release(&table);
 	diff_release(&copies);

@@ -49,14 +49,15 @@ static void expect_row(const struct diff_table *table, uint32_t row, const char 
 		       int64_t change_ns)
 {
 	assert_string_equal(table->rows[row].name, name);
-	assert_int_equal(diff_change_ns(&table->rows[row]), change_ns);
+	assert_int_equal(table->rows[row].change_ns, change_ns);
 }
 
 static void rows_meet_by_name(void **state)
 {
 	struct diff_table table;
 
-	assert_int_equal(diff_make(&a, &b, SUMMARY_BY_KERNEL, &table), 0);
+	assert_int_equal(diff_make(&a, &b, &(struct diff_query){.by = SUMMARY_BY_KERNEL}, &table),
+			 0);
 	assert_int_equal(table.count, 4);
 	expect_row(&table, 0, "slower", 250 - 200);
 	assert_int_equal(table.rows[0].a.count, 2);
@@ -74,7 +75,7 @@ static void copies_stand_alone(void **state)
 {
 	struct diff_table table;
 
-	assert_int_equal(diff_make(&a, &b, SUMMARY_BY_COPY, &table), 0);
+	assert_int_equal(diff_make(&a, &b, &(struct diff_query){.by = SUMMARY_BY_COPY}, &table), 0);
 	assert_int_equal(table.count, 1);
 	assert_int_equal(table.rows[0].a.count, 1);
 	assert_int_equal(table.rows[0].a_bytes, 64);
@@ -87,7 +88,8 @@ static void thresholds(void **state)
 {
 	struct diff_table table;
 
-	assert_int_equal(diff_make(&a, &b, SUMMARY_BY_KERNEL, &table), 0);
+	assert_int_equal(diff_make(&a, &b, &(struct diff_query){.by = SUMMARY_BY_KERNEL}, &table),
+			 0);
 	assert_true(diff_is_notable(&table.rows[0], 25));
 	assert_false(diff_is_notable(&table.rows[0], 25.1));
 	assert_true(diff_is_notable(&table.rows[1], 1000));
@@ -102,10 +104,13 @@ static void an_empty_trace(void **state)
 	static const struct trace nothing = {.strings = a_texts, .strings_count = 1};
 	struct diff_table table;
 
-	assert_int_equal(diff_make(&nothing, &nothing, SUMMARY_BY_KERNEL, &table), 0);
+	assert_int_equal(diff_make(&nothing, &nothing,
+				   &(struct diff_query){.by = SUMMARY_BY_KERNEL}, &table),
+			 0);
 	assert_int_equal(table.count, 0);
 	diff_release(&table);
-	assert_int_equal(diff_make(&nothing, &b, SUMMARY_BY_KERNEL, &table), 0);
+	assert_int_equal(
+		diff_make(&nothing, &b, &(struct diff_query){.by = SUMMARY_BY_KERNEL}, &table), 0);
 	assert_int_equal(table.count, 3);
 	diff_release(&table);
 }
@@ -148,7 +153,8 @@ static void nodes_are_named_by_graph_and_place(void **state)
 	};
 	struct diff_table table;
 
-	assert_int_equal(diff_make(&trace, &trace, SUMMARY_BY_NODE, &table), 0);
+	assert_int_equal(
+		diff_make(&trace, &trace, &(struct diff_query){.by = SUMMARY_BY_NODE}, &table), 0);
 	assert_int_equal(table.count, 3);
 	assert_string_equal(table.rows[0].name, "graph 3 (node not known)");
 	assert_string_equal(table.rows[1].name, "graph 3 node 0: same");
