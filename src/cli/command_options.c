@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/suggest.h"
 
 /* What getopt_long returns for the table's row I is FIRST_ROW + I, and for --help HELP_ROW. No
  * character has such a value. */
@@ -121,6 +122,23 @@ static const struct cli_option *find(const struct cli_command *self, int found)
 	return option->name ? option : NULL;
 }
 
+/* WORD is an option that getopt_long has refused, with a message. Tells which one may be meant. */
+static int refuse(const struct cli_command *self, const char *word)
+{
+	struct suggestion suggestion = {0};
+	char name[HELP_CHARS];
+
+	if (strncmp(word, "--", 2) != 0)
+		return cli_usage(self, "see dagtap help %s", self->name);
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	suggestion.typed = name;
+	for (const struct cli_option *option = self->options; option->name; option++)
+		suggest(&suggestion, option->name);
+	if (suggestion.word && strcmp(suggestion.word, name) != 0)
+		return cli_usage(self, "did you mean --%s?", suggestion.word);
+	return cli_usage(self, "see dagtap help %s", self->name);
+}
+
 int options_parse(const struct cli_command *self, int argc, char **argv, void *values,
 		  int *ret_first)
 {
@@ -140,7 +158,7 @@ int options_parse(const struct cli_command *self, int argc, char **argv, void *v
 		if (found == 'h' || found == HELP_ROW)
 			err = CLI_HELP;
 		else if (!option)
-			err = cli_usage(self, "see dagtap %s --help", self->name);
+			err = refuse(self, argv[optind - 1]);
 		else
 			err = store(self, option, optarg, values);
 	}

@@ -10,6 +10,7 @@
 #include "cli/launcher.h"
 #include "cli/man_page.h"
 #include "cli/shell_completion.h"
+#include "cli/suggest.h"
 #include "format/read.h"
 
 static const struct cli_command *const commands[] = {
@@ -26,7 +27,7 @@ static void print_overview(FILE *out)
 		"Every piece of work a GPU did, each kernel inside a replayed graph included.\n\n");
 	for (size_t i = 0; commands[i]; i++)
 		fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->help);
-	fprintf(out, "\ndagtap COMMAND --help says more. FILE is a .dagtap, a .spool or a folder of"
+	fprintf(out, "\ndagtap help COMMAND says more. FILE is a .dagtap, a .spool or a folder of"
 		     " spools,\nor another tool's trace:\n");
 	for (size_t i = 0; (format = read_format_at(i)); i++)
 		fprintf(out, "  %-10s %s\n", format->extension, format->help);
@@ -47,6 +48,39 @@ static const struct cli_command *find_command(const char *word)
 			return commands[i];
 	}
 	return NULL;
+}
+
+/* Tells that there is no command WORD, and which one may be meant. */
+static int fail_command(const char *word)
+{
+	struct suggestion suggestion = {.typed = word};
+
+	for (size_t i = 0; commands[i]; i++)
+		suggest(&suggestion, commands[i]->name);
+	if (suggestion.word)
+		cli_fail("no command \"%s\"; did you mean %s?", word, suggestion.word);
+	else
+		cli_fail("no command \"%s\"; dagtap --help lists them", word);
+	return CLI_USAGE;
+}
+
+static int print_version(void)
+{
+	printf("dagtap %s\n", DAGTAP_VERSION);
+	return cli_finish_stdout();
+}
+
+/* dagtap help [COMMAND] */
+static int print_help(int argc, char **argv)
+{
+	const struct cli_command *command;
+
+	if (argc == 0) {
+		print_overview(stdout);
+		return cli_finish_stdout();
+	}
+	command = find_command(argv[0]);
+	return command ? help_print(command) : fail_command(argv[0]);
 }
 
 /* dagtap --man NAME TEXT: what the build runs to make the manual pages. */
@@ -97,14 +131,10 @@ int main(int argc, char **argv)
 		print_overview(stderr);
 		return CLI_USAGE;
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("dagtap %s\n", DAGTAP_VERSION);
-		return cli_finish_stdout();
-	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
-		print_overview(stdout);
-		return cli_finish_stdout();
-	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version"))
+		return print_version();
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return print_help(argc - 2, argv + 2);
 	if (!strcmp(argv[1], "--man"))
 		return print_man(argc - 2, argv + 2);
 	if (!strcmp(argv[1], "--completion"))
@@ -114,6 +144,5 @@ int main(int argc, char **argv)
 		result = command->run(command, argc - 1, argv + 1);
 		return result == CLI_HELP ? help_print(command) : result;
 	}
-	cli_fail("no command \"%s\"; dagtap --help lists them", argv[1]);
-	return CLI_USAGE;
+	return fail_command(argv[1]);
 }

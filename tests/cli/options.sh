@@ -62,6 +62,24 @@ expect_code 2 softgpu
 expect_code 2 summary a b
 expect_code 2 diff a
 
+# What may be meant.
+expect_code 2 sumary no.dagtap
+expect_line err 'no command "sumary"; did you mean summary?'
+expect_code 2 xyzzy
+expect_line err 'no command "xyzzy"; dagtap --help lists them'
+expect_code 2 help gasp
+expect_line err 'did you mean gaps?'
+expect_code 2 summary --kernal x no.dagtap
+expect_line err "did you mean --kernel?"
+expect_code 2 export --fromat=csv no.dagtap
+expect_line err "did you mean --format?"
+expect_code 2 summary --xyzzy no.dagtap
+expect_line err "see dagtap help summary"
+expect_code 0 version
+expect_line out "dagtap "
+expect_code 0 help
+expect_line out "usage: dagtap COMMAND"
+
 # The help of each command, in three forms, names its options; so does its manual page.
 for command in $commands; do
 	expect_code 0 $command --help
@@ -70,6 +88,8 @@ for command in $commands; do
 	expect_code 0 $command -h
 	cmp -s out $command.help || fail "$command -h is not $command --help"
 	expect_code 0 $command --hel
+	expect_code 0 help $command
+	cmp -s out $command.help || fail "help $command is not $command --help"
 	expect_code 0 --man $command "$SOURCE_DIR/docs/man/dagtap-$command.man"
 	mv out dagtap-$command.1
 	expect_line dagtap-$command.1 ".TH DAGTAP-${command^^} 1"
