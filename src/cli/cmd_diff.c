@@ -28,6 +28,7 @@ struct diff_options {
 	struct filter_options filter_options;
 	struct filter filter;
 	bool full_names;
+	bool csv;
 	bool json;
 };
 
@@ -78,6 +79,8 @@ static const struct cli_option options_of_diff[] = {
 	 OPTION_IN(diff_options, limit)},
 	FILTER_OPTIONS(diff_options, filter_options),
 	KERNEL_NAMES_OPTION(diff_options, full_names),
+	{"csv", .help = "print the table as CSV: numbers without units, times in ns",
+	 OPTION_IN(diff_options, csv)},
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(diff_options, json)},
 	{0},
 };
@@ -91,6 +94,10 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		return err;
 	if (first + 2 != argc)
 		return cli_usage(self, "two files, please");
+	if (options->csv && options->json)
+		return cli_usage(self, "--json or --csv, not both");
+	if (options->limit == ROWS_DEFAULT)
+		options->limit = options->csv ? 0 : 30;
 	if (options->scope && options->is_by_replay)
 		return cli_usage(self, "--per-scope or --per-replay, not both");
 	if ((options->scope || options->is_by_replay) &&
@@ -229,7 +236,7 @@ static void put_means(struct columns *columns, const struct diff_row *row)
 		if (sides[side]->timed)
 			columns_put_ns(columns, tally_mean(sides[side]));
 		else
-			columns_put_none(columns);
+			columns_put_none(columns, COLUMN_NS);
 	}
 }
 
@@ -247,8 +254,11 @@ static void put_row(struct columns *columns, const struct diff_table *table,
 		columns_put_count(columns, row->b_activities);
 	}
 	put_means(columns, row);
-	columns_put(columns, "%s%s", row->change_ns > 0 ? "+" : "",
-		    human_ns((double)row->change_ns, text));
+	if (columns->is_csv)
+		columns_put_ns(columns, (double)row->change_ns);
+	else
+		columns_put(columns, "%s%s", row->change_ns > 0 ? "+" : "",
+			    human_ns((double)row->change_ns, text));
 	if (row->a_activities == 0 || row->b_activities == 0)
 		columns_put(columns, "%s", row_state(row));
 	else if (row->base_ns == 0)
@@ -285,6 +295,9 @@ static int print_table(const struct diff_table *table, const char *head,
 	struct columns columns;
 
 	columns_init(&columns, heads);
+	columns.is_csv = options->csv;
+	for (int i = 2; i < 5; i++) /* the means and the change, also without rows */
+		columns.units[i] = COLUMN_NS;
 	for (uint32_t i = 0; i < table->count; i++) {
 		const struct diff_row *row = &table->rows[i];
 
@@ -298,13 +311,15 @@ static int print_table(const struct diff_table *table, const char *head,
 		put_row_name(&columns, row->name);
 		shown++;
 	}
-	if (shown && columns_print(&columns) < 0)
+	if ((shown || options->csv) && columns_print(&columns) < 0)
 		return cli_fail("out of memory");
+	*ret_shown = shown;
+	if (options->csv)
+		return CLI_OK;
 	if (more)
 		printf("... %u more (--limit 0 shows all)\n", more);
 	if (shown && shown + more < table->count)
 		printf("... %u did not change\n", table->count - shown - more);
-	*ret_shown = shown;
 	return CLI_OK;
 }
 
@@ -340,6 +355,8 @@ static int print_text(const struct pair *pair, const struct diff_options *option
 	uint32_t shown = 0, shown_copies = 0;
 	int err;
 
+	if (options->csv)
+		return print_table(table, groupings[options->by].head, options, &shown);
 	print_totals(pair, options);
 	if (options->scope || options->is_by_replay)
 		printf("%s  %u -> %u; counts and times are those of one\n\n",
@@ -400,7 +417,7 @@ static int compare(const struct pair *pair, const struct diff_options *options)
 
 static int diff(const struct cli_command *self, int argc, char **argv)
 {
-	struct diff_options options = {.limit = 30};
+	struct diff_options options = {.limit = ROWS_DEFAULT};
 	struct pair pair = {0};
 	int err = parse(self, argc, argv, &options);
 
@@ -416,7 +433,8 @@ static int diff(const struct cli_command *self, int argc, char **argv)
 			pair.totals[side] = summary_count(pair.traces[side]);
 	}
 	if (err == CLI_OK)
-		kernel_names_use((const struct trace *const *)pair.traces, 2, options.full_names);
+		kernel_names_use((const struct trace *const *)pair.traces, 2,
+				 options.full_names || options.csv);
 	if (err == CLI_OK)
 		err = compare(&pair, &options);
 	for (int side = 0; side < 2; side++) {

@@ -9,6 +9,7 @@
 #include "cli/columns.h"
 #include "cli/command_options.h"
 #include "cli/filter_options.h"
+#include "cli/help.h"
 #include "cli/human.h"
 #include "cli/kernel_names.h"
 #include "cli/path_names.h"
@@ -21,6 +22,7 @@ struct gaps_options {
 	struct filter_options filter_options;
 	struct filter filter;
 	bool full_names;
+	bool csv;
 	bool json;
 };
 
@@ -29,6 +31,8 @@ static const struct cli_option options_of_gaps[] = {
 	 .kind = OPTION_NUMBER, OPTION_IN(gaps_options, limit)},
 	FILTER_OPTIONS(gaps_options, filter_options),
 	KERNEL_NAMES_OPTION(gaps_options, full_names),
+	{"csv", .help = "print the table as CSV: numbers without units, times in ns",
+	 OPTION_IN(gaps_options, csv)},
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(gaps_options, json)},
 	{0},
 };
@@ -107,14 +111,17 @@ static void put_call(struct columns *columns, const struct trace *trace, const s
 	const struct gap_part *part = &gaps->calls.rows[gap->first_call];
 	char time[HUMAN_CHARS], count[HUMAN_CHARS];
 
-	if (gap->calls == 0)
+	if (columns->is_csv)
+		columns_put(columns, "%s", gap->calls ? trace_text(trace, part->name) : "");
+	else if (gap->calls == 0)
 		columns_put(columns, "none");
 	else
 		columns_put(columns, "%s in %s %s", human_ns((double)part->ns, time),
 			    human_count(part->count, count), trace_text(trace, part->name));
 }
 
-static int print_text(const struct trace *trace, const struct gaps *gaps, const char *path)
+static int print_text(const struct trace *trace, const struct gaps_options *options,
+		      const struct gaps *gaps)
 {
 	static const char *const heads[] = {"idle",   "at",	"?GPU",	  "<for",
 					    "<scope", "~calls", "~until", NULL};
@@ -124,10 +131,13 @@ static int print_text(const struct trace *trace, const struct gaps *gaps, const 
 
 	path_bounds(trace, &begin_ns, &end_ns);
 	if (gaps->found == 0)
-		return cli_fail("%s: no GPU has a gap between two activities", path);
-	printf("%s gap%s", human_count(gaps->found, text), human_ending(gaps->found));
-	printf(", %s in all\n", human_ns((double)gaps->total_ns, text));
+		return cli_fail("%s: no GPU has a gap between two activities", options->path);
+	if (!options->csv) {
+		printf("%s gap%s", human_count(gaps->found, text), human_ending(gaps->found));
+		printf(", %s in all\n", human_ns((double)gaps->total_ns, text));
+	}
 	columns_init(&columns, heads);
+	columns.is_csv = options->csv;
 	for (uint32_t i = 0; i < gaps->count; i++) {
 		const struct gap *gap = &gaps->rows[i];
 
@@ -142,7 +152,7 @@ static int print_text(const struct trace *trace, const struct gaps *gaps, const 
 	}
 	if (columns_print(&columns) < 0)
 		return cli_fail("out of memory");
-	if (gaps->count < gaps->found)
+	if (gaps->count < gaps->found && !options->csv)
 		printf("... %u more (--limit 0 shows all)\n", gaps->found - gaps->count);
 	return CLI_OK;
 }
@@ -167,7 +177,7 @@ static int print(const struct trace *trace, const struct gaps_options *options)
 		print_json(trace, options, &gaps);
 		err = CLI_OK;
 	} else {
-		err = print_text(trace, &gaps, options->path);
+		err = print_text(trace, options, &gaps);
 	}
 	gaps_release(&gaps);
 	dependencies_release(&deps);
@@ -177,7 +187,7 @@ static int print(const struct trace *trace, const struct gaps_options *options)
 
 static int gaps(const struct cli_command *self, int argc, char **argv)
 {
-	struct gaps_options options = {.limit = 10};
+	struct gaps_options options = {.limit = ROWS_DEFAULT};
 	struct trace *trace;
 	int err = options_parse_file(self, argc, argv, &options, &options.path);
 
@@ -185,9 +195,13 @@ static int gaps(const struct cli_command *self, int argc, char **argv)
 		err = filter_options_read(self, &options.filter_options, &options.filter);
 	if (err != CLI_OK)
 		return err;
+	if (options.csv && options.json)
+		return cli_usage(self, "--json or --csv, not both");
+	if (options.limit == ROWS_DEFAULT)
+		options.limit = options.csv ? 0 : 10;
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
-	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names);
+	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names || options.csv);
 	err = print(trace, &options);
 	if (err == CLI_OK)
 		err = cli_tell_damage(trace, options.path);

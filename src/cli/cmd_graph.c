@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/table.h"
+#include "cli/columns.h"
 #include "cli/command_options.h"
 #include "cli/graph_advise.h"
 #include "cli/help.h"
@@ -57,6 +58,8 @@ static const struct cli_option options_of_graph[] = {
 	 .kind = OPTION_NUMBER, OPTION_IN(graph_options, top)},
 	FILTER_OPTIONS(graph_options, filter_options),
 	KERNEL_NAMES_OPTION(graph_options, full_names),
+	{"csv", .help = "print the table as CSV: numbers without units, times in ns",
+	 OPTION_IN(graph_options, csv)},
 	{"json", .help = "print JSON (docs/json.md)", .kind = OPTION_HANDLER, .take = take_json},
 	{"dot", .help = "print Graphviz", .kind = OPTION_HANDLER, .take = take_dot},
 	{"advise", .help = "instead: which nodes are updated between replays",
@@ -75,8 +78,14 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		err = filter_options_read(self, &options->filter_options, &options->filter);
 	if (err == CLI_OK && options->is_advice && filter_is_given(&options->filter))
 		err = cli_usage(self, "--advise is about whole graphs, without a filter");
-	if (err == CLI_OK && options->top && options->sort == GRAPH_SORT_NODE)
+	if (err == CLI_OK && options->csv && (options->output != OUTPUT_TEXT || options->is_advice))
+		err = cli_usage(self, "--csv goes with neither --json, --dot nor --advise");
+	if (options->csv && !options->top)
+		options->top = UINT32_MAX;
+	else if (options->top && options->sort == GRAPH_SORT_NODE)
 		options->sort = GRAPH_SORT_MEAN;
+	if (options->limit == ROWS_DEFAULT)
+		options->limit = options->csv ? 0 : 30;
 	return err;
 }
 
@@ -233,7 +242,7 @@ static int print(const struct trace *trace, const struct graph_options *options)
 
 static int graph(const struct cli_command *self, int argc, char **argv)
 {
-	struct graph_options options = {.limit = 30};
+	struct graph_options options = {.limit = ROWS_DEFAULT};
 	struct trace *trace;
 	int err = parse(self, argc, argv, &options);
 
@@ -241,7 +250,7 @@ static int graph(const struct cli_command *self, int argc, char **argv)
 		return err;
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
-	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names);
+	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names || options.csv);
 	if (has_wanted(trace, &options))
 		err = print(trace, &options);
 	else

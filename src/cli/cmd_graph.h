@@ -20,6 +20,7 @@ struct graph_options {
 	struct filter_options filter_options;
 	struct filter filter;
 	bool full_names;
+	bool csv;
 	bool is_advice;
 };
 

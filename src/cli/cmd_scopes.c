@@ -24,6 +24,7 @@ struct scopes_options {
 	struct filter_options filter_options;
 	struct filter filter;
 	bool full_names;
+	bool csv;
 	bool json;
 };
 
@@ -44,6 +45,8 @@ static const struct cli_option options_of_scopes[] = {
 	 .kind = OPTION_HANDLER, .take = take_limit},
 	FILTER_OPTIONS(scopes_options, filter_options),
 	KERNEL_NAMES_OPTION(scopes_options, full_names),
+	{"csv", .help = "print the table as CSV: numbers without units, times in ns",
+	 OPTION_IN(scopes_options, csv)},
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(scopes_options, json)},
 	{0},
 };
@@ -59,6 +62,8 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		return cli_usage(self, "one file, please, and at most one scope");
 	options->path = argv[first];
 	options->pattern = first + 2 == argc ? argv[first + 1] : NULL;
+	if (options->csv && options->json)
+		return cli_usage(self, "--json or --csv, not both");
 	if (options->nth != NO_NTH && !options->pattern)
 		return cli_usage(self, "--nth goes with a scope");
 	return filter_options_read(self, &options->filter_options, &options->filter);
@@ -136,6 +141,7 @@ static int print(const struct trace *trace, const struct scopes_options *options
 		.file = options->path,
 		.pattern = options->pattern,
 		.limit = options->limit,
+		.is_csv = options->csv,
 		.trace = trace,
 	};
 	int err = options->pattern ? find_instances(&result, options->nth)
@@ -161,10 +167,10 @@ static int scopes(const struct cli_command *self, int argc, char **argv)
 	if (err != CLI_OK)
 		return err;
 	if (!options.has_limit)
-		options.limit = options.json ? 0 : TEXT_ROWS;
+		options.limit = options.json || options.csv ? 0 : TEXT_ROWS;
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
-	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names);
+	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names || options.csv);
 	err = filter_options_apply(&options.filter, options.path, trace);
 	if (err == CLI_OK)
 		err = print(trace, &options);

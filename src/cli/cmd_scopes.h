@@ -17,6 +17,7 @@ struct scopes_comparison {
 struct scopes_result {
 	const char *file;    /* of the trace */
 	const char *pattern; /* NULL: all scopes, in groups */
+	bool is_csv;	     /* instead of the text: the groups, or the instances, as CSV */
 	uint32_t limit;	     /* rows shown of each table, 0 = all */
 	const struct trace *trace;
 	struct scope_groups groups; /* without a pattern */

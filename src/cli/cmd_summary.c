@@ -9,6 +9,7 @@
 #include "cli/columns.h"
 #include "cli/command_options.h"
 #include "cli/filter_options.h"
+#include "cli/help.h"
 #include "cli/human.h"
 #include "cli/kernel_names.h"
 #include "cli/tally_output.h"
@@ -22,6 +23,7 @@ struct summary_options {
 	struct filter_options filter_options;
 	struct filter filter;
 	bool full_names;
+	bool csv;
 	bool json;
 };
 
@@ -32,7 +34,7 @@ static const struct {
 } groupings[] = {
 	{"kernel", SUMMARY_BY_KERNEL, "<kernel"}, {"stream", SUMMARY_BY_STREAM, "<stream"},
 	{"graph", SUMMARY_BY_GRAPH, "<graph"},	  {"scope", SUMMARY_BY_SCOPE, ">scope"},
-	{"api", SUMMARY_BY_API, "<call"},
+	{"api", SUMMARY_BY_API, "<call"},	  {"copy", SUMMARY_BY_COPY, "<what"},
 };
 
 #define GROUPING_COUNT (sizeof(groupings) / sizeof(groupings[0]))
@@ -51,6 +53,8 @@ static const struct cli_option options_of_summary[] = {
 	 OPTION_IN(summary_options, limit)},
 	FILTER_OPTIONS(summary_options, filter_options),
 	KERNEL_NAMES_OPTION(summary_options, full_names),
+	{"csv", .help = "print the table as CSV: numbers without units, times in ns",
+	 OPTION_IN(summary_options, csv)},
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(summary_options, json)},
 	{0},
 };
@@ -182,8 +186,9 @@ static void put_row(struct columns *columns, const struct summary_row *row, int6
 }
 
 static int print_table(const struct trace *trace, enum summary_by by, const char *head,
-		       uint32_t limit)
+		       const struct summary_options *options)
 {
+	uint32_t limit = options->limit;
 	const char *heads[] = {"count", "total", "?%", TALLY_HEADS, head, NULL};
 	const char *copy_heads[] = {"count", "total", "?%", TALLY_HEADS, "?bytes", head, NULL};
 	struct summary_table table;
@@ -195,13 +200,14 @@ static int print_table(const struct trace *trace, enum summary_by by, const char
 	if (limit == 0 || limit > table.count)
 		limit = table.count;
 	columns_init(&columns, by == SUMMARY_BY_COPY ? copy_heads : heads);
+	columns.is_csv = options->csv;
 	for (uint32_t i = 0; i < table.count; i++)
 		all_ns = tally_sum(all_ns, table.rows[i].tally.total_ns);
 	for (uint32_t i = 0; i < limit; i++)
 		put_row(&columns, &table.rows[i], all_ns, by == SUMMARY_BY_COPY);
-	if (table.count && columns_print(&columns) < 0)
+	if ((table.count || options->csv) && columns_print(&columns) < 0)
 		return cli_fail("out of memory");
-	if (limit < table.count)
+	if (limit < table.count && !options->csv)
 		printf("... %u more (--limit 0 shows all)\n", table.count - limit);
 	summary_release(&table);
 	return CLI_OK;
@@ -213,18 +219,20 @@ static int print_text(const struct trace *trace, const struct summary_options *o
 	enum summary_by by = groupings[options->by].by;
 	int err;
 
-	print_totals(trace, &totals);
-	err = print_table(trace, by, groupings[options->by].head, options->limit);
-	if (err == CLI_OK && by == SUMMARY_BY_KERNEL && totals.copies + totals.memsets) {
+	if (!options->csv)
+		print_totals(trace, &totals);
+	err = print_table(trace, by, groupings[options->by].head, options);
+	if (err == CLI_OK && !options->csv && by == SUMMARY_BY_KERNEL &&
+	    totals.copies + totals.memsets) {
 		putchar('\n');
-		err = print_table(trace, SUMMARY_BY_COPY, "<what", options->limit);
+		err = print_table(trace, SUMMARY_BY_COPY, "<what", options);
 	}
 	return err == CLI_OK ? cli_finish_stdout() : err;
 }
 
 static int summary(const struct cli_command *self, int argc, char **argv)
 {
-	struct summary_options options = {.limit = 30};
+	struct summary_options options = {.limit = ROWS_DEFAULT};
 	struct trace *trace;
 	int err = options_parse_file(self, argc, argv, &options, &options.path);
 
@@ -232,9 +240,13 @@ static int summary(const struct cli_command *self, int argc, char **argv)
 		err = filter_options_read(self, &options.filter_options, &options.filter);
 	if (err != CLI_OK)
 		return err;
+	if (options.csv && options.json)
+		return cli_usage(self, "--json or --csv, not both");
+	if (options.limit == ROWS_DEFAULT)
+		options.limit = options.csv ? 0 : 30;
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
-	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names);
+	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names || options.csv);
 	err = filter_options_apply(&options.filter, options.path, trace);
 	if (err == CLI_OK)
 		err = options.json ? print_json(trace, &options) : print_text(trace, &options);

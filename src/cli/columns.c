@@ -94,8 +94,9 @@ void columns_put_share(struct columns *columns, double share)
 	columns_put(columns, columns->is_csv ? "%.9g" : "%.1f", 100 * share);
 }
 
-void columns_put_none(struct columns *columns)
+void columns_put_none(struct columns *columns, enum column_unit unit)
 {
+	put_unit(columns, unit);
 	columns_put(columns, "%s", columns->is_csv ? "" : "-");
 }
 

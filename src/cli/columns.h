@@ -10,6 +10,9 @@
 
 #define COLUMN_MAX 16
 
+/* As a command's default number of rows: all in CSV, else as many as the help says. */
+#define ROWS_DEFAULT UINT32_MAX
+
 enum column_unit { COLUMN_PLAIN, COLUMN_NS, COLUMN_BYTES };
 
 struct columns {
@@ -43,7 +46,7 @@ void columns_put_bytes(struct columns *columns, uint64_t bytes);
 
 /* Add a share of 1 as a percentage, and the absence of a value: "-", in CSV nothing. */
 void columns_put_share(struct columns *columns, double share);
-void columns_put_none(struct columns *columns);
+void columns_put_none(struct columns *columns, enum column_unit unit);
 
 /* Prints the table and frees its cells. Returns 0, or -ENOMEM if a cell could not be added; then
  * it prints nothing. */

@@ -16,7 +16,7 @@ static void put_node(struct columns *columns, const struct trace *trace, uint32_
 	if (stats->gap.timed)
 		columns_put_ns(columns, tally_mean(&stats->gap));
 	else
-		columns_put_none(columns);
+		columns_put_none(columns, COLUMN_NS);
 	tally_put_cells(columns, &stats->duration);
 	columns_put(columns, "%s", stats->is_critical ? "*" : "");
 	columns_put(columns, "%s%s%s",
@@ -102,6 +102,7 @@ static int print_top(const struct trace *trace, const struct graph_options *opti
 	struct columns columns;
 
 	columns_init(&columns, heads);
+	columns.is_csv = options->csv;
 	for (uint32_t i = 0; i < shown; i++) {
 		uint32_t node = facts->nodes.rows[i];
 
@@ -110,7 +111,7 @@ static int print_top(const struct trace *trace, const struct graph_options *opti
 	}
 	if (columns_print(&columns) < 0)
 		return cli_fail("out of memory");
-	if (shown < facts->nodes.count)
+	if (shown < facts->nodes.count && !options->csv)
 		printf("... %u more\n", facts->nodes.count - shown);
 	return CLI_OK;
 }

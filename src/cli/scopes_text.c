@@ -11,20 +11,6 @@
 /* Rows of each comparison, if --limit gives no smaller number. */
 #define COMPARISON_ROWS 8
 
-static void put_ns(struct columns *columns, double ns)
-{
-	char text[HUMAN_CHARS];
-
-	columns_put(columns, "%s", human_ns(ns, text));
-}
-
-static void put_count(struct columns *columns, uint64_t count)
-{
-	char text[HUMAN_CHARS];
-
-	columns_put(columns, "%s", human_count(count, text));
-}
-
 /* Puts a difference with its sign. */
 static void put_difference(struct columns *columns, int64_t ns)
 {
@@ -41,7 +27,7 @@ static int print_columns(struct columns *columns, uint32_t shown, uint32_t count
 {
 	if (columns_print(columns) < 0)
 		return cli_fail("out of memory");
-	if (shown < count)
+	if (shown < count && !columns->is_csv)
 		printf("... %u more (--limit 0 shows all)\n", count - shown);
 	return CLI_OK;
 }
@@ -57,17 +43,18 @@ static int print_groups(const struct scopes_result *result)
 	struct columns columns;
 
 	columns_init(&columns, heads);
+	columns.is_csv = result->is_csv;
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct scope_group *row = &result->groups.rows[i];
 
-		put_count(&columns, row->scopes);
-		put_ns(&columns, row->host.p50);
-		put_ns(&columns, (double)row->projection.total);
-		put_ns(&columns, row->projection.mean);
-		put_ns(&columns, row->projection.stddev);
-		put_ns(&columns, row->projection.p50);
-		put_ns(&columns, row->projection.p99);
-		put_count(&columns, row->activities);
+		columns_put_count(&columns, row->scopes);
+		columns_put_ns(&columns, row->host.p50);
+		columns_put_ns(&columns, (double)row->projection.total);
+		columns_put_ns(&columns, row->projection.mean);
+		columns_put_ns(&columns, row->projection.stddev);
+		columns_put_ns(&columns, row->projection.p50);
+		columns_put_ns(&columns, row->projection.p99);
+		columns_put_count(&columns, row->activities);
 		columns_put(&columns, "%s", row->name);
 	}
 	return print_columns(&columns, shown, result->groups.count);
@@ -86,14 +73,14 @@ static int print_figures(const struct scopes_result *result)
 		const struct distribution *row = &result->stats.figures[figure];
 
 		columns_put(&columns, "%s", scopes_figure_text((enum scope_figure)figure));
-		put_count(&columns, row->count);
-		put_ns(&columns, row->mean);
-		put_ns(&columns, row->stddev);
-		put_ns(&columns, (double)row->min);
-		put_ns(&columns, row->p50);
-		put_ns(&columns, row->p90);
-		put_ns(&columns, row->p99);
-		put_ns(&columns, (double)row->max);
+		columns_put_count(&columns, row->count);
+		columns_put_ns(&columns, row->mean);
+		columns_put_ns(&columns, row->stddev);
+		columns_put_ns(&columns, (double)row->min);
+		columns_put_ns(&columns, row->p50);
+		columns_put_ns(&columns, row->p90);
+		columns_put_ns(&columns, row->p99);
+		columns_put_ns(&columns, (double)row->max);
 	}
 	return print_columns(&columns, 0, 0);
 }
@@ -112,7 +99,7 @@ static int print_causes(const struct scopes_result *result)
 	for (int cause = 0; cause < IDLE_CAUSE_COUNT; cause++) {
 		if (stats->cause_ns[cause] == 0)
 			continue;
-		put_ns(&columns, (double)stats->cause_ns[cause] / idle->count);
+		columns_put_ns(&columns, (double)stats->cause_ns[cause] / idle->count);
 		columns_put(&columns, "%.1f",
 			    100.0 * (double)stats->cause_ns[cause] / (double)idle->total);
 		columns_put(&columns, "%s", idle_cause_text((enum idle_cause)cause));
@@ -135,20 +122,23 @@ static int print_instances(const struct scopes_result *result)
 	uint32_t shown = scopes_rows_shown(result, stats->instances.count);
 	struct columns columns;
 
-	putchar('\n');
+	if (!result->is_csv)
+		putchar('\n');
 	columns_init(&columns, heads);
+	columns.is_csv = result->is_csv;
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct scope_instance *row = &stats->rows[i];
 
 		columns_put(&columns, "%u", i);
 		for (int figure = 0; figure < SCOPE_FIGURE_COUNT; figure++) {
 			if (figure != SCOPE_HOST && row->work.timed == 0)
-				columns_put(&columns, "-");
+				columns_put_none(&columns, COLUMN_NS);
 			else
-				put_ns(&columns, (double)scope_figure(result->trace, row,
-								      (enum scope_figure)figure));
+				columns_put_ns(&columns,
+					       (double)scope_figure(result->trace, row,
+								    (enum scope_figure)figure));
 		}
-		put_count(&columns, row->work.timed + row->work.untimed);
+		columns_put_count(&columns, row->work.timed + row->work.untimed);
 		columns_put(&columns, "%s", mark_of(stats, i));
 		columns_put(&columns, "%s", path_scope_text(result->trace, row->scope));
 	}
@@ -178,8 +168,8 @@ static int print_parts(const struct scopes_result *result, const struct scope_pa
 		bool is_idle = part->kind == SCOPE_PART_IDLE;
 
 		put_difference(&columns, scope_part_difference(part));
-		put_ns(&columns, (double)part->ns[1]);
-		put_ns(&columns, (double)part->ns[0]);
+		columns_put_ns(&columns, (double)part->ns[1]);
+		columns_put_ns(&columns, (double)part->ns[0]);
 		columns_put(&columns, is_idle ? "" : "%" PRIu64, part->count[1]);
 		columns_put(&columns, is_idle ? "" : "%" PRIu64, part->count[0]);
 		columns_put(&columns, "%s%s", is_idle ? "idle: " : "",
@@ -237,6 +227,8 @@ int scopes_print_text(const struct scopes_result *result)
 
 	if (!result->pattern)
 		return print_groups(result);
+	if (result->is_csv)
+		return print_instances(result);
 	human_print("scope \"%s\": %s instance%s, %s with timed work on a GPU", result->pattern,
 		    human_count(stats->instances.count, count),
 		    human_ending(stats->instances.count),

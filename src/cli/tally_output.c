@@ -19,7 +19,7 @@ void tally_put_cells(struct columns *columns, const struct tally *tally)
 		if (tally->timed)
 			columns_put_ns(columns, values[i]);
 		else
-			columns_put_none(columns);
+			columns_put_none(columns, COLUMN_NS);
 	}
 }
 

@@ -137,7 +137,7 @@ completes "check" dagtap ch
 completes "--json" dagtap summary --j
 completes "kernel" dagtap summary --by k
 completes "kernel" dagtap summary --by = k
-completes "kernel stream graph scope api" dagtap summary --by =
+completes "kernel stream graph scope api copy" dagtap summary --by =
 completes "csv" dagtap export --format c
 completes "intercept" dagtap record --hsa-mode i
 completes "all" dagtap record --calls a
