@@ -35,8 +35,8 @@ struct diff_table {
 };
 
 /* A row has changed if only one trace has it; if its number of activities, for each instance or
- * replay, differs; or if its means differ by DIFF_LEAST_PERCENT or more, and by Welch's t-test not
- * by chance: the probability is below DIFF_PROBABILITY divided by the number of rows that are in
+ * replay, differs by DIFF_LEAST_PERCENT or more; or if its means do, and by Welch's t-test not by
+ * chance: the probability is below DIFF_PROBABILITY divided by the number of rows that are in
  * both (Bonferroni). Where there is no spread to tell, a difference of DIFF_LEAST_PERCENT is
  * enough. */
 #define DIFF_PROBABILITY   0.01
