@@ -145,8 +145,8 @@ def replay(context):
 
 def eager(context):
     command, launches = context.eager_command()
-    results = interleave(context, Workload("eager", command, floors=FLOORS), context.pairs)
-    notes = ["The floors ask CUPTI for what they name and do nothing with it; the last is nearest to what dagtap asks for."]
+    results = interleave(context, Workload("eager", command, floors=[*FLOORS, *context.floors]), context.pairs)
+    notes = ["The floors ask CUPTI for what they name and do nothing with it; kernels,copies,callbacks is nearest to `--calls all`."]
     return report.part(f"Eager, {launches:,} launches", HEADS, rows(results), eager_goals(results, launches), notes, results)
 
 

@@ -3,10 +3,19 @@
  * what FLOOR names, and only counts what it gets. Measured next to a tracer, it separates the
  * tracer's cost from CUPTI's own.
  *
- * FLOOR holds names between commas. kernels, copies (with memsets and waits) and calls: activity
- * records. callbacks: the callbacks of all runtime and driver calls and of resources. nvtx: ranges;
- * programs make them only when a library listens (NVTX_INJECTION64_PATH names this library, too).
- * The default is the records.
+ * FLOOR holds names between commas. The default is kernels,copies,calls.
+ *
+ * - Activity records: kernels; copies (with memsets and waits); calls (all of runtime and driver);
+ *   kinds (all kinds that the tracer asks for); records-runtime, records-driver (of the calls of
+ *   cuda_selected.list); external (a record for each call that a range of the user's encloses; the
+ *   thread that first uses CUDA is in one).
+ * - Callbacks: callbacks (of all runtime and driver calls and of resources); runtime, driver (of
+ *   the calls of cuda_selected.list); graphs (of resources, those that the tracer asks for);
+ *   subscriber (none: only subscribes).
+ * - Attributes, before the records: pinned (CUPTI's buffers for the device are page-locked memory
+ *   of the host); zeroed (buffers of records come zeroed, and CUPTI does not clear them).
+ * - nvtx: ranges. Programs make them only when a library listens (NVTX_INJECTION64_PATH names this
+ *   library, too).
  */
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -18,10 +27,14 @@
 #include "vendor/cupti_types.h"
 #include "vendor/nvtx_types.h"
 
-#define BUFFER_BYTES	   (4u << 20)
-#define CUPTI_KIND_DRIVER  4
-#define CUPTI_KIND_RUNTIME 5
-#define KINDS_MOST	   3
+#define BUFFER_BYTES	    (4u << 20)
+#define CUPTI_KIND_DRIVER   4
+#define CUPTI_KIND_RUNTIME  5
+#define CUPTI_KIND_EXTERNAL 39
+#define EXTERNAL_CUSTOM	    3 /* CUpti_ExternalCorrelationKind */
+#define ATTRIBUTE_ZEROED    5 /* CUpti_ActivityAttribute */
+#define ATTRIBUTE_PINNED    8
+#define KINDS_MOST	    10
 
 /* Calls are requested as records, as most tools request them. */
 static const struct {
@@ -31,7 +44,22 @@ static const struct {
 	{"kernels", {CUPTI_KIND_CONCURRENT_KERNEL}},
 	{"copies", {CUPTI_KIND_MEMCPY, CUPTI_KIND_MEMSET, CUPTI_KIND_SYNCHRONIZATION}},
 	{"calls", {CUPTI_KIND_RUNTIME, CUPTI_KIND_DRIVER}},
+	{"kinds",
+	 {CUPTI_KIND_DEVICE, CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_KIND_MEMCPY, CUPTI_KIND_MEMCPY2,
+	  CUPTI_KIND_MEMSET, CUPTI_KIND_CUDA_EVENT, CUPTI_KIND_SYNCHRONIZATION, CUPTI_KIND_STREAM,
+	  CUPTI_KIND_MEMORY2, CUPTI_KIND_OVERHEAD}},
 };
+
+/* The calls that the tracer asks for. */
+static const struct call {
+	uint32_t domain, cbid;
+} selected[] = {
+#define X(domain, cbid, name) {CUPTI_DOMAIN_##domain, cbid},
+#include "vendor/cuda_selected.list"
+#undef X
+};
+
+#define SELECTED_COUNT (sizeof(selected) / sizeof(*selected))
 
 static const uint32_t domains[] = {CUPTI_DOMAIN_RESOURCE, CUPTI_DOMAIN_RUNTIME,
 				   CUPTI_DOMAIN_DRIVER};
@@ -46,7 +74,7 @@ static _Atomic uint64_t record_count, callback_count, range_count;
 
 static void lend(uint8_t **buffer, size_t *size, size_t *max_records)
 {
-	*buffer = malloc(BUFFER_BYTES);
+	*buffer = calloc(1, BUFFER_BYTES);
 	*size = *buffer ? BUFFER_BYTES : 0;
 	*max_records = 0;
 }
@@ -75,12 +103,14 @@ static void finish(void)
 		atomic_load(&range_count));
 }
 
+static void *library;
+
 /* NOLINTNEXTLINE(readability-function-size): two statements for each function of the list */
 static int find_functions(void)
 {
 	const char *path = getenv("DAGTAP_CUPTI");
-	void *library = dlopen(path ? path : "libcupti.so", RTLD_NOW);
 
+	library = dlopen(path ? path : "libcupti.so", RTLD_NOW);
 	if (!library)
 		return 0;
 #define X(result_name, name, parameters)                                                           \
@@ -92,7 +122,7 @@ static int find_functions(void)
 	return 1;
 }
 
-static int enable_records(const char *name)
+static int enable_kinds(const char *name)
 {
 	size_t group = 0;
 
@@ -107,17 +137,105 @@ static int enable_records(const char *name)
 	return 1;
 }
 
-static int enable_callbacks(void)
+/* Asks for the records of selected calls one by one. An older CUPTI refuses newer calls. */
+static int enable_records(uint32_t domain, const char *function)
 {
-	void *subscriber;
+	uint32_t (*enable)(uint32_t cbid, uint8_t is_enabled);
+	size_t count = 0;
 
-	if (cupti.subscribe(&subscriber, told, NULL) != CUPTI_OK)
-		return 0;
+	*(void **)&enable = dlsym(library, function);
+	for (size_t i = 0; enable && i < SELECTED_COUNT; i++)
+		count += selected[i].domain == domain && enable(selected[i].cbid, 1) == CUPTI_OK;
+	return count > 0;
+}
+
+/* The calling thread enters a range of the user's, which it never leaves. */
+static int enable_external(void)
+{
+	uint32_t (*push)(uint32_t kind, uint64_t id);
+
+	*(void **)&push = dlsym(library, "cuptiActivityPushExternalCorrelationId");
+	return push && cupti.enable(CUPTI_KIND_EXTERNAL) == CUPTI_OK &&
+	       push(EXTERNAL_CUSTOM, 1) == CUPTI_OK;
+}
+
+static int set_attribute(uint32_t attribute)
+{
+	uint32_t (*set)(uint32_t attribute, size_t * bytes, void *value);
+	uint8_t value = 1;
+	size_t bytes = sizeof(value);
+
+	*(void **)&set = dlsym(library, "cuptiActivitySetAttribute");
+	return set && set(attribute, &bytes, &value) == CUPTI_OK;
+}
+
+/* Returns the subscriber of all callbacks, or NULL. */
+static void *subscribe(void)
+{
+	static void *subscriber;
+
+	if (!subscriber && cupti.subscribe(&subscriber, told, NULL) != CUPTI_OK)
+		return NULL;
+	return subscriber;
+}
+
+static int enable_domains(void)
+{
 	for (size_t i = 0; i < sizeof(domains) / sizeof(*domains); i++) {
-		if (cupti.enable_domain(1, subscriber, domains[i]) != CUPTI_OK)
+		if (cupti.enable_domain(1, subscribe(), domains[i]) != CUPTI_OK)
 			return 0;
 	}
 	return 1;
+}
+
+static int enable_callbacks(uint32_t domain)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < SELECTED_COUNT; i++)
+		count +=
+			selected[i].domain == domain &&
+			cupti.enable_callback(1, subscribe(), domain, selected[i].cbid) == CUPTI_OK;
+	return count > 0;
+}
+
+static int enable_graphs(void)
+{
+	uint32_t result = cupti.enable_callback(1, subscribe(), CUPTI_DOMAIN_RESOURCE,
+						CUPTI_MODULE_UNLOAD_STARTING);
+
+	for (uint32_t i = CUPTI_GRAPH_CREATED; i <= CUPTI_GRAPH_NODE_SET_PARAMS; i++) {
+		if (result == CUPTI_OK)
+			result = cupti.enable_callback(1, subscribe(), CUPTI_DOMAIN_RESOURCE, i);
+	}
+	return result == CUPTI_OK;
+}
+
+static int enable_name(const char *name)
+{
+	if (!strcmp(name, "nvtx"))
+		return !!getenv("NVTX_INJECTION64_PATH");
+	if (!strcmp(name, "records-runtime"))
+		return enable_records(CUPTI_DOMAIN_RUNTIME, "cuptiActivityEnableRuntimeApi");
+	if (!strcmp(name, "records-driver"))
+		return enable_records(CUPTI_DOMAIN_DRIVER, "cuptiActivityEnableDriverApi");
+	if (!strcmp(name, "external"))
+		return enable_external();
+	if (!strcmp(name, "pinned"))
+		return set_attribute(ATTRIBUTE_PINNED);
+	if (!strcmp(name, "zeroed"))
+		return set_attribute(ATTRIBUTE_ZEROED);
+	if (!strcmp(name, "subscriber"))
+		return !!subscribe();
+	if (!strcmp(name, "callbacks"))
+		return subscribe() && enable_domains();
+	if (!strcmp(name, "runtime"))
+		return subscribe() && enable_callbacks(CUPTI_DOMAIN_RUNTIME);
+	if (!strcmp(name, "driver"))
+		return subscribe() && enable_callbacks(CUPTI_DOMAIN_DRIVER);
+	if (!strcmp(name, "graphs"))
+		return subscribe() && enable_graphs();
+	return enable_kinds(name);
 }
 
 int InitializeInjection(void);
@@ -134,9 +252,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	int is_good = names && find_functions() && cupti.register_buffers(lend, take) == CUPTI_OK;
 
 	for (char *name; is_good && (name = strsep(&rest, ","));)
-		is_good = !strcmp(name, "callbacks") ? enable_callbacks()
-			  : !strcmp(name, "nvtx")    ? !!getenv("NVTX_INJECTION64_PATH")
-						     : enable_records(name);
+		is_good = enable_name(name);
 	free(names);
 	if (!is_good) {
 		fprintf(stderr, "floor: CUPTI does not give \"%s\"\n", wanted ? wanted : "records");

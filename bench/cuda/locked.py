@@ -67,14 +67,25 @@ def ratio_text(values):
     return f"{statistics.median(values):.3f} [{low:.3f} to {high:.3f}]"
 
 
+def floor_workers(context, command):
+    """Workers by way. A further floor that this CUPTI refuses is left out, and says so on stderr."""
+    workers = {}
+    for names in (FLOOR, FLOOR_CALLBACKS, *context.floors):
+        try:
+            workers[f"floor: {names}"] = Worker(command, {"FLOOR": names, "CUDA_INJECTION64_PATH": str(context.tool.floor)})
+        except Failure:
+            if names not in context.floors:
+                raise
+    return workers
+
+
 def ways(context, command):
     """Workers by way, and the recording of each that makes one."""
     tool, before = context.tool, context.tool.tree.parent / "before"
-    floors = {f"floor: {names}": {"FLOOR": names, "CUDA_INJECTION64_PATH": str(tool.floor)} for names in (FLOOR, FLOOR_CALLBACKS)}
     files = {way: context.work / f"{name}.dagtap" for way, name in (("dagtap", "selected"), ("dagtap --calls all", "all"))}
     options = {"dagtap": [], "dagtap --calls all": ["--calls", "all"]}
     workers = {"plain": Worker(command)}
-    workers.update({way: Worker(command, environment) for way, environment in floors.items()})
+    workers.update(floor_workers(context, command))
     workers.update({way: Worker(tool.record_command(command, files[way], options[way])) for way in files})
     if before.exists():  # another build to compare with, packed by hand
         files["dagtap before"] = context.work / "before.dagtap"
