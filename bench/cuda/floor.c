@@ -6,9 +6,9 @@
  * FLOOR holds names between commas. The default is kernels,copies,calls.
  *
  * - Activity records: kernels; copies (with memsets and waits); calls (all of runtime and driver);
- *   kinds (all kinds that the tracer asks for); records-runtime, records-driver (of the calls of
- *   cuda_selected.list); external (a record for each call that a range of the user's encloses; the
- *   thread that first uses CUDA is in one).
+ *   kinds (all kinds that the tracer asks for); kind-N (one kind, by its number); records-runtime,
+ *   records-driver (of the calls of cuda_selected.list); external (a record for each call that a
+ *   range of the user's encloses; the thread that first uses CUDA is in one).
  * - Callbacks: callbacks (of all runtime and driver calls and of resources); runtime, driver (of
  *   the calls of cuda_selected.list); graphs (of resources, those that the tracer asks for);
  *   subscriber (none: only subscribes).
@@ -213,6 +213,8 @@ static int enable_graphs(void)
 
 static int enable_name(const char *name)
 {
+	if (!strncmp(name, "kind-", 5))
+		return cupti.enable((uint32_t)atoi(name + 5)) == CUPTI_OK;
 	if (!strcmp(name, "nvtx"))
 		return !!getenv("NVTX_INJECTION64_PATH");
 	if (!strcmp(name, "records-runtime"))

@@ -70,7 +70,7 @@ def ratio_text(values):
 def floor_workers(context, command):
     """Workers by way. A further floor that this CUPTI refuses is left out, and says so on stderr."""
     workers = {}
-    for names in (FLOOR, FLOOR_CALLBACKS, *context.floors):
+    for names in (FLOOR, *([] if context.is_bisection else [FLOOR_CALLBACKS]), *context.floors):
         try:
             workers[f"floor: {names}"] = Worker(command, {"FLOOR": names, "CUDA_INJECTION64_PATH": str(context.tool.floor)})
         except Failure:
@@ -83,6 +83,8 @@ def ways(context, command):
     """Workers by way, and the recording of each that makes one."""
     tool, before = context.tool, context.tool.tree.parent / "before"
     files = {way: context.work / f"{name}.dagtap" for way, name in (("dagtap", "selected"), ("dagtap --calls all", "all"))}
+    if context.is_bisection:
+        del files["dagtap --calls all"]
     options = {"dagtap": [], "dagtap --calls all": ["--calls", "all"]}
     workers = {"plain": Worker(command)}
     workers.update(floor_workers(context, command))
@@ -91,7 +93,8 @@ def ways(context, command):
         files["dagtap before"] = context.work / "before.dagtap"
         workers["dagtap before"] = Worker([before / "bin" / "dagtap", "record", "--backend", "cuda", "-f", "-o", files["dagtap before"],
                                            "--", *command])
-    workers["peer"] = Worker([*command, "peer"])
+    if not context.is_bisection:
+        workers["peer"] = Worker([*command, "peer"])
     return workers, files
 
 

@@ -39,6 +39,7 @@ class Context:
         self.framework_pairs = arguments.framework_pairs
         self.rounds = arguments.rounds
         self.floors = arguments.floors.split()
+        self.is_bisection = arguments.bisect
         self.is_dry = arguments.dry_run
         self.kept = arguments.keep
         self.ring_seconds, self.ring_rate = arguments.ring_seconds, arguments.ring_rate
@@ -160,6 +161,7 @@ def parse():
     parser.add_argument("--framework-pairs", type=int, default=2, help="runs of each way, for PyTorch and JAX")
     parser.add_argument("--rounds", type=int, default=60, help="of the parts that are measured in locked rounds")
     parser.add_argument("--floors", default="", help="more floors for these parts, by spaces: what floor.c may ask CUPTI for")
+    parser.add_argument("--bisect", action="store_true", help="of these parts only plain, dagtap, and the floors of --floors")
     parser.add_argument("--ring-seconds", type=int, default=480)
     # CUPTI's own thread takes longer for each record the longer it has been at work: what it can follow for a while it cannot for long.
     parser.add_argument("--ring-rate", type=int, default=400_000, help="kernels a second; 0: as fast as it goes")
