@@ -14,8 +14,9 @@
     gen-hip-api.py exports LIST UNRECORDED INJECTED    fails when the injected library lacks a function,
                                                  or has one that is to be left alone
     gen-hip-api.py functions LIST > hip_functions.h the numbers of the calls
-    gen-hip-api.py function-infos LIST > hip_functions.c    their symbols and what API_NAME records say of them
-    gen-hip-api.py wrappers LIST TABLE > wrappers.c    the calls; TABLE is src/vendor/hip_table.list
+    gen-hip-api.py function-infos LIST UNSUBSCRIBED > hip_functions.c    their symbols, what API_NAME records say
+                                                 of them, and which are in src/vendor/hip_unsubscribed.list
+    gen-hip-api.py wrappers LIST TABLE UNSUBSCRIBED > wrappers.c    the calls; TABLE is src/vendor/hip_table.list
     gen-hip-api.py rccl-functions LIST > rccl_functions.h the same for RCCL, whose list is in its table's order
     gen-hip-api.py rccl-function-infos LIST > rccl_functions.c
     gen-hip-api.py rccl-wrappers LIST > rccl_wrappers.c
@@ -434,7 +435,7 @@ def print_functions(api, calls):
     print("\n#endif")
 
 
-def print_wrapper(api, call, in_table):
+def print_wrapper(api, call, in_table, is_unsubscribed):
     ctype, absent, result = {
         "error": ("int ", api.absent, "result"),
         "i32": ("int ", "-1", "result"),
@@ -450,6 +451,7 @@ def print_wrapper(api, call, in_table):
     at_door = f"unsigned int door{', ' + params if params != 'void' else ''}"
     pass_on = f", {names}" if names else ""
     op = f"{api.upper}_{call.name}"
+    is_off = "hip_is_unsubscribed() || " if is_unsubscribed else ""
     print(f"""\
 static {ctype}at_{call.name}({at_door})
 {{
@@ -458,7 +460,7 @@ static {ctype}at_{call.name}({at_door})
 
 	if (!next)
 		return {absent};
-	if (!{api.lower}_enter(&call, {op}, door, {api.subject(call)}))
+	if ({is_off}!{api.lower}_enter(&call, {op}, door, {api.subject(call)}))
 		return next({names});
 {api.before(call)}	{ctype}result = next({names});
 	{api.lower}_leave(&call, {result}, {len(words)}, (const uint64_t[]){{{after}}});
@@ -496,24 +498,34 @@ def print_slots(api, calls, order):
     print(f"}};\nconst struct table_layout {api.lower}_table_layout = {{slots, {len(order)}}};")
 
 
-def print_infos(api, calls):
+def read_unsubscribed(path, calls):
+    with open(path, encoding="utf-8") as lines:
+        names = {line.strip() for line in lines if line.strip() and not line.startswith("#")}
+    unknown = names - {call.name for call in calls}
+    if unknown:
+        sys.exit(f"{path}: no such functions: {' '.join(sorted(unknown))}")
+    return names
+
+
+def print_infos(api, calls, unsubscribed=()):
     print(f"/* Made by scripts/gen-hip-api.py from {api.list_path}. */")
     print(f'#include "capture/{api.lower}/{api.info_header}"\n')
     print(f"const struct {api.lower}_function_info {api.lower}_functions[{api.upper}_FUNCTION_COUNT - "
           f"{api.upper}_NONE] = {{")
     for call in calls:
-        plain = f', "{call.name}"' if call.symbol != call.name else ""
+        plain = f', .plain = "{call.name}"' if call.symbol != call.name else ""
+        mark = ", .is_unsubscribed = true" if call.name in unsubscribed else ""
         print(f'\t[{api.upper}_{call.name} - {api.upper}_NONE] = {{"{call.symbol}", '
-              f'"{text_of(api, call)}"{plain}}},')
+              f'"{text_of(api, call)}"{plain}{mark}}},')
     print("};")
 
 
-def print_wrappers(api, calls, order):
+def print_wrappers(api, calls, order, unsubscribed=()):
     print(f"/* Made by scripts/gen-hip-api.py from {api.list_path}. */")
     print(f'#include "capture/visible.h"\n#include "capture/{api.lower}/{api.lower}_wrap.h"\n')
     print(f"_Static_assert(DOOR_TABLES == {TABLES}, \"one wrapper a table\");")
     for call in calls:
-        print_wrapper(api, call, call.name in order)
+        print_wrapper(api, call, call.name in order, call.name in unsubscribed)
     print_slots(api, calls, order)
 
 
@@ -602,10 +614,12 @@ def main(argv):
         return check_exports(*argv[1:])
     elif argv[:1] == ["functions"] and len(argv) == 2:
         print_functions(Hip, read_list(argv[1]))
-    elif argv[:1] == ["function-infos"] and len(argv) == 2:
-        print_infos(Hip, read_list(argv[1]))
-    elif argv[:1] == ["wrappers"] and len(argv) == 3:
-        print_wrappers(Hip, read_list(argv[1]), read_order(argv[2]))
+    elif argv[:1] == ["function-infos"] and len(argv) == 3:
+        calls = read_list(argv[1])
+        print_infos(Hip, calls, read_unsubscribed(argv[2], calls))
+    elif argv[:1] == ["wrappers"] and len(argv) == 4:
+        calls = read_list(argv[1])
+        print_wrappers(Hip, calls, read_order(argv[2]), read_unsubscribed(argv[3], calls))
     elif argv[:1] == ["rccl-functions"] and len(argv) == 2:
         print_functions(Rccl, read_list(argv[1]))
     elif argv[:1] == ["rccl-function-infos"] and len(argv) == 2:

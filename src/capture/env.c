@@ -60,6 +60,11 @@ const char *env_text(enum env_variable variable)
 	return text && *text ? text : variables[variable].value;
 }
 
+bool env_calls_are_selected(void)
+{
+	return strcmp(env_text(ENV_CALLS), "all") != 0;
+}
+
 bool env_is_set(enum env_variable variable)
 {
 	const char *text = read_text(variable);

@@ -27,6 +27,9 @@ void env_remember(void);
  * the environment or by env.c. */
 const char *env_text(enum env_variable variable);
 
+/* Returns whether DAGTAP_CALLS leaves out the calls that only read or set a state. */
+bool env_calls_are_selected(void);
+
 /* Returns whether the environment has the variable with a text that is not empty. */
 bool env_is_set(enum env_variable variable);
 

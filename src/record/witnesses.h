@@ -12,6 +12,7 @@
 	X(SESSION_PARTS_NOT_STOPPED, "session", "parts_not_stopped")                               \
 	X(HIP_CALLS, "hip", "calls")                                                               \
 	X(HIP_OPEN, "hip", "open")                                                                 \
+	X(HIP_CALLS_SELECTED, "hip", "calls_selected")                                             \
 	X(HIP_NODES_SWITCHED, "hip", "nodes_switched")                                             \
 	X(RCCL_CALLS, "rccl", "calls")                                                             \
 	X(RCCL_OPEN, "rccl", "open")                                                               \

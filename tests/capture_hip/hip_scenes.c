@@ -444,6 +444,20 @@ static int unseen(void)
 	return 0;
 }
 
+/* Calls that only read or set a state, also as the first and the last of the process, and two that
+ * do more. */
+static int reads(void)
+{
+	int count, device;
+	void *memory;
+
+	if (hipGetDeviceCount(&count) || hipSetDevice(0) || hipGetDevice(&device) ||
+	    hipGetLastError() || hipMalloc(&memory, BYTES) || hipPeekAtLastError() ||
+	    hipFree(memory) || hipGetDevice(&device))
+		example_fail("a call fails");
+	return 0;
+}
+
 /* Linked with HIP, with kernels registered by constructors, but without any use of the GPU. */
 static int idle(void)
 {
@@ -463,6 +477,7 @@ int main(int argc, char **argv)
 		{"nodes", nodes, true},	    {"capture", capture, true}, {"steered", steered, true},
 		{"updates", updates, true}, {"errors", errors, false},	{"nested", nested, true},
 		{"threads", threads, true}, {"unseen", unseen, false},	{"idle", idle, false},
+		{"reads", reads, false},
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(scenes) / sizeof(*scenes); i++) {

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "hip_recording.h"
+#include "trace/load.h"
 
 static struct recording *record(const char *scene)
 {
@@ -450,13 +451,61 @@ static void dispatches_are_under_their_call(void **state)
  * and passes unrecorded. */
 static void before_and_after_the_tool(void **state)
 {
-	struct recording *r = recording_make("tests/hip-early-main", NULL, NULL);
+	struct recording *r = recording_make("tests/hip-early-main", NULL, "DAGTAP_CALLS=all");
 
 	assert_int_equal(r->exit_code, 0);
 	assert_int_equal(r->spool_count, 1);
 	assert_non_null(recording_find_call(r, "hipGetDeviceCount", 0));
 	assert_true(spool_reader_info(r->reader)->closed);
 	recording_free(r);
+}
+
+/* ---- calls that only read or set a state ---- */
+
+static void calls_that_only_read_have_no_row(void **state)
+{
+	struct recording *r = record("reads");
+
+	assert_int_equal(recording_count(r, RECORD_API), 2);
+	assert_non_null(recording_find_call(r, "hipMalloc", 0));
+	assert_non_null(recording_find_call(r, "hipFree", 0));
+	assert_int_equal(recording_witness(r, "hip", "calls_selected"), 1);
+	assert_calls_complete(r);
+	recording_free(r);
+}
+
+static void all_calls_have_one(void **state)
+{
+	struct recording *r = recording_make("tests/hip-scenes", "reads", "DAGTAP_CALLS=all");
+
+	assert_int_equal(r->exit_code, 0);
+	assert_non_null(recording_find_call(r, "hipGetDeviceCount", 0));
+	assert_non_null(recording_find_call(r, "hipSetDevice", 0));
+	assert_non_null(recording_find_call(r, "hipGetDevice", 1));
+	assert_non_null(recording_find_call(r, "hipGetLastError", 0));
+	assert_non_null(recording_find_call(r, "hipPeekAtLastError", 0));
+	assert_int_equal(recording_count(r, RECORD_API), 8);
+	assert_calls_complete(r);
+	recording_free(r);
+}
+
+/* The ledger has no count of them. */
+static void the_ledger_says_what_was_not_subscribed(void **state)
+{
+	char *output;
+	struct trace *trace =
+		recording_load((const char *const[]){"tests/hip-scenes", "reads", NULL}, &output);
+	const struct trace_source *hip = NULL;
+
+	for (uint32_t i = 0; i < trace->sources_count; i++)
+		if (!strcmp(trace_text(trace, trace->sources[i].name), "hip"))
+			hip = &trace->sources[i];
+	assert_non_null(hip);
+	assert_int_equal(hip->expected, 2);
+	assert_int_equal(hip->unexplained, 0);
+	assert_non_null(strstr(trace_text(trace, hip->text), "not subscribed"));
+	trace_close(trace);
+	free(output);
 }
 
 /* A program that does not use the GPU writes no spool. */
@@ -498,6 +547,9 @@ int main(void)
 		cmocka_unit_test(a_plugin_is_seen),
 		cmocka_unit_test(dispatches_are_under_their_call),
 		cmocka_unit_test(before_and_after_the_tool),
+		cmocka_unit_test(calls_that_only_read_have_no_row),
+		cmocka_unit_test(all_calls_have_one),
+		cmocka_unit_test(the_ledger_says_what_was_not_subscribed),
 		cmocka_unit_test(no_gpu_no_file),
 		cmocka_unit_test(without_a_spool_nothing_happens),
 	};

@@ -44,7 +44,7 @@ class Run:
         python = JAX / release / "python"
         command = [python, HERE / "start.py", *self.variables(traced, tables), "--", HERE / program[0], *program[1:]]
         if traced:
-            command = [DAGTAP, "record", "-q", f"--softgpu={device}", "-o", self.recording, "--", *command]
+            command = [DAGTAP, "record", "-q", "--calls", "all", f"--softgpu={device}", "-o", self.recording, "--", *command]
         else:
             command = [DAGTAP, f"softgpu={device}", "--", *command]
         # HIP's own way with graphs, which fails for child graphs (python.sh).

@@ -33,7 +33,7 @@ def run(folder, *, traced):
     command = [PROGRAM, "5"]
     if traced:
         watched = f'LD_PRELOAD="{WATCH}:$LD_PRELOAD" GRAPH_WATCH="{folder / "graph_watch"}" exec "$@"'
-        command = [BUILD / "bin" / "dagtap", "record", "-q", f"--{device}", "-o", folder / "run.dagtap",
+        command = [BUILD / "bin" / "dagtap", "record", "-q", "--calls", "all", f"--{device}", "-o", folder / "run.dagtap",
                    "--", "sh", "-c", watched, "sh", *command]
     else:
         command = [BUILD / "bin" / "dagtap", device, "--", *command]

@@ -26,7 +26,7 @@ def record(folder):
     recording = folder / "run.dagtap"
     environment = dict(os.environ, LD_AUDIT=str(COUNTER), CALL_COUNTS=str(folder / "calls"))
     subprocess.run(
-        [BUILD / "bin" / "dagtap", "record", "-q", f"--softgpu=kernel_ns=1000,work_log={folder / 'work_log'}",
+        [BUILD / "bin" / "dagtap", "record", "-q", "--calls", "all", f"--softgpu=kernel_ns=1000,work_log={folder / 'work_log'}",
          "-o", recording, "--", "sh", "-c", f"./{PROGRAMS}"],
         cwd=BUILD / "examples", env=environment, stdout=subprocess.DEVNULL, check=True,
     )

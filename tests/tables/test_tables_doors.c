@@ -366,6 +366,21 @@ static void kernels_are_registered_by_both_doors(void **state)
 	recording_free(r);
 }
 
+/* Neither door records a call that was not asked for, and both reach the function. */
+static void calls_that_only_read_pass_both_doors(void **state)
+{
+	struct recording *r;
+
+	unsetenv("DAGTAP_CALLS");
+	r = record("both-ways");
+	setenv("DAGTAP_CALLS", "all", 1);
+	assert_calls(r, "hipLaunchKernel", 3);
+	assert_calls(r, "hipOccupancyAvailableDynamicSMemPerBlock", 0);
+	assert_complete(r, 0);
+	assert_reached(r, 12, 6);
+	recording_free(r);
+}
+
 /* The library may be in a process that records nothing. */
 static void a_tool_that_is_off_touches_nothing(void **state)
 {
@@ -399,8 +414,11 @@ int main(void)
 		cmocka_unit_test(rccl_calls_have_their_communicator),
 		cmocka_unit_test(roctx_ranges_count_once),
 		cmocka_unit_test(kernels_are_registered_by_both_doors),
+		cmocka_unit_test(calls_that_only_read_pass_both_doors),
 		cmocka_unit_test(a_tool_that_is_off_touches_nothing),
 	};
 
+	/* A model function stands for those that only read, too. */
+	setenv("DAGTAP_CALLS", "all", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

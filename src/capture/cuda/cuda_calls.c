@@ -12,7 +12,7 @@
 #include "capture/cuda/cuda_cid.h"
 #include "capture/cuda/cuda_current.h"
 #include "capture/cuda/cuda_graph_capture.h"
-#include "capture/cuda/cuda_selection.h"
+#include "capture/env.h"
 #include "capture/frame.h"
 #include "capture/scope.h"
 
@@ -36,7 +36,7 @@ struct call_counts cuda_calls_count(void)
 
 void cuda_calls_begin(void)
 {
-	has_list = cuda_selection_is_list();
+	has_list = env_calls_are_selected();
 	uint64_t near = CUDA_CID_NEAR_FIRST, last = session_skip_cids(CUDA_CID_END);
 
 	if (last && last < CUDA_CID_END)

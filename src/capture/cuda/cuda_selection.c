@@ -2,7 +2,6 @@
 #include "capture/cuda/cuda_selection.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "capture/cuda/cupti.h"
 #include "capture/env.h"
@@ -36,11 +35,6 @@ static const struct callback resources[] = {
 
 #define COUNT(list) (sizeof(list) / sizeof(*(list)))
 
-bool cuda_selection_is_list(void)
-{
-	return strcmp(env_text(ENV_CALLS), "all") != 0;
-}
-
 /* A callback that this CUPTI does not know is left out: there is no such call. */
 static uint32_t enable_each(void *subscriber, const struct callback *list, size_t count)
 {
@@ -65,7 +59,7 @@ static uint32_t enable_domains(void *subscriber)
 uint32_t cuda_selection_enable(void *subscriber, const char **ret_function)
 {
 	uint32_t result = enable_each(subscriber, resources, COUNT(resources));
-	bool is_list = cuda_selection_is_list();
+	bool is_list = env_calls_are_selected();
 
 	if (result == CUPTI_OK && !is_list) {
 		*ret_function = "cuptiEnableDomain";

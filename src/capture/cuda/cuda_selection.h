@@ -9,11 +9,7 @@
 #ifndef DAGTAP_CAPTURE_CUDA_SELECTION_H
 #define DAGTAP_CAPTURE_CUDA_SELECTION_H
 
-#include <stdbool.h>
 #include <stdint.h>
-
-/* Returns whether the calls of the list alone are asked for. Any thread. */
-bool cuda_selection_is_list(void);
 
 /* Enables the callbacks of SUBSCRIBER. Returns CUPTI_OK, or CUPTI's error with the name of the
  * function that failed. Called by the thread that starts the session. */

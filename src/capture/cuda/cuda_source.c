@@ -17,6 +17,7 @@
 #include "capture/cuda/cuda_names.h"
 #include "capture/cuda/cuda_selection.h"
 #include "capture/cuda/cupti.h"
+#include "capture/env.h"
 #include "capture/log.h"
 #include "capture/visible.h"
 
@@ -291,7 +292,7 @@ static void part_start(void)
 		return;
 	}
 	cuda_devices_record();
-	if (cuda_selection_is_list())
+	if (env_calls_are_selected())
 		session_witness(WITNESS_CUDA_CALLS_SELECTED, 1);
 	write_anchor();
 	write_source();

@@ -6,6 +6,7 @@
 #define DAGTAP_CAPTURE_HIP_HIP_RUNTIME_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "capture/frame.h"
@@ -19,6 +20,7 @@ struct hip_function_info {
 	const char *text; /* text of the API_NAME record */
 	/* Its C name, which HIP 7 exports beside the C++ name; NULL: SYMBOL is the C name. */
 	const char *plain;
+	bool is_unsubscribed; /* in src/vendor/hip_unsubscribed.list */
 };
 
 /* Generated (hip_functions.c). */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/env.h"
 #include "capture/hip/compiler.h"
 #include "capture/hip/function.h"
 #include "capture/hip/graph_exec.h"
@@ -25,6 +26,8 @@ struct table_door hip_table = {
 
 /* Weak: tests of capture/hip alone do not link capture/hsa. */
 #pragma weak hsa_dispatches_without_context
+
+_Atomic bool hip_unsubscribes;
 
 static struct call_counters counters;
 __thread struct call_counter *hip_counter;
@@ -124,10 +127,13 @@ static void write_witness(void)
 static void start(void)
 {
 	unseen_before = count_unseen();
+	atomic_store_explicit(&hip_unsubscribes, env_calls_are_selected(), memory_order_relaxed);
 	call_counters_begin(&counters);
 	function_trace_begins();
 	if (graph_exec_has_switched())
 		session_witness(WITNESS_HIP_NODES_SWITCHED, 1);
+	if (env_calls_are_selected())
+		session_witness(WITNESS_HIP_CALLS_SELECTED, 1);
 	write_names();
 	table_tell(&hip_table);
 	table_tell(&hip_compiler_table);

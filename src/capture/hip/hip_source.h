@@ -7,6 +7,9 @@
 #ifndef DAGTAP_CAPTURE_HIP_HIP_SOURCE_H
 #define DAGTAP_CAPTURE_HIP_HIP_SOURCE_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
+
 #include "capture/dispatch_table.h"
 #include "capture/frame.h"
 
@@ -15,6 +18,10 @@ extern const struct capture_source hip_source;
 
 /* Where register.c delivers the table "hip". */
 extern struct table_door hip_table;
+
+/* Whether calls of src/vendor/hip_unsubscribed.list pass without a record. Set when a session
+ * starts. */
+extern _Atomic bool hip_unsubscribes;
 
 /* The calling thread's counter; NULL until its first recorded call. */
 extern __thread struct call_counter *hip_counter __attribute__((tls_model("initial-exec")));

@@ -2,7 +2,6 @@
 #include "capture/hip/hip_wrap.h"
 
 #include "capture/capture_session.h"
-#include "capture/hip/hip_source.h"
 #include "capture/hip/stream_capture.h"
 #include "capture/scope.h"
 
@@ -39,8 +38,12 @@ bool hip_enter(struct hip_call *call, enum hip_function function, unsigned int d
 {
 	uint32_t session = session_on_number();
 
-	if (!session && wake())
+	if (!session && wake()) {
+		/* Only now it is known that the call has no record. */
+		if (hip_is_unsubscribed() && hip_functions[function].is_unsubscribed)
+			return false;
 		session = session_on_number();
+	}
 	call->is_bare = door > DOOR_TABLE;
 	call->door = (uint8_t)door;
 	if ((!session && !is_followed(function, call->is_bare)) || is_muted() ||

@@ -4,7 +4,8 @@
  * A function has one wrapper for each entry point: the exported one, which replaces its symbol,
  * and one for its slot in each dispatch table that may be handed over. A wrapper finds the
  * function behind it, takes a correlation id, calls the function, and writes one API record with
- * its arguments. While nothing is recorded it costs two loads. Functions whose calls have
+ * its arguments. While nothing is recorded it costs two loads, and so does a call of
+ * src/vendor/hip_unsubscribed.list unless all calls are asked for. Functions whose calls have
  * further effects on the trace (graphs, captures, kernel names) have hooks: hooks.c.
  *
  * Threading: any thread, also before our constructor has run and after our destructor. */
@@ -17,6 +18,7 @@
 #include "capture/arg_words.h"
 #include "capture/dispatch_table.h"
 #include "capture/hip/hip_runtime.h"
+#include "capture/hip/hip_source.h"
 #include "capture/hip/hip_wrapped_call.h"
 #include "capture/hip/hooks.h"
 #include "vendor/hip_types.h"
@@ -29,6 +31,12 @@
 
 /* The wrappers by their places in the dispatch table. Generated (hip_wrappers.c). */
 extern const struct table_layout hip_table_layout;
+
+/* Returns whether a call of src/vendor/hip_unsubscribed.list passes without a record. */
+static inline bool hip_is_unsubscribed(void)
+{
+	return atomic_load_explicit(&hip_unsubscribes, memory_order_relaxed);
+}
 
 /* Enters a call of FUNCTION at the entry point DOOR with the stream argument STREAM (NULL: none).
  * Starts the session if it is the first use of HIP. Returns false when the wrapper has to pass

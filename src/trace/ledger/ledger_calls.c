@@ -63,6 +63,16 @@ static const struct {
 	[RECORD_DOMAIN_RCCL] = {WITNESS_RCCL_CALLS, WITNESS_RCCL_OPEN},
 };
 
+void ledger_say_not_subscribed(struct ledger *ledger, struct trace_source *source,
+			       enum witness is_selected)
+{
+	if (ledger_witness_or_0(ledger, is_selected))
+		ledger_say(ledger, source,
+			   strtab_intern_z(ledger->load->strings,
+					   "not subscribed: calls that only read or set a state "
+					   "(dagtap record --calls all)"));
+}
+
 /* Sets *RET_CALLS to the number of entered calls of one interface, and adds those that had not
  * returned to open_calls. False if nothing counted them. */
 static bool count_calls(struct ledger *ledger, enum record_domain interface, uint64_t *ret_calls)
@@ -148,6 +158,9 @@ void ledger_add_calls(struct ledger *ledger, const char *name, enum record_domai
 		return;
 	explain_open_calls(ledger, source);
 	judge_calls(ledger, source);
+	ledger_say_not_subscribed(ledger, source,
+				  interface == RECORD_DOMAIN_HIP ? WITNESS_HIP_CALLS_SELECTED
+								 : WITNESS_CUDA_CALLS_SELECTED);
 	if (has_rccl)
 		add_rccl(ledger, source, rccl_calls);
 }

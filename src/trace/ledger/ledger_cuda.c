@@ -36,16 +36,6 @@ static void say_untimed(struct ledger *ledger, struct trace_source *source)
 					 (unsigned long long)count));
 }
 
-/* Nothing counted the calls that CUPTI was not asked for. */
-static void say_not_subscribed(struct ledger *ledger, struct trace_source *source)
-{
-	if (ledger_witness_or_0(ledger, WITNESS_CUDA_CALLS_SELECTED))
-		ledger_say(ledger, source,
-			   strtab_intern_z(ledger->load->strings,
-					   "not subscribed: calls that only read or set a state "
-					   "(dagtap record --calls all)"));
-}
-
 /* If two calls have one correlation id, only one has a row; the other is unexplained. */
 static void add_cuda_calls(struct ledger *ledger)
 {
@@ -57,7 +47,6 @@ static void add_cuda_calls(struct ledger *ledger)
 		return;
 	source = &ledger->load->trace->sources[line];
 	source->unexplained += ledger->load->tally.duplicates;
-	say_not_subscribed(ledger, source);
 	say_untimed(ledger, source);
 }
 
@@ -143,6 +132,6 @@ void ledger_add_cuda_losses(struct ledger *ledger)
 			ledger_witness_or_0(ledger, WITNESS_CUDA_DROPPED));
 	source->unexplained = ledger_witness_or_0(ledger, WITNESS_CUDA_TORN_BUFFERS);
 	say_odd_records(ledger, source);
-	say_not_subscribed(ledger, source);
+	ledger_say_not_subscribed(ledger, source, WITNESS_CUDA_CALLS_SELECTED);
 	say_untimed(ledger, source);
 }

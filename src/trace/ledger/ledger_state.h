@@ -130,6 +130,11 @@ bool ledger_is_unsubmitted(const struct ledger *ledger, uint32_t call);
  * a count of RCCL's calls. Adds nothing if no calls were counted. */
 void ledger_add_calls(struct ledger *ledger, const char *name, enum record_domain interface);
 
+/* Says in SOURCE that nothing counted the calls that were not asked for, if the witness IS_SELECTED
+ * says that some were not. */
+void ledger_say_not_subscribed(struct ledger *ledger, struct trace_source *source,
+			       enum witness is_selected);
+
 /* Judges LOST activities of a line, already counted as orphans, whose correlation id has no call
  * row: the ring may have reused the call's chunk, the call was dropped, it had not returned, or
  * CUPTI was not asked for it. The rest is unexplained. */
