@@ -104,4 +104,5 @@ def main():
                 tell_together(found, *pair)
 
 
-main()
+if __name__ == "__main__":
+    main()

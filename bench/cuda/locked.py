@@ -82,9 +82,9 @@ def floor_workers(context, command):
 def ways(context, command):
     """Workers by way, and the recording of each that makes one."""
     tool, before = context.tool, context.tool.tree.parent / "before"
-    files = {way: context.work / f"{name}.dagtap" for way, name in (("dagtap", "selected"), ("dagtap --calls all", "all"))}
-    if context.is_bisection:
-        del files["dagtap --calls all"]
+    files = {"dagtap": context.recording}
+    if not context.is_bisection:
+        files["dagtap --calls all"] = context.work / "all.dagtap"
     options = {"dagtap": [], "dagtap --calls all": ["--calls", "all"]}
     workers = {"plain": Worker(command)}
     workers.update(floor_workers(context, command))
