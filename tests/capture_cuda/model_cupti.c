@@ -136,15 +136,6 @@ void model_await_held(enum model_place place)
 	pthread_mutex_unlock(&gate.lock);
 }
 
-void model_step(enum model_place place)
-{
-	pthread_mutex_lock(&gate.lock);
-	await_one(place);
-	gate.places[place].dropped++;
-	pthread_cond_broadcast(&gate.changed);
-	pthread_mutex_unlock(&gate.lock);
-}
-
 void model_release(enum model_place place)
 {
 	pthread_mutex_lock(&gate.lock);
@@ -344,6 +335,7 @@ MODEL_EXPORT(cuptiActivityGetNextRecord,
 
 MODEL_EXPORT(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped))
 {
+	come_to(MODEL_AT_DROPPED);
 	*dropped = model.dropped;
 	model.dropped = 0;
 	return result_of(MODEL_GET_DROPPED);

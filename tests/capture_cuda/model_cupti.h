@@ -5,8 +5,8 @@
  * thread, buffers are handed over on the thread that delivers or flushes.
  *
  * To stop a thread in the middle of an operation, a test holds a place (model_hold), waits until a
- * thread is there (model_await_held), and lets it go on (model_step, model_release). These waits
- * have no time limit.
+ * thread is there (model_await_held), and lets it go on (model_release). These waits have no
+ * time limit.
  */
 #ifndef TESTS_MODEL_CUPTI_H
 #define TESTS_MODEL_CUPTI_H
@@ -50,6 +50,7 @@ void model_await(enum model_call call, uint32_t count);
 
 /* X(name): the places at which a thread inside the model can be held. */
 #define MODEL_PLACES(X)                                                                            \
+	X(DROPPED)  /* in cuptiActivityGetNumDroppedRecords */                                     \
 	X(FLUSH)    /* in cuptiActivityFlushAll, before any buffer is delivered */                 \
 	X(REQUEST)  /* before the model asks the tool for a buffer */                              \
 	X(DELIVERY) /* before the model gives a buffer back to the tool */                         \
@@ -67,9 +68,6 @@ void model_hold(enum model_place place, uint32_t nth);
 
 /* Waits until a thread is held at PLACE. */
 void model_await_held(enum model_place place);
-
-/* Waits until a thread is held at PLACE and lets that one go on; PLACE holds later threads. */
-void model_step(enum model_place place);
 
 /* Lets all threads at PLACE go on; PLACE holds no thread any more. */
 void model_release(enum model_place place);

@@ -25,8 +25,8 @@ static pthread_mutex_t read_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t period;
 /* Buffers that CUPTI has returned and that are not in the pool again. */
 static _Atomic uint32_t brought;
-static _Atomic bool is_last_call;		 /* CUPTI was asked for unfinished records, too */
-static _Atomic uint64_t taken, torn, unfinished; /* see cuda_buffers_taken and the like */
+static _Atomic bool is_last_call;	  /* CUPTI was asked for unfinished records, too */
+static _Atomic uint64_t torn, unfinished; /* see cuda_buffers_torn and the like */
 
 static uint8_t *make_buffer(void)
 {
@@ -100,10 +100,8 @@ static void take_records(uint8_t *buffer, size_t valid_bytes, uint32_t begun)
 		atomic_fetch_add_explicit(&torn, 1, memory_order_relaxed);
 		return;
 	}
-	if (!is_over(begun)) {
+	if (!is_over(begun))
 		read_records(buffer, valid_bytes, begun);
-		atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
-	}
 	pthread_mutex_unlock(&read_lock);
 }
 
@@ -160,11 +158,6 @@ void cuda_buffers_close(void)
 		return;
 	atomic_fetch_add(&period, 2);
 	atomic_fetch_add_explicit(&torn, left, memory_order_relaxed);
-}
-
-uint64_t cuda_buffers_taken(void)
-{
-	return atomic_load_explicit(&taken, memory_order_relaxed);
 }
 
 uint64_t cuda_buffers_torn(void)

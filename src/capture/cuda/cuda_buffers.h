@@ -11,8 +11,9 @@
 
 #include "vendor/cupti_types.h"
 
-#define CUDA_BUFFER_BYTES (4u << 20)
-#define CUDA_BUFFERS_MOST 64
+/* What a kill loses is in buffers that are not full: some 4,800 kernels in one. */
+#define CUDA_BUFFER_BYTES (1u << 20)
+#define CUDA_BUFFERS_MOST 256
 
 /* CUPTI's callbacks (cuptiActivityRegisterCallbacks). cuda_buffers_lend gives CUPTI a buffer, or
  * NULL when there is none. cuda_buffers_take reads the records of a buffer that CUPTI returns. */
@@ -33,9 +34,7 @@ void cuda_buffers_close(void);
  * alike. */
 void cuda_buffers_last_call(void);
 
-/* The number of buffers with records that were returned since the process started. */
-uint64_t cuda_buffers_taken(void);
-/* Those of them that could not be read to their end. */
+/* The number of buffers, since the process started, that could not be read to their end. */
 uint64_t cuda_buffers_torn(void);
 /* Those of them that ended in an unfinished record. */
 uint64_t cuda_buffers_unfinished(void);

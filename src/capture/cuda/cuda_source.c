@@ -21,10 +21,9 @@
 #include "capture/log.h"
 #include "capture/visible.h"
 
-#define TICKS_PER_FLUSH 4    /* a second */
-#define ANCHOR_TRIES	4    /* brackets at most */
-#define ANCHOR_GOOD_NS	1000 /* a bracket as narrow as this is enough */
-#define REASON_BYTES	512
+#define ANCHOR_TRIES   4    /* brackets at most */
+#define ANCHOR_GOOD_NS 1000 /* a bracket as narrow as this is enough */
+#define REASON_BYTES   512
 
 /* X(kind, name, needed): without a needed kind there is no recording of CUDA; the SOURCE record
  * names other kinds that are missing. */
@@ -299,29 +298,15 @@ static void part_start(void)
 	atomic_store(&is_live, true);
 }
 
-/* CUPTI returns full buffers by itself. When no buffer was returned for a second, ask for the
- * records that are finished. Do not ask otherwise: the flush waits for CUPTI's own thread. In a
- * program that keeps that thread busy (H200: a million kernels a second for some minutes), the
- * spool would run out of room, since the housekeeper, which makes room, is the thread that waits
- * here. */
-static void flush_if_quiet(void)
-{
-	static uint64_t taken_before;
-	static uint32_t ticks;
-
-	if (++ticks % TICKS_PER_FLUSH)
-		return;
-	if (cuda_buffers_taken() == taken_before)
-		flush(CUPTI_FLUSH_COMPLETE);
-	taken_before = cuda_buffers_taken();
-}
-
+/* Does not flush: CUPTI returns full buffers by itself. When this thread called
+ * cuptiActivityFlushAll while another one updated and launched graphs, the device failed with an
+ * unspecified launch failure (H100, CUDA 13.0, JAX: 35 of 59 runs with a flush, none of 12 without
+ * it; docs/cuda.md). */
 static void part_tick(void)
 {
 	if (!atomic_load(&is_live))
 		return;
 	write_anchor();
-	flush_if_quiet();
 	ask_dropped();
 	write_witnesses();
 	tell_new_failures();
