@@ -1,5 +1,5 @@
-/* How the CUDA driver's files call libcuda: failures, calls while streams are being captured, and
- * dagpatch's own kernels. */
+/* How the CUDA driver's files call libcuda: failures, calls while streams are being captured,
+ * kernels' parameters, and dagpatch's own kernels. */
 #include <errno.h>
 
 #include "patch/cuda/cuda_driver.h"
@@ -46,7 +46,7 @@ int cuda_unrelax(struct cuda_driver *cuda, int result)
 	return result;
 }
 
-/* ---- own kernels ---- */
+/* ---- kernels ---- */
 
 int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *ret_function)
 {
@@ -56,4 +56,27 @@ int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *
 	if (!err)
 		err = CUDA_RELAXED(cuda, cuKernelGetFunction, ret_function, kernel);
 	return err;
+}
+
+int cuda_kernel_parameters(struct patch_device *device, void *function,
+			   struct dagpatch_parameter *ret_parameters, uint32_t capacity)
+{
+	struct cuda_driver *cuda = cuda_of(device);
+	size_t offset, bytes;
+	uint32_t count = 0;
+	int err;
+
+	while (true) {
+		err = cuda->call.cuFuncGetParamInfo(function, count, &offset, &bytes);
+		if (err != CUDA_OK)
+			break;
+		if (count < capacity)
+			ret_parameters[count] = (struct dagpatch_parameter){
+				(uint32_t)offset, (uint32_t)bytes, DAGPATCH_PARAMETER_UNKNOWN};
+		count++;
+	}
+	/* The driver returns this for the parameter after the last one. */
+	if (err == CUDA_INVALID_VALUE)
+		return (int)count;
+	return cuda_check(cuda, "cuFuncGetParamInfo", err);
 }

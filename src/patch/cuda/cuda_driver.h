@@ -71,6 +71,10 @@ int cuda_unrelax(struct cuda_driver *cuda, int result);
 	(cuda_relax(cuda),                                                                         \
 	 cuda_check(cuda, #name, cuda_unrelax(cuda, (cuda)->call.name(__VA_ARGS__))))
 
+/* As driver.h says. Uses only cuFuncGetParamInfo and cuGetErrorName of CUDA's functions. */
+int cuda_kernel_parameters(struct patch_device *device, void *function,
+			   struct dagpatch_parameter *ret_parameters, uint32_t capacity);
+
 /* Finds one of dagpatch's own kernels (cuda_kernels.h has the names). */
 int cuda_kernel_find(struct cuda_driver *cuda, const char *name, cuda_function *ret_function);
 

@@ -356,29 +356,6 @@ static void cuda_wait_all(struct patch_device *device)
 	cuda_unrelax(cuda, cuda->call.cuCtxSynchronize());
 }
 
-static int cuda_kernel_parameters(struct patch_device *device, void *function,
-				  struct dagpatch_parameter *ret_parameters, uint32_t capacity)
-{
-	struct cuda_driver *cuda = cuda_of(device);
-	size_t offset, bytes;
-	uint32_t count = 0;
-	int err;
-
-	while (true) {
-		err = cuda->call.cuFuncGetParamInfo(function, count, &offset, &bytes);
-		if (err != CUDA_OK)
-			break;
-		if (count < capacity)
-			ret_parameters[count] = (struct dagpatch_parameter){
-				(uint32_t)offset, (uint32_t)bytes, DAGPATCH_PARAMETER_UNKNOWN};
-		count++;
-	}
-	/* The driver returns this for the parameter after the last one. */
-	if (err == CUDA_INVALID_VALUE)
-		return (int)count;
-	return cuda_check(cuda, "cuFuncGetParamInfo", err);
-}
-
 /* ---- graphs ---- */
 
 static int cuda_graph_create(struct patch_device *device, struct driver_graph **ret_graph)
