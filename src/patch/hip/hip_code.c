@@ -83,12 +83,40 @@ static int ask_code_object(const struct hsa_loader_segment *segment, const char 
 	return err;
 }
 
+/* Kernels of several code objects may have one name. Only what all of them say is taken, because
+ * the loader does not tell which one a function belongs to. -ENOENT: none, or they differ. */
+static int ask_segments(const struct hsa_loader_segment *segments, size_t count, const char *name,
+			struct dagpatch_parameter *ret_parameters, uint32_t capacity)
+{
+	struct dagpatch_parameter *others = calloc(capacity, sizeof(*others));
+	uint32_t kept;
+	int found = others ? -ENOENT : -ENOMEM;
+
+	for (size_t i = 0; others && i < count; i++) {
+		int here = ask_code_object(&segments[i], name, found < 0 ? ret_parameters : others,
+					   capacity);
+
+		if (here < 0)
+			continue;
+		kept = (uint32_t)here < capacity ? (uint32_t)here : capacity;
+		if (found < 0) {
+			found = here;
+		} else if (here != found ||
+			   memcmp(others, ret_parameters, kept * sizeof(*others)) != 0) {
+			found = -ENOENT;
+			break;
+		}
+	}
+	free(others);
+	return found;
+}
+
 static int ask_code_objects(struct hip_driver *hip, const char *name,
 			    struct dagpatch_parameter *ret_parameters, uint32_t capacity)
 {
 	struct hsa_loader_segment *segments;
 	size_t count = 0;
-	int err = -ENOENT;
+	int err;
 
 	if (hip->loader.query_segment_descriptors(NULL, &count) != 0)
 		return -ENOENT;
@@ -97,8 +125,7 @@ static int ask_code_objects(struct hip_driver *hip, const char *name,
 		return -ENOMEM;
 	if (hip->loader.query_segment_descriptors(segments, &count) != 0)
 		count = 0;
-	for (size_t i = 0; i < count && err < 0; i++)
-		err = ask_code_object(&segments[i], name, ret_parameters, capacity);
+	err = ask_segments(segments, count, name, ret_parameters, capacity);
 	free(segments);
 	return err;
 }
