@@ -17,6 +17,7 @@ api base trace analyze format
 cli base record trace analyze wire format
 vendor base
 patch base vendor
+preload base vendor patch
 softgpu base vendor
 '
 # Folders that may include hsa/ and hip/ headers.

@@ -1,5 +1,6 @@
 /* The played driver except for graphs, which are in played_graphs.c. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -408,4 +409,32 @@ int cuLaunchKernel(cuda_function function, unsigned int gx, unsigned int gy, uns
 						       extra[1], (uint32_t) * (size_t *)extra[3]);
 
 	return played_result(rc);
+}
+
+/* ---- finding functions ---- */
+
+#define PLAYED_ROW(name, parameters) {#name, (void *)(name)},
+
+static const struct {
+	const char *name;
+	void *function;
+} functions[] = {CUDA_FUNCTIONS(PLAYED_ROW) BED_CUDA_FUNCTIONS(PLAYED_ROW)};
+
+/* Returns the newest version of a function, as for a program that is built with CUDA 13. */
+int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
+			int *ret_found)
+{
+	static const char *const newest[] = {"%s_v3", "%s_v2", "%sWithFlags", "%s"};
+	char symbol[128];
+
+	for (size_t i = 0; i < sizeof(newest) / sizeof(*newest); i++)
+		for (size_t j = 0; j < sizeof(functions) / sizeof(*functions); j++) {
+			snprintf(symbol, sizeof(symbol), newest[i], name);
+			if (strcmp(functions[j].name, symbol) != 0)
+				continue;
+			*function = functions[j].function;
+			return CUDA_OK;
+		}
+	*function = NULL;
+	return CUDA_INVALID_VALUE;
 }

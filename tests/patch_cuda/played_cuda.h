@@ -15,6 +15,8 @@
 
 CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
 BED_CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
+PLAYED_PROTOTYPE(cuGetProcAddress_v2,
+		 (const char *name, void **function, int version, uint64_t flags, int *ret_found))
 
 /*
  * Check calls that CUDA forbids while the thread captures a stream, and a launch of an executable

@@ -1,0 +1,37 @@
+/* Which symbol cuGetProcAddress means by a name and a version. */
+#include <stdio.h>
+#include <string.h>
+
+#include "preload/cuda_doors.h"
+
+enum { PER_THREAD_FLAG = 2 }; /* CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM */
+
+/* Names that mean another symbol from a version on. The last row that fits is taken. */
+static const struct {
+	const char *name;
+	int version;
+	const char *symbol;
+} versions[] = {
+	{"cuGraphInstantiate", 11000, "cuGraphInstantiate_v2"},
+	{"cuGraphInstantiate", 12000, "cuGraphInstantiateWithFlags"},
+	{"cuGraphExecUpdate", 12000, "cuGraphExecUpdate_v2"},
+	{"cuGraphExecKernelNodeSetParams", 12000, "cuGraphExecKernelNodeSetParams_v2"},
+	{"cuStreamDestroy", 4000, "cuStreamDestroy_v2"},
+	{"cuGetProcAddress", 12000, "cuGetProcAddress_v2"},
+};
+
+static const char *const per_thread[] = {"cuGraphInstantiateWithParams", "cuGraphLaunch",
+					 "cuGraphUpload"};
+
+bool cuda_symbol(const char *name, int version, uint64_t flags, char ret_symbol[CUDA_SYMBOL_BYTES])
+{
+	const char *symbol = name, *suffix = "";
+
+	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++)
+		if (strcmp(versions[i].name, name) == 0 && version >= versions[i].version)
+			symbol = versions[i].symbol;
+	for (size_t i = 0; i < sizeof(per_thread) / sizeof(*per_thread); i++)
+		if ((flags & PER_THREAD_FLAG) && strcmp(per_thread[i], name) == 0)
+			suffix = "_ptsz";
+	return snprintf(ret_symbol, CUDA_SYMBOL_BYTES, "%s%s", symbol, suffix) < CUDA_SYMBOL_BYTES;
+}

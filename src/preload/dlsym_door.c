@@ -1,0 +1,20 @@
+/* What our dlsym does with handles of libraries: gives wrappers in the place of the vendors'
+ * functions. */
+#include <string.h>
+
+#include "preload/doors.h"
+
+static struct door_library *const libraries[] = {&door_hip, &door_cuda};
+
+void *door_dlsym(void *handle, const char *name)
+{
+	void *found = door_dlsym_inner(handle, name);
+
+	/* All doors begin so; most names that programs ask for do not. */
+	if (!found || !name ||
+	    (strncmp(name, "cu", 2) && strncmp(name, "hip", 3) && strncmp(name, "__hip", 5)))
+		return found;
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+		found = door_wrap(libraries[i], name, found);
+	return found;
+}

@@ -1,0 +1,111 @@
+/* Finds the functions behind our wrappers, and gives the wrappers to programs that ask dlsym. */
+#include "preload/doors.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* The C library's dlsym; ours in dlsym.S jumps to it where the caller's place matters. */
+void *(*door_libc_dlsym)(void *handle, const char *name);
+
+void door_open_dlsym(void)
+{
+	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+	void *found = NULL;
+
+	for (size_t i = 0; !found && i < sizeof(versions) / sizeof(*versions); i++)
+		found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+	memcpy(&door_libc_dlsym, &found, sizeof(found));
+}
+
+void *door_dlsym_inner(void *handle, const char *name)
+{
+	if (!door_libc_dlsym)
+		door_open_dlsym();
+	return door_libc_dlsym(handle, name);
+}
+
+/* Returns whether ADDRESS is in a library of this vendor, which then is the one that is wrapped,
+ * unless another one came before. */
+static bool is_inside(struct door_library *library, const void *address)
+{
+	void *none = NULL;
+	const char *slash;
+	Dl_info info;
+
+	if (!dladdr(address, &info) || !info.dli_fname)
+		return false;
+	slash = strrchr(info.dli_fname, '/');
+	if (strncmp(slash ? slash + 1 : info.dli_fname, library->prefix, strlen(library->prefix)))
+		return false;
+	return atomic_compare_exchange_strong(&library->base, &none, info.dli_fbase) ||
+	       none == info.dli_fbase;
+}
+
+struct search {
+	const struct door_library *library;
+	size_t skip; /* so many libraries before */
+	char path[4096];
+};
+
+/* Libraries that the program has loaded for itself alone (RTLD_LOCAL). Only copies the path,
+ * because the loader's lock is held. */
+static int find_loaded(struct dl_phdr_info *info, size_t size, void *user)
+{
+	struct search *search = user;
+	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+	const char *prefix = search->library->prefix;
+
+	if (!slash || strncmp(slash + 1, prefix, strlen(prefix)) ||
+	    strlen(info->dlpi_name) >= sizeof(search->path) || search->skip-- > 0)
+		return 0;
+	strcpy(search->path, info->dlpi_name);
+	return 1;
+}
+
+void *door_find(struct door_library *library, const char *name)
+{
+	void *found = door_dlsym_inner(RTLD_NEXT, name);
+
+	for (size_t i = 0; !found; i++) {
+		struct search search = {library, i, ""};
+		void *handle;
+
+		if (!dl_iterate_phdr(find_loaded, &search))
+			return NULL;
+		/* The handle is kept: a library whose functions we call must stay. */
+		handle = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
+		found = handle ? door_dlsym_inner(handle, name) : NULL;
+	}
+	is_inside(library, found);
+	return found;
+}
+
+void *door_real(struct door_library *library, size_t door)
+{
+	struct door *at = &library->doors[door];
+	void *real = atomic_load_explicit(&at->real, memory_order_acquire);
+
+	if (real)
+		return real;
+	real = door_find(library, at->name);
+	atomic_store_explicit(&at->real, real, memory_order_release);
+	return real;
+}
+
+void *door_wrap(struct door_library *library, const char *name, void *function)
+{
+	for (size_t i = 0; function && i < library->count; i++) {
+		struct door *door = &library->doors[i];
+		void *none = NULL;
+
+		if (strcmp(door->name, name) != 0)
+			continue;
+		if (function == door->wrapper || !is_inside(library, function))
+			return function;
+		atomic_compare_exchange_strong(&door->real, &none, function);
+		return door->wrapper;
+	}
+	return function;
+}

@@ -1,0 +1,47 @@
+/* How the program's calls reach us: the library exports functions with the names of the vendors'
+ * (LD_PRELOAD), dlsym gives our functions for theirs (doors.c), and so do cuGetProcAddress and
+ * hipGetProcAddress. A *door* is one such function. */
+#ifndef DAGPATCH_PRELOAD_DOORS_H
+#define DAGPATCH_PRELOAD_DOORS_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#define DOOR_EXPORT __attribute__((visibility("default")))
+
+struct door {
+	const char *name;
+	void *wrapper;
+	_Atomic(void *) real; /* NULL: not found yet */
+};
+
+/* The doors of one vendor's library. If the process has several such libraries, those after the
+ * first one are left alone. */
+struct door_library {
+	const char *prefix; /* of its file's name */
+	struct door *doors;
+	size_t count;
+	_Atomic(void *) base; /* where it is loaded; NULL: not known yet */
+};
+
+extern struct door_library door_hip, door_cuda;
+
+/* The function behind one of our wrappers, or NULL: no library has it. */
+void *door_real(struct door_library *library, size_t door);
+
+/* Finds a function that is no door. NULL: no library has it. */
+void *door_find(struct door_library *library, const char *name);
+
+/* Returns our wrapper in the place of FUNCTION, which was found by NAME, or FUNCTION itself. */
+void *door_wrap(struct door_library *library, const char *name, void *function);
+
+/* The C library's dlsym, called from here. */
+void *door_dlsym_inner(void *handle, const char *name);
+
+/* What dlsym.S calls: finds the C library's dlsym, and does the work of ours for all handles but
+ * RTLD_DEFAULT and RTLD_NEXT. */
+extern void *(*door_libc_dlsym)(void *handle, const char *name);
+void door_open_dlsym(void);
+void *door_dlsym(void *handle, const char *name);
+
+#endif

@@ -1,0 +1,41 @@
+/* Reads the settings when the library is loaded, and switches it off in forked children. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/virtual.h"
+
+enum { DEFAULT_EXECS = 128, MOST_EXECS = 65536 };
+
+static uint32_t most_execs(void)
+{
+	const char *text = getenv("DAGPATCH_PRELOAD_EXECS");
+	char *end;
+	unsigned long value;
+
+	if (!text || !*text)
+		return DEFAULT_EXECS;
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	return errno || *end || value < 1 || value > MOST_EXECS ? DEFAULT_EXECS : (uint32_t)value;
+}
+
+/* A GPU's runtime does not survive a fork, and other threads may hold our locks. */
+static void pass_in_child(void)
+{
+	virtual_configure(1, false);
+}
+
+/* Runs before the constructors of the program's libraries that are linked later; calls before it
+ * pass through. */
+__attribute__((constructor)) static void start(void)
+{
+	const char *text = getenv("DAGPATCH_PRELOAD");
+	bool is_on;
+
+	preload_is_counting = text && strcmp(text, "count") == 0;
+	is_on = !preload_is_counting && (!text || strcmp(text, "0") != 0);
+
+	if (is_on && pthread_atfork(NULL, NULL, pass_in_child) == 0)
+		virtual_configure(most_execs(), true);
+}

@@ -1,0 +1,48 @@
+/* Counters of the process, written when it ends to the file that DAGPATCH_PRELOAD_STATS names
+ * (preload_stats.c). */
+#ifndef DAGPATCH_PRELOAD_STATS_H
+#define DAGPATCH_PRELOAD_STATS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* COUNTER(name, text) */
+#define PRELOAD_COUNTERS(COUNTER)                                                                  \
+	COUNTER(executables, "executable graphs that were made virtual")                           \
+	COUNTER(sets, "calls that set a node of a virtual executable")                             \
+	COUNTER(driver_sets, "calls that set a node and reached the driver")                       \
+	COUNTER(launches, "launches of virtual executables")                                       \
+	COUNTER(changed, "launches with another set than the launch before")                       \
+	COUNTER(found, "of these: launches of an executable that had the set")                     \
+	COUNTER(instantiated, "executable graphs that were made for a set that came back")         \
+	COUNTER(waits, "waits for an event between two streams")                                   \
+	COUNTER(set_ns, "with DAGPATCH_PRELOAD=count: time in calls that set a node")              \
+	COUNTER(failures, "inner calls of the driver that failed")                                 \
+	COUNTER(pass_rare, "passed through: sets did not come back")                               \
+	COUNTER(pass_update, "passed through: the whole graph was updated")                        \
+	COUNTER(pass_call, "passed through: a call that is not noted")                             \
+	COUNTER(pass_node, "passed through: a node that the graph does not list")                  \
+	COUNTER(pass_layout, "passed through: a kernel whose parameters are not known")            \
+	COUNTER(pass_graph, "passed through: the graph or a node of it was destroyed")             \
+	COUNTER(pass_memory, "passed through: no memory, or more images than are kept")
+
+struct preload_stats {
+#define PRELOAD_COUNTER(name, text) _Atomic uint64_t name;
+	PRELOAD_COUNTERS(PRELOAD_COUNTER)
+#undef PRELOAD_COUNTER
+};
+
+extern struct preload_stats preload_stats;
+
+/* Adds one to a counter. Any thread. */
+#define PRELOAD_COUNT(name) atomic_fetch_add_explicit(&preload_stats.name, 1, memory_order_relaxed)
+
+/* DAGPATCH_PRELOAD=count: nothing is virtual; calls that set a node are counted and timed. Constant
+ * after the library was loaded. */
+extern _Bool preload_is_counting;
+
+/* Around such a call. preload_set_end also counts it. */
+uint64_t preload_set_begin(void);
+void preload_set_end(uint64_t begin);
+
+#endif

@@ -1,0 +1,44 @@
+/* What virtual executables need of a vendor's graph API: one table of functions for HIP and one for
+ * CUDA. All functions call the driver, never our wrappers. They return the driver's result, of
+ * which 0 is success. */
+#ifndef DAGPATCH_PRELOAD_VENDOR_H
+#define DAGPATCH_PRELOAD_VENDOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of one node two things are set independently: its parameters, and whether it is enabled. */
+enum cell_kind { CELL_PARAMS, CELL_ENABLED, CELL_KINDS };
+
+struct preload_vendor {
+	int (*graph_clone)(void **ret_clone, void *graph);
+	int (*graph_destroy)(void *graph);
+	/* NODES may be NULL; *COUNT is the capacity, then the number of nodes. The order is the
+	 * same for a graph and its clone. */
+	int (*graph_nodes)(void *graph, void **nodes, size_t *count);
+	int (*instantiate)(void **ret_exec, void *graph, unsigned long long flags);
+	int (*exec_destroy)(void *exec);
+	int (*launch)(void *exec, void *stream);
+	int (*event_create)(void **ret_event);
+	int (*event_destroy)(void *event);
+	int (*event_record)(void *event, void *stream);
+	int (*stream_wait)(void *stream, void *event);
+	/* Makes the noted call again that DATA describes (virtual_set), on NODE of EXEC. */
+	int (*apply)(const void *data, void *exec, void *node);
+	/* Whether work that is submitted to STREAM is captured, or is part of a failed capture. */
+	bool (*is_capturing)(void *stream);
+	/* The calling thread's device or context. device_enter makes DEVICE current and returns
+	 * what was before, for device_leave. */
+	uintptr_t (*device_current)(void);
+	uintptr_t (*device_enter)(uintptr_t device);
+	void (*device_leave)(uintptr_t before);
+	/* From relax to unrelax the thread's calls do not end captures of other streams. */
+	int (*relax)(void);
+	void (*unrelax)(int mode);
+	/* Called when a call that the program has not made has failed: the error that the runtime
+	 * keeps for the thread is not the program's. May be NULL. */
+	void (*forget_error)(void);
+};
+
+#endif

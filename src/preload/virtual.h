@@ -1,0 +1,198 @@
+/* Virtual executables: several executable graphs of the driver (*reals*) behind the one that the
+ * program has. The program's own handle is the first real, so calls that are not known here remain
+ * valid on it.
+ *
+ * A call that sets a node is noted as an *image*: the call's arguments as bytes, with all that they
+ * point to. The images of all nodes that the program sets are the *set* that it wants. A launch
+ * launches the real that has the wanted set, otherwise updates one of them by what differs.
+ *
+ * An image is interned, so equality of two images, which is equality of their bytes, is equality of
+ * their numbers. Image number 0 is what the node had when the executable was made.
+ *
+ * Threading: any thread. A virtual executable is locked from virtual_take to virtual_release. As
+ * with the driver, the program must not destroy an executable while another thread uses it. */
+#ifndef DAGPATCH_PRELOAD_VIRTUAL_H
+#define DAGPATCH_PRELOAD_VIRTUAL_H
+
+#include <pthread.h>
+
+#include "base/hash_map.h"
+#include "preload/preload_stats.h"
+#include "preload/vendor.h"
+
+/* A noted call on one cell; DATA is allocated with it. */
+struct image {
+	uint64_t hash;
+	uint32_t cell;
+	uint32_t bytes;
+	bool is_accepted; /* the driver has accepted the call on this cell */
+	uint64_t data[];
+};
+
+/* A real executable. `have` has the number of the image of each moving cell. */
+struct real {
+	void *handle;
+	uint32_t *have;
+	uint64_t hash;	   /* of `have` */
+	uint64_t launched; /* number of its last launch among those of the virtual one */
+	uint32_t next;	   /* the real that was launched after this one */
+};
+
+/* A node of the program's graph, and the same node of our clone. */
+struct node_pair {
+	void *node, *copy;
+};
+
+/* A stream as the program names it. Handles that mean another stream on each thread or device have
+ * a scope; others have 0. */
+struct stream_key {
+	void *stream;
+	uint64_t scope;
+};
+
+struct virtual
+{
+	pthread_mutex_t lock;
+	const struct preload_vendor *vendor;
+	void *graph; /* the program's */
+	void *clone;
+	unsigned long long flags;
+	uintptr_t device;	 /* the thread's when it was made */
+	struct node_pair *nodes; /* in ascending order of node */
+	uint32_t node_count;
+	/* Passed through: only the first real is used, and nothing is noted. */
+	_Atomic bool is_passing;
+
+	struct image **images; /* image number i is images[i - 1] */
+	uint32_t image_count, image_capacity;
+	size_t image_bytes;
+	struct hash_map image_map;
+
+	/* Cells that were set at least once are *moving*. Cell number: CELL_KINDS for each node. */
+	uint32_t *moving_of_cell; /* UINT32_MAX: not moving */
+	uint32_t *cell_of_moving;
+	uint32_t moving_count, moving_capacity;
+	uint32_t *wanted; /* image number of each moving cell */
+	uint64_t wanted_hash;
+
+	struct real *reals;
+	uint32_t real_count;
+	bool is_full;	    /* no more reals are made */
+	uint64_t *missed;   /* hashes of sets that no real had, direct mapped */
+	uint32_t window;    /* changed launches since the last look at what comes back */
+	uint32_t came_back; /* of these, those whose set had been there before */
+	uint64_t launch_count;
+
+	uint32_t last; /* the real that was launched last */
+	bool is_launched;
+	struct stream_key last_stream; /* valid if last_is_open */
+	bool last_is_open;	       /* false: the stream was destroyed since */
+	bool is_roaming;	       /* has been launched into several streams */
+	bool is_recorded;	       /* EVENT marks the last launch */
+	void *event;
+};
+
+/* ---- virtual_event.c ---- */
+
+/* Counts the failure of a call that the program has not made and does not see. */
+void virtual_inner_failed(const struct virtual *v);
+
+/* Marks the end of the last launch with V's event. Returns the driver's result. */
+int virtual_record_last(struct virtual *v);
+
+/* V is going to pass through: marks the end of the last launch with an event, if another real than
+ * the first was launched. Returns the driver's result. */
+int virtual_mark_last(struct virtual *v);
+
+/* The stream of the last launch is going to be destroyed: marks that launch with an event, if
+ * another real may have to wait for it. */
+void virtual_leave_stream(struct virtual *v);
+
+/* ---- virtual.c ---- */
+
+/* Sets how many reals a virtual executable has at most, and whether anything is virtual. Called
+ * once, before any other function. */
+void virtual_configure(uint32_t most_reals, bool is_on);
+
+/* False: everything passes on this thread now: switched off, in a forked child, or inside a call
+ * that we make ourselves. */
+bool virtual_is_on(void);
+
+/* Between the two, calls of this thread pass: the driver may call its own exported functions. They
+ * may be nested. */
+void virtual_inner_begin(void);
+void virtual_inner_end(void);
+
+/* The program has made EXEC of GRAPH. Does nothing if it cannot be made virtual. */
+void virtual_make(const struct preload_vendor *vendor, void *exec, void *graph,
+		  unsigned long long flags);
+
+/* Returns the virtual executable behind the program's handle, locked. NULL: pass the call on.
+ * virtual_take_passing, for launches, also returns those that are passed through whose next launch
+ * still has to be ordered behind another real. */
+struct virtual *virtual_take(void *exec);
+struct virtual *virtual_take_passing(void *exec);
+void virtual_release(struct virtual *v);
+
+/* Notes a call that sets NODE: DATA, of which the vendor's `apply` can make the call again. The
+ * bytes are compared, so padding must be 0; pointers in DATA are compared as such. ALWAYS: the
+ * driver's own checks depend on more than DATA, so the call is also made, on the first real.
+ * Returns the driver's result. An image that was not seen before on this node is tried on the first
+ * real; what the driver refuses is not noted. */
+int virtual_set(struct virtual *v, void *node, enum cell_kind kind, const void *data,
+		uint32_t bytes, bool always);
+
+/* Brings the wanted set into the first real. Returns the driver's result. */
+int virtual_settle(struct virtual *v);
+
+/* As virtual_settle; from then on V passes through, unless the driver fails. CAUSE: the counter.
+ * The caller then makes its call with the program's handle. */
+int virtual_dissolve(struct virtual *v, _Atomic uint64_t *cause);
+
+/* Removes EXEC, which the program destroys. `destroy` is the program's call; if it fails, nothing
+ * has changed. NULL from virtual_forget: EXEC is not virtual. */
+struct virtual *virtual_forget(void *exec);
+int virtual_destroy(struct virtual *v, void *exec, int (*destroy)(void *exec));
+
+/* The program destroys a graph, a node or a stream. */
+void virtual_graph_gone(void *graph);
+void virtual_node_gone(void *node);
+void virtual_stream_gone(void *stream);
+
+/* Equal hashes are necessary for equal sets. */
+uint64_t image_place_hash(uint32_t moving, uint32_t image);
+
+/* Notes that REAL has image number IMAGE in the moving cell. */
+void real_set(struct real *real, uint32_t moving, uint32_t image);
+
+/* Brings the wanted set into REAL, node by node. */
+int real_settle(struct virtual *v, struct real *real);
+
+/* ---- virtual_launch.c ---- */
+
+/* Launches V into STREAM, which the vendor's functions take, by LAUNCH, which is the program's
+ * call. SCOPE as in struct stream_key. */
+int virtual_launch(struct virtual *v, void *stream, uint64_t scope,
+		   int (*launch)(void *exec, void *stream));
+
+/* Uploads the real that a launch would take now. */
+int virtual_upload(struct virtual *v, void *stream, int (*upload)(void *exec, void *stream));
+
+/* A scope for the calling thread on its current device. */
+uint64_t virtual_thread_scope(const struct preload_vendor *vendor);
+
+extern uint32_t virtual_most_reals;
+
+/* ---- registry.c: the program's handles ---- */
+
+/* Returns the virtual executable of the handle, or NULL. */
+struct virtual *registry_find(void *handle);
+
+/* -ENOMEM. An entry of the same handle is replaced and stays allocated. */
+int registry_add(void *handle, struct virtual *v);
+struct virtual *registry_remove(void *handle);
+
+/* Calls VISIT for each virtual executable. */
+void registry_each(void (*visit)(struct virtual *v, void *user), void *user);
+
+#endif

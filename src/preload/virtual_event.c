@@ -1,0 +1,34 @@
+/* The event that marks the last launch of a virtual executable, and failures of inner calls. */
+#include "preload/virtual.h"
+
+void virtual_inner_failed(const struct virtual *v)
+{
+	PRELOAD_COUNT(failures);
+	if (v->vendor->forget_error)
+		v->vendor->forget_error();
+}
+
+int virtual_record_last(struct virtual *v)
+{
+	int mode = v->vendor->relax();
+	int err = v->event ? 0 : v->vendor->event_create(&v->event);
+
+	if (err == 0)
+		err = v->vendor->event_record(v->event, v->last_stream.stream);
+	if (err != 0)
+		virtual_inner_failed(v);
+	v->vendor->unrelax(mode);
+	v->is_recorded = err == 0;
+	return err;
+}
+
+int virtual_mark_last(struct virtual *v)
+{
+	return v->last != 0 && !v->is_recorded && v->last_is_open ? virtual_record_last(v) : 0;
+}
+
+void virtual_leave_stream(struct virtual *v)
+{
+	if (v->real_count > 1 && !v->is_recorded)
+		virtual_record_last(v);
+}

@@ -1,0 +1,318 @@
+/*
+ * random-cuda STEPS dlsym|proc: as random_hip.c with CUDA's driver API, on the played libcuda.so.1
+ * (tests/patch_cuda). CUDA orders the launches of one executable graph, whatever streams they go
+ * to, so the program does not. Streams are destroyed meanwhile, and at the end the whole graph is
+ * updated. The program finds CUDA's functions by dlsym, or by cuGetProcAddress.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../launched.h"
+#include "vendor/cuda_types.h"
+
+enum { WORDS = 32, BUFFERS = 6, NODES = 6, VARIANTS = 4, PROFILES = 24, STREAMS = 3 };
+enum { COPY_NODE = 2, MEMSET_NODE = 4 };
+enum { UPDATED, FRESH, WORLDS };
+
+static struct {
+#define POINTER(name, parameters) int(*name) parameters;
+	CUDA_FUNCTIONS(POINTER)
+	int (*cuModuleGetFunction)(cuda_function *function, void *module, const char *name);
+} cu;
+
+#define CHECK(name, ...) check(#name, cu.name(__VA_ARGS__))
+
+static cuda_function fold;
+static uint64_t *buffers[WORLDS][BUFFERS];
+static uint64_t random_state;
+
+static void check(const char *call, int result)
+{
+	if (result == CUDA_OK)
+		return;
+	fprintf(stderr, "%s returned %d\n", call, result);
+	exit(1);
+}
+
+static uint32_t draw(uint32_t count)
+{
+	random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(random_state >> 33) % count;
+}
+
+/* ---- finding CUDA ---- */
+
+static int (*get_proc)(const char *name, void **function, int version, uint64_t flags,
+		       int *ret_found);
+
+static void *find(void *library, const char *name)
+{
+	void *found = NULL;
+	char base[64];
+	size_t length = strlen(name);
+
+	if (!get_proc)
+		return dlsym(library, name);
+	snprintf(base, sizeof(base), "%s", name);
+	if (length > 3 && strcmp(name + length - 3, "_v2") == 0)
+		base[length - 3] = '\0';
+	if (strcmp(name, "cuGraphInstantiateWithFlags") == 0)
+		snprintf(base, sizeof(base), "cuGraphInstantiate");
+	check(base, get_proc(base, &found, 13000, 0, NULL));
+	return found;
+}
+
+static void open_cuda(const char *by)
+{
+	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	void *found = library ? dlsym(library, "cuGetProcAddress_v2") : NULL;
+	cuda_context context;
+
+	if (strcmp(by, "proc") == 0)
+		memcpy(&get_proc, &found, sizeof(found));
+#define FIND(name, parameters)                                                                     \
+	found = find(library, #name);                                                              \
+	memcpy(&cu.name, &found, sizeof(found));
+	CUDA_FUNCTIONS(FIND)
+	FIND(cuModuleGetFunction, )
+	CHECK(cuInit, 0);
+	CHECK(cuDevicePrimaryCtxRetain, &context, 0);
+	CHECK(cuCtxSetCurrent, context);
+	CHECK(cuModuleGetFunction, &fold, NULL, "bed_fold");
+}
+
+/* ---- nodes ---- */
+
+struct fold_call {
+	uint64_t *out;
+	const uint64_t *in;
+	uint64_t scalar;
+	uint32_t n;
+	void *pointers[4];
+	struct cuda_kernel_node_params params;
+};
+
+static void fill_kernel(struct fold_call *call, int world, int node, uint32_t variant)
+{
+	*call = (struct fold_call){
+		.out = buffers[world][(node + variant) % BUFFERS],
+		.in = buffers[world][(node * 2 + variant + 1) % BUFFERS],
+		.scalar = variant * 77u + node,
+		.n = WORDS - variant,
+		.params = {fold, 1, 1, 1, WORDS, 1, 1},
+	};
+	call->pointers[0] = &call->out;
+	call->pointers[1] = &call->in;
+	call->pointers[2] = &call->scalar;
+	call->pointers[3] = &call->n;
+	call->params.kernelParams = call->pointers;
+}
+
+static struct cuda_memcpy3d copy_params(int world, uint32_t variant)
+{
+	return (struct cuda_memcpy3d){
+		.srcMemoryType = CUDA_MEMORY_UNIFIED,
+		.srcDevice = (uintptr_t)buffers[world][variant + 1],
+		.dstMemoryType = CUDA_MEMORY_UNIFIED,
+		.dstDevice = (uintptr_t)buffers[world][variant],
+		.srcPitch = WORDS * 8,
+		.dstPitch = WORDS * 8,
+		.srcHeight = 1,
+		.dstHeight = 1,
+		.WidthInBytes = WORDS * 8 - 8 * variant,
+		.Height = 1,
+		.Depth = 1,
+	};
+}
+
+static struct cuda_memset_node_params memset_params(int world, uint32_t variant)
+{
+	return (struct cuda_memset_node_params){
+		.dst = (uintptr_t)buffers[world][variant],
+		.value = 1000 + variant,
+		.elementSize = 4,
+		.width = WORDS,
+		.height = 1,
+		.pitch = WORDS * 4,
+	};
+}
+
+static void add_node(cuda_graph graph, cuda_node *nodes, int world, int node, uint32_t variant)
+{
+	const cuda_node *after = node ? &nodes[node - 1] : NULL;
+	struct cuda_memcpy3d copy = copy_params(world, variant);
+	struct cuda_memset_node_params memset = memset_params(world, variant);
+	cuda_context context;
+	struct fold_call call;
+
+	CHECK(cuCtxGetCurrent, &context);
+	if (node == COPY_NODE) {
+		CHECK(cuGraphAddMemcpyNode, &nodes[node], graph, after, node > 0, &copy, context);
+	} else if (node == MEMSET_NODE) {
+		CHECK(cuGraphAddMemsetNode, &nodes[node], graph, after, node > 0, &memset, context);
+	} else {
+		fill_kernel(&call, world, node, variant);
+		CHECK(cuGraphAddKernelNode_v2, &nodes[node], graph, after, node > 0, &call.params);
+	}
+}
+
+static void set_node(cuda_exec exec, cuda_node node, int number, uint32_t variant)
+{
+	struct cuda_memcpy3d copy = copy_params(UPDATED, variant);
+	struct cuda_memset_node_params memset = memset_params(UPDATED, variant);
+	cuda_context context;
+	struct fold_call call;
+
+	CHECK(cuCtxGetCurrent, &context);
+	if (number == COPY_NODE) {
+		CHECK(cuGraphExecMemcpyNodeSetParams, exec, node, &copy, context);
+	} else if (number == MEMSET_NODE) {
+		CHECK(cuGraphExecMemsetNodeSetParams, exec, node, &memset, context);
+	} else {
+		fill_kernel(&call, UPDATED, number, variant);
+		CHECK(cuGraphExecKernelNodeSetParams_v2, exec, node, &call.params);
+	}
+}
+
+/* ---- a run ---- */
+
+struct run {
+	cuda_stream streams[STREAMS], fresh_stream;
+	cuda_graph graph;
+	cuda_node nodes[NODES];
+	cuda_exec exec;
+	uint32_t variants[NODES];
+	uint32_t profiles[PROFILES][NODES];
+	int stream;
+};
+
+static void build(const struct run *run, int world, cuda_graph *ret_graph, cuda_node *nodes)
+{
+	CHECK(cuGraphCreate, ret_graph, 0);
+	for (int i = 0; i < NODES; i++)
+		add_node(*ret_graph, nodes, world, i, run->variants[i]);
+}
+
+static void launch_fresh(struct run *run)
+{
+	cuda_node nodes[NODES];
+	cuda_exec exec;
+	cuda_graph graph;
+
+	build(run, FRESH, &graph, nodes);
+	CHECK(cuGraphInstantiateWithFlags, &exec, graph, 0);
+	CHECK(cuGraphLaunch, exec, run->fresh_stream);
+	CHECK(cuStreamSynchronize, run->fresh_stream);
+	CHECK(cuGraphExecDestroy, exec);
+	CHECK(cuGraphDestroy, graph);
+}
+
+static void compare(struct run *run, uint32_t step)
+{
+	for (int i = 0; i < STREAMS; i++)
+		CHECK(cuStreamSynchronize, run->streams[i]);
+	for (int i = 0; i < BUFFERS; i++) {
+		if (memcmp(buffers[UPDATED][i], buffers[FRESH][i], WORDS * 8) == 0)
+			continue;
+		fprintf(stderr, "step %u: buffer %d differs from a fresh graph's\n", step, i);
+		exit(1);
+	}
+}
+
+static void update(struct run *run)
+{
+	const uint32_t *profile = run->profiles[draw(PROFILES)];
+	bool is_rare = draw(16) == 0;
+
+	for (int i = 0; i < NODES; i++) {
+		uint32_t variant = is_rare ? draw(VARIANTS) : profile[i];
+
+		if (variant == run->variants[i] && draw(2))
+			continue;
+		set_node(run->exec, run->nodes[i], i, variant);
+		run->variants[i] = variant;
+	}
+}
+
+/* What the driver refuses is refused, although these parameters were set before. */
+static void set_wrongly(struct run *run)
+{
+	struct fold_call call;
+	cuda_context context;
+
+	fill_kernel(&call, UPDATED, 0, run->variants[0]);
+	CHECK(cuCtxGetCurrent, &context);
+	CHECK(cuCtxSetCurrent, NULL);
+	if (cu.cuGraphExecKernelNodeSetParams_v2(run->exec, run->nodes[0], &call.params) == CUDA_OK)
+		check("a call without a context", -1);
+	CHECK(cuCtxSetCurrent, context);
+}
+
+static void replace_stream(struct run *run)
+{
+	CHECK(cuStreamDestroy_v2, run->streams[run->stream]);
+	CHECK(cuStreamCreate, &run->streams[run->stream], CUDA_STREAM_NON_BLOCKING);
+}
+
+static void run_steps(uint32_t steps)
+{
+	struct run run = {0};
+	struct cuda_update_result result;
+	cuda_graph other;
+	cuda_node nodes[NODES];
+
+	for (int i = 0; i < PROFILES; i++)
+		for (int node = 0; node < NODES; node++)
+			run.profiles[i][node] = draw(VARIANTS);
+	for (int i = 0; i < STREAMS; i++)
+		CHECK(cuStreamCreate, &run.streams[i], CUDA_STREAM_NON_BLOCKING);
+	CHECK(cuStreamCreate, &run.fresh_stream, CUDA_STREAM_NON_BLOCKING);
+	build(&run, UPDATED, &run.graph, run.nodes);
+	CHECK(cuGraphInstantiateWithFlags, &run.exec, run.graph, 0);
+	for (uint32_t step = 1; step <= steps; step++) {
+		if (draw(8))
+			update(&run);
+		if (step > steps / 4 && draw(3) == 0)
+			run.stream = (int)draw(STREAMS);
+		if (step > steps / 2 && draw(64) == 0)
+			replace_stream(&run);
+		CHECK(cuGraphLaunch, run.exec, run.streams[run.stream]);
+		launch_fresh(&run);
+		if (step % 20 == 0)
+			compare(&run, step);
+	}
+	compare(&run, steps);
+	set_wrongly(&run);
+	/* An update of the whole graph, and what follows it. */
+	run.variants[0] ^= 1;
+	build(&run, UPDATED, &other, nodes);
+	CHECK(cuGraphExecUpdate_v2, run.exec, other, &result);
+	for (int i = 0; i < STREAMS; i++) {
+		CHECK(cuGraphLaunch, run.exec, run.streams[i]);
+		launch_fresh(&run);
+		update(&run);
+	}
+	compare(&run, steps + 1);
+	CHECK(cuGraphExecDestroy, run.exec);
+	CHECK(cuGraphDestroy, other);
+	CHECK(cuGraphDestroy, run.graph);
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t steps = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 200;
+
+	open_cuda(argc > 2 ? argv[2] : "dlsym");
+	random_state = test_seed();
+	for (int world = 0; world < WORLDS; world++)
+		for (uint64_t i = 0; i < BUFFERS; i++) {
+			CHECK(cuMemAlloc_v2, (cuda_address *)&buffers[world][i], WORDS * 8);
+			for (uint64_t word = 0; word < WORDS; word++)
+				buffers[world][i][word] = i * 1000 + word;
+		}
+	run_steps(steps);
+	printf("equal: %u steps\n", steps);
+	return 0;
+}
