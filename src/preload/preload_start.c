@@ -20,10 +20,12 @@ static uint32_t most_execs(void)
 	return errno || *end || value < 1 || value > MOST_EXECS ? DEFAULT_EXECS : (uint32_t)value;
 }
 
-/* A GPU's runtime does not survive a fork, and other threads may hold our locks. */
+/* A GPU's runtime does not survive a fork, and other threads may hold our locks. The counters stay
+ * the parent's. */
 static void pass_in_child(void)
 {
 	virtual_configure(1, false);
+	memset(&preload_stats, 0, sizeof(preload_stats));
 }
 
 /* Runs before the constructors of the program's libraries that are linked later; calls before it

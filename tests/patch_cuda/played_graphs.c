@@ -143,10 +143,11 @@ int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
 				      const struct cuda_kernel_node_params *params)
 {
 	struct scratch scratch;
-	int rc = wrapped_image(MODEL_NODE(node), params, &scratch);
+	int rc;
 
 	if (!played_is_current(exec))
 		return CUDA_INVALID_CONTEXT;
+	rc = wrapped_image(MODEL_NODE(node), params, &scratch);
 	if (!rc)
 		rc = model_exec_set(MODEL_EXEC(exec), MODEL_NODE(node), kernel_params(&scratch));
 	if (!rc && played_device_node(MODEL_NODE(node)))

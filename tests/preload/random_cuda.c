@@ -1,13 +1,17 @@
 /*
- * random-cuda STEPS dlsym|proc: as random_hip.c with CUDA's driver API, on the played libcuda.so.1
- * (tests/patch_cuda). CUDA orders the launches of one executable graph, whatever streams they go
- * to, so the program does not. Streams are destroyed meanwhile, and at the end the whole graph is
- * updated. The program finds CUDA's functions by dlsym, or by cuGetProcAddress.
+ * random-cuda STEPS dlsym|proc THREADS: as random_hip.c with CUDA's driver API, on the played
+ * libcuda.so.1 (tests/patch_cuda). CUDA orders the launches of one executable graph, whatever
+ * streams they go to, so the program does not. Streams are destroyed meanwhile, and at the end the
+ * whole graph is updated. The program finds CUDA's functions by dlsym, or by cuGetProcAddress. Each
+ * thread has an executable of its own. A forked child passes, and writes no counters.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../launched.h"
 #include "vendor/cuda_types.h"
@@ -25,8 +29,11 @@ static struct {
 #define CHECK(name, ...) check(#name, cu.name(__VA_ARGS__))
 
 static cuda_function fold;
-static uint64_t *buffers[WORLDS][BUFFERS];
-static uint64_t random_state;
+/* Each thread has its own. */
+static _Thread_local uint64_t *buffers[WORLDS][BUFFERS];
+static _Thread_local uint64_t random_state;
+static cuda_context context_of_all;
+static uint32_t steps;
 
 static void check(const char *call, int result)
 {
@@ -68,7 +75,6 @@ static void open_cuda(const char *by)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	void *found = library ? dlsym(library, "cuGetProcAddress_v2") : NULL;
-	cuda_context context;
 
 	if (strcmp(by, "proc") == 0)
 		memcpy(&get_proc, &found, sizeof(found));
@@ -78,8 +84,8 @@ static void open_cuda(const char *by)
 	CUDA_FUNCTIONS(FIND)
 	FIND(cuModuleGetFunction, )
 	CHECK(cuInit, 0);
-	CHECK(cuDevicePrimaryCtxRetain, &context, 0);
-	CHECK(cuCtxSetCurrent, context);
+	CHECK(cuDevicePrimaryCtxRetain, &context_of_all, 0);
+	CHECK(cuCtxSetCurrent, context_of_all);
 	CHECK(cuModuleGetFunction, &fold, NULL, "bed_fold");
 }
 
@@ -256,7 +262,7 @@ static void replace_stream(struct run *run)
 	CHECK(cuStreamCreate, &run->streams[run->stream], CUDA_STREAM_NON_BLOCKING);
 }
 
-static void run_steps(uint32_t steps)
+static void run_steps(void)
 {
 	struct run run = {0};
 	struct cuda_update_result result;
@@ -298,21 +304,52 @@ static void run_steps(uint32_t steps)
 	CHECK(cuGraphExecDestroy, run.exec);
 	CHECK(cuGraphDestroy, other);
 	CHECK(cuGraphDestroy, run.graph);
+	CHECK(cuStreamDestroy_v2, run.fresh_stream);
+	for (int i = 0; i < STREAMS; i++)
+		CHECK(cuStreamDestroy_v2, run.streams[i]);
 }
 
-int main(int argc, char **argv)
+static void *work(void *seed)
 {
-	uint32_t steps = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 200;
-
-	open_cuda(argc > 2 ? argv[2] : "dlsym");
-	random_state = test_seed();
+	random_state = (uintptr_t)seed;
+	CHECK(cuCtxSetCurrent, context_of_all);
 	for (int world = 0; world < WORLDS; world++)
 		for (uint64_t i = 0; i < BUFFERS; i++) {
 			CHECK(cuMemAlloc_v2, (cuda_address *)&buffers[world][i], WORDS * 8);
 			for (uint64_t word = 0; word < WORDS; word++)
 				buffers[world][i][word] = i * 1000 + word;
 		}
-	run_steps(steps);
+	run_steps();
+	for (int world = 0; world < WORLDS; world++)
+		for (int i = 0; i < BUFFERS; i++)
+			CHECK(cuMemFree_v2, (uintptr_t)buffers[world][i]);
+	return NULL;
+}
+
+static void fork_child(void)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (child == 0)
+		exit(0);
+	if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+		check("the child", status);
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t count = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 1;
+	pthread_t threads[16];
+
+	steps = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 200;
+	open_cuda(argc > 2 ? argv[2] : "dlsym");
+	for (uint32_t i = 0; i < count && i < 16; i++)
+		check("pthread_create", pthread_create(&threads[i], NULL, work,
+						       (void *)(uintptr_t)(test_seed() + i)));
+	for (uint32_t i = 0; i < count && i < 16; i++)
+		pthread_join(threads[i], NULL);
+	fork_child();
 	printf("equal: %u steps\n", steps);
 	return 0;
 }
