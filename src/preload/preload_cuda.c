@@ -443,14 +443,14 @@ int cuGraphInstantiateWithFlags(cuda_exec *exec, cuda_graph graph, unsigned long
 int cuGraphInstantiateWithParams(cuda_exec *exec, cuda_graph graph,
 				 struct cuda_instantiate_params *params)
 {
-	return MAKE(exec, graph, params->flags,
+	return MAKE(exec, graph, params ? params->flags : 0,
 		    PASS(cuGraphInstantiateWithParams, exec, graph, params));
 }
 
 int cuGraphInstantiateWithParams_ptsz(cuda_exec *exec, cuda_graph graph,
 				      struct cuda_instantiate_params *params)
 {
-	return MAKE(exec, graph, params->flags,
+	return MAKE(exec, graph, params ? params->flags : 0,
 		    PASS(cuGraphInstantiateWithParams_ptsz, exec, graph, params));
 }
 
