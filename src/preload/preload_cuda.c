@@ -256,7 +256,7 @@ static struct cuda_image *kernel_image(const struct cuda_kernel_node_params *par
 		block = find_block(params->extra, &bytes);
 		image = block ? new_kernel(params, NULL, block, bytes, ret_bytes) : NULL;
 	} else if (!layouts_are_stale) {
-		layout = patch_layout_find(&layouts.base, function);
+		patch_layout_find(&layouts.base, function, &layout);
 		if (layout && (params->kernelParams || layout->count == 0))
 			image = new_kernel(params, layout, NULL, layout->bytes, ret_bytes);
 	}

@@ -268,7 +268,7 @@ static struct hip_image *kernel_image(const struct hip_kernel_params *params, ui
 		block = find_block(params->extra, &bytes);
 		image = block ? new_kernel(params, NULL, block, bytes, ret_bytes) : NULL;
 	} else if (!layouts_are_stale) {
-		layout = patch_layout_find(&layouts.device, params->function);
+		patch_layout_find(&layouts.device, params->function, &layout);
 		if (layout && (params->arguments || layout->count == 0))
 			image = new_kernel(params, layout, NULL, layout->bytes, ret_bytes);
 	}
