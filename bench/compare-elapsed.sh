@@ -1,6 +1,7 @@
 #!/bin/bash
-# compare-elapsed.sh [PAIRS]: what recording costs a program by its own measure. Runs examples/elapsed PAIRS
-# times untraced and traced, in turn, and prints the medians of its hipEventElapsedTime and their ratio.
+# compare-elapsed.sh [PAIRS]: what recording costs a program by its own measure. Runs
+# examples/elapsed PAIRS times untraced and traced, in turn, and prints the medians of its
+# hipEventElapsedTime and their ratio.
 set -eu
 cd "$(dirname "$0")/.."
 pairs=${1:-30}

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""compare-programs.py [--rounds N] PROGRAM PROGRAM... -- ARGUMENT...: compares the CPU time (user and system) of the same
-command in several builds of a program. Each round runs every PROGRAM once with the ARGUMENTs, in an order that the next
-round reverses, so that a busy machine slows all of them alike. Prints for each program its median time, and the median over
-the rounds of its time divided by the first program's, with the 95 % confidence interval of that median.
+"""compare-programs.py [--rounds N] PROGRAM PROGRAM... -- ARGUMENT...: compares the CPU time (user
+and system) of the same command in several builds of a program. Each round runs every PROGRAM once
+with the ARGUMENTs, in an order that the next round reverses, so that a busy machine slows all of
+them alike. Prints for each program its median time, and the median over the rounds of its time
+divided by the first program's, with the 95 % confidence interval of that median.
 
 For example, whether an export got slower:
 
-  bench/compare-programs.py old/bin/dagtap build/bin/dagtap -- export -f --format xspace -o /tmp/out FILE
+  bench/compare-programs.py old/bin/dagtap build/bin/dagtap -- summary FILE
 """
 import math
 import os
@@ -28,7 +29,8 @@ def cpu_seconds(command):
 
 
 def interval(values):
-    """The 95 % confidence interval of the median, by order statistics: no distribution is assumed."""
+    """The 95 % confidence interval of the median, by order statistics: no distribution is
+    assumed."""
     count, rank, below = len(values), 0, 0.0
     while below + math.comb(count, rank) / 2 ** count <= 0.025:
         below += math.comb(count, rank) / 2 ** count

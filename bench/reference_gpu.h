@@ -85,6 +85,7 @@ void reference_machine_destroy(struct reference_machine *machine);
 /* Returns a dispatch of KERNEL with its usual dimensions and duration. */
 struct reference_work reference_work_of(const struct reference_machine *machine, uint32_t kernel);
 
+/* HSA's handle of the agent in the records. */
 uint64_t reference_agent_handle(uint32_t agent_index);
 static inline uint32_t reference_gpu_agent(uint32_t gpu)
 {
@@ -117,6 +118,7 @@ void reference_collect(struct reference_machine *machine, uint64_t now_ns);
 /* Write the clock samples and counters of the housekeeping thread. */
 void reference_put_samples(struct reference_machine *machine, struct spool_stream *stream);
 
+/* Writes a WITNESS record: SOURCE counted VALUE under KEY. */
 void reference_put_witness(struct spool_stream *stream, const char *source, const char *key,
 			   uint64_t value);
 

@@ -1,4 +1,5 @@
-# What every target of the tree shares: warnings, sanitizers, the two header roots, one line to make a test.
+# What every target of the tree shares: warnings, sanitizers, the two header roots, one line to make
+# a test.
 
 add_library(dagtap_options INTERFACE)
 target_compile_options(dagtap_options INTERFACE
@@ -6,8 +7,8 @@ target_compile_options(dagtap_options INTERFACE
   -Wno-unused-parameter -fno-strict-aliasing)
 target_compile_definitions(dagtap_options INTERFACE _GNU_SOURCE DAGTAP_VERSION="${PROJECT_VERSION}")
 target_include_directories(dagtap_options INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
-# A shared library names everything that it needs (weak symbols excepted): what is missing shows when
-# it is linked, not in somebody's process. Clang leaves its sanitizers' runtime to the program.
+# A shared library names everything that it needs (weak symbols excepted): what is missing shows
+# when it is linked, not in somebody's process. Clang leaves its sanitizers' runtime to the program.
 if(NOT (DAGTAP_SANITIZE AND CMAKE_C_COMPILER_ID MATCHES Clang))
   target_link_options(dagtap_options INTERFACE
     $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>:LINKER:-z,defs>)
@@ -41,11 +42,12 @@ endif()
 # What a test finds in its environment. handle_segv=2: cmocka's own SIGSEGV handler would hide
 # AddressSanitizer's report. use_sigaltstack=0: HIP's threads end on stacks of their own.
 # verify_asan_link_order=0: a program built with the sanitizer may have our library preloaded.
-# intercept_tls_get_addr=0: LeakSanitizer takes each dynamic TLS block 16 bytes behind a page's start for one with
-# glibc 2.19's header, and dies scanning what it reads there (address and size) when malloc placed it so.
-# allocator_may_return_null=1: a request that no memory can hold gives NULL, as malloc's does. The
-# suppressions name the vendors' libraries, which are not ours to mend. No limit of a wait inside dagtap runs out, however
-# slow the machine is (src/base/timer.h): a test of what happens at one sets that one to 0.
+# intercept_tls_get_addr=0: LeakSanitizer takes each dynamic TLS block 16 bytes behind a page's
+# start for one with glibc 2.19's header, and dies scanning what it reads there (address and size)
+# when malloc placed it so. allocator_may_return_null=1: a request that no memory can hold gives
+# NULL, as malloc's does. The suppressions name the vendors' libraries, which are not ours to mend.
+# No limit of a wait inside dagtap runs out, however slow the machine is (src/base/timer.h): a test
+# of what happens at one sets that one to 0.
 set(DAGTAP_TEST_ENVIRONMENT
   "DAGTAP_TIMERS=limits=never"
   "BUILD_DIR=${CMAKE_BINARY_DIR}"
@@ -56,7 +58,8 @@ set(DAGTAP_TEST_ENVIRONMENT
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp:allocator_may_return_null=1")
 
-# Seconds: what ends a test that hangs, also on a machine ten times slower than ours. Long ones take more than some 20 s here.
+# Seconds: what ends a test that hangs, also on a machine ten times slower than ours. Long ones take
+# more than some 20 s here.
 set(DAGTAP_TEST_TIMEOUT 600)
 set(DAGTAP_LONG_TEST_TIMEOUT 900)
 

@@ -1,5 +1,5 @@
-# What other build systems need to find libdagtap under a prefix, and the header for programs that bring host
-# versions of their kernels; each room installs its own library.
+# What other build systems need to find libdagtap under a prefix, and the header for programs that
+# bring host versions of their kernels; each room installs its own library.
 install(FILES ${CMAKE_SOURCE_DIR}/include/dagtap/softgpu.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dagtap)
 

@@ -1,10 +1,11 @@
-# How a test is started: by tests/run.sh, which gives it a folder for its files and a seed, and says what to do when it fails.
+# How a test is started: by tests/run.sh, which gives it a folder for its files and a seed, and says
+# what to do when it fails.
 
 find_program(DAGTAP_BASH bash REQUIRED)
 cmake_path(SET DAGTAP_TEST_LAUNCHER NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../tests/run.sh)
 
-# dagtap_add_test(NAME name [CONFIGURATIONS c] COMMAND program args...): add_test, through the launcher. The name
-# begins with the folder's.
+# dagtap_add_test(NAME name [CONFIGURATIONS c] COMMAND program args...): add_test, through the
+# launcher. The name begins with the folder's.
 function(dagtap_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;CONFIGURATIONS" "COMMAND")
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)

@@ -1,7 +1,8 @@
 #!/bin/bash
-# abi.sh check|write BUILD: compares the binary interface of the public libraries in BUILD, every exported function
-# and every type that it reaches through include/, with the descriptions in tests/abi; `write` renews these, after a
-# change that was meant. Needs Debian's abigail-tools; exit status 77 without them.
+# abi.sh check|write BUILD: compares the binary interface of the public libraries in BUILD, every
+# exported function and every type that it reaches through include/, with the descriptions in
+# tests/abi; `write` renews these, after a change that was meant. Needs Debian's abigail-tools; exit
+# status 77 without them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 usage='usage: abi.sh check|write BUILD'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# build.sh PRESET JOBS [TARGET...]: configures a preset of CMakePresets.json when that has not been done, and
-# builds it.
+# build.sh PRESET JOBS [TARGET...]: configures a preset of CMakePresets.json when that has not been
+# done, and builds it.
 set -eu
 cd "$(dirname "$0")/.."
 preset=$1

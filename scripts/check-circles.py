@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """check-circles.py BUILD: fails on files of src/ that call each other in a circle.
 
-What a file takes from which other file is read from the object files of BUILD with nm: a symbol that one leaves
-undefined and another one defines. So calls and objects count, whatever includes say. Prints each circle with the
-symbols that tie it.
+What a file takes from which other file is read from the object files of BUILD with nm: a symbol
+that one leaves undefined and another one defines. So calls and objects count, whatever includes
+say. Prints each circle with the symbols that tie it.
 """
 import collections
 import os
@@ -40,8 +40,8 @@ def symbols(path):
 
 
 def arrows(build):
-    """{file: {file: [symbols that the first takes from the second]}}; only within what one library can hold: names
-    that several files define (the vendors' own functions) tie nothing."""
+    """{file: {file: [symbols that the first takes from the second]}}; only within what one library
+    can hold: names that several files define (the vendors' own functions) tie nothing."""
     tables = {source: symbols(path) for source, path in objects(build).items()}
     owners = collections.defaultdict(list)
     for source, (defined, _) in tables.items():
@@ -56,7 +56,8 @@ def arrows(build):
 
 
 def circles(graph):
-    """The strongly connected components of more than one file (Tarjan's algorithm, without recursion)."""
+    """The strongly connected components of more than one file (Tarjan's algorithm, without
+    recursion)."""
     number, low, stack, found = {}, {}, [], []
     for root in graph:
         if root in number:

@@ -1,6 +1,7 @@
 #!/bin/bash
-# check-jax-rocm.sh JOBS: the programs of tests/jax_rocm with JAX for AMD GPUs, which jax-rocm.sh sets up in
-# build/jax-rocm, under the dagtap of build/. Exit status 77, with the reason: JAX cannot be had here.
+# check-jax-rocm.sh JOBS: the programs of tests/jax_rocm with JAX for AMD GPUs, which jax-rocm.sh
+# sets up in build/jax-rocm, under the dagtap of build/. Exit status 77, with the reason: JAX cannot
+# be had here.
 set -eu
 cd "$(dirname "$0")/.."
 jobs=$1

@@ -1,7 +1,8 @@
 #!/bin/bash
-# check-rocm.sh JOBS [LINE...]: tests/rocm with the build in build/, once for each line of ROCm (6.4 and 7.2), whose
-# userland rocm.sh unpacks in build/rocm/LINE; then dagpatch's 10,000 rebinds with HIP 5.2.3. Exit status 77, with the
-# reason: a userland cannot be had here, and the tests with the others pass.
+# check-rocm.sh JOBS [LINE...]: tests/rocm with the build in build/, once for each line of ROCm (6.4
+# and 7.2), whose userland rocm.sh unpacks in build/rocm/LINE; then dagpatch's 10,000 rebinds with
+# HIP 5.2.3. Exit status 77, with the reason: a userland cannot be had here, and the tests with the
+# others pass.
 set -eu
 cd "$(dirname "$0")/.."
 jobs=$1

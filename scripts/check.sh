@@ -1,5 +1,6 @@
 #!/bin/bash
-# check.sh JOBS: every test: the rules about the source, all of ctest, then what the sanitizers can see.
+# check.sh JOBS: every test: the rules about the source, all of ctest, then what the sanitizers can
+# see.
 set -eu
 cd "$(dirname "$0")/.."
 jobs=$1

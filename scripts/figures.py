@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""figures.py [TREE [BUILD]]: how large the code of TREE is and how it is written: lines, comments, long lines, files
-and functions, names of files that stand twice, and, of a BUILD, circles of files. TREE is this repository if it is
-not given; any other version's checkout can be measured by the same script.
+"""figures.py [TREE [BUILD]]: how large the code of TREE is and how it is written: lines, comments,
+long lines, files and functions, names of files that stand twice, and, of a BUILD, circles of files.
+TREE is this repository if it is not given; any other version's checkout can be measured by the same
+script.
 """
 import collections
 import re
@@ -21,7 +22,8 @@ def tracked(tree, room):
 
 
 def comment_lines(text):
-    """Lines that hold nothing but a comment, and those with code and a comment behind it, each counted as one."""
+    """Lines that hold nothing but a comment, and those with code and a comment behind it, each
+    counted as one."""
     return sum(found.group(1).count("\n") + 1 for found in COMMENT.finditer(text) if found.group(1))
 
 

@@ -1,7 +1,8 @@
 #!/bin/bash
-# fresh-debian.sh FOLDER [TARGET...]: what a newcomer does, on a minimal Debian 12 made for it: debootstrap
-# into FOLDER with git and make added, a clone of this tree's last commit, then each make target
-# (demo and check unless others are named). Needs root and debootstrap; the mirror is the host's own.
+# fresh-debian.sh FOLDER [TARGET...]: what a newcomer does, on a minimal Debian 12 made for it:
+# debootstrap into FOLDER with git and make added, a clone of this tree's last commit, then each
+# make target (demo and check unless others are named). Needs root and debootstrap; the mirror is
+# the host's own.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 folder=${1:?usage: fresh-debian.sh FOLDER [TARGET...]}

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Makes the .ptx files beside dagpatch's .cu files; needs nvcc (CUDA 12.4 or later), a build does not.
-# The device functions that they call are the driver's own: nothing of libcudadevrt is linked.
-# The text is for the oldest PTX that knows them (8.4, CUDA 12.4) and the oldest GPU that
-# nvcc 13 compiles for; drivers compile it for the GPU that they find.
-# `gen-cuda-kernels.sh --check` fails when a checked-in text is not what nvcc makes of its source.
+# Makes the .ptx files beside dagpatch's .cu files; needs nvcc (CUDA 12.4 or later), a build does
+# not. The device functions that they call are the driver's own: nothing of libcudadevrt is linked.
+# The text is for the oldest PTX that knows them (8.4, CUDA 12.4) and the oldest GPU that nvcc 13
+# compiles for; drivers compile it for the GPU that they find. `gen-cuda-kernels.sh --check` fails
+# when a checked-in text is not what nvcc makes of its source.
 set -eu
 cd "$(dirname "$0")/.."
 made=$(mktemp)

@@ -7,11 +7,12 @@
                                                  what that has of older releases stays
     gen-hip-api.py check LIST INCLUDE SYMBOLS    fails when that release is not as LIST says
     gen-hip-api.py account LIST UNRECORDED INCLUDE LIBRARY
-                                                 fails when the library of any release exports a function
-                                                 that neither list has (UNRECORDED is
+                                                 fails when the library of any release exports a
+                                                 function that neither list has (UNRECORDED is
                                                  src/vendor/hip_unrecorded.list), or one that LIST
                                                  has with other kinds of parameters
-    gen-hip-api.py exports LIST UNRECORDED INJECTED    fails when the injected library lacks a function,
+    gen-hip-api.py exports LIST UNRECORDED INJECTED fails when the injected library lacks a
+    function,
                                                  or has one that is to be left alone
     gen-hip-api.py functions LIST > hip_functions.h the numbers of the calls
     gen-hip-api.py function-infos LIST UNSUBSCRIBED > hip_functions.c    their symbols, what API_NAME records say
@@ -71,7 +72,8 @@ CXX = [
     ("hipDestroySurfaceObject",
      "_Z23hipDestroySurfaceObjectP13__hip_surface", "error", "surfaceObject:handle"),
 ]
-# extern "C", but in a header that is C++ all the same; or of an interface that came before the present one.
+# extern "C", but in a header that is C++ all the same; or of an interface that came before the
+# present one.
 HIP_EXT = [
     ("hipChooseDeviceR0000", "error", "device:out32 prop:ptr"),
     ("hipGetDevicePropertiesR0000", "error", "prop:ptr deviceId:i32"),

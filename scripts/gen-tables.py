@@ -6,8 +6,8 @@
                                          another slot than the one that the list has it in, or when
                                          fewer than half of the slots are gone through at all
 
-Each exported function of a release with tables is a jump through its slot: "prove" reads the offsets
-from the machine code (objdump).
+Each exported function of a release with tables is a jump through its slot: "prove" reads the
+offsets from the machine code (objdump).
 """
 import re
 import subprocess
@@ -18,8 +18,9 @@ STRUCT = "HipDispatchTable"
 EXPORTED_AS = {"hipChooseDevice": "hipChooseDeviceR0600"}
 
 LIST_HEAD = """\
-# The slots of HIP's dispatch table, in their order; the first is 8 bytes behind the table's start, where
-# its size is. Made by scripts/gen-tables.py from the headers of HIP {version}; tables only grow at the end.
+# The slots of HIP's dispatch table, in their order; the first is 8 bytes behind the table's start,
+# where its size is. Made by scripts/gen-tables.py from the headers of HIP {version}; tables only
+# grow at the end.
 #
 # step    of the table, at which the slot came
 # then    the function whose calls go through the slot, by its exported name

@@ -1,13 +1,15 @@
 #!/bin/bash
-# jax-rocm.sh FOLDER [RELEASE...]: JAX for AMD GPUs in FOLDER, as it is released, to run on the software GPU: real
-# XLA, on the HIP, rocBLAS, hipBLASLt, MIOpen, rocFFT, RCCL and Python of Debian (scripts/rocm.sh 7.2-jax). Nothing is
-# installed, nothing needs root. The default is the newest release that tests/jax_rocm/releases names.
+# jax-rocm.sh FOLDER [RELEASE...]: JAX for AMD GPUs in FOLDER, as it is released, to run on the
+# software GPU: real XLA, on the HIP, rocBLAS, hipBLASLt, MIOpen, rocFFT, RCCL and Python of Debian
+# (scripts/rocm.sh 7.2-jax). Nothing is installed, nothing needs root. The default is the newest
+# release that tests/jax_rocm/releases names.
 #
-#   FOLDER/RELEASE/python train.py                  under `dagtap record --softgpu=gfx90a`, or `dagtap softgpu`
+#   FOLDER/RELEASE/python train.py    under `dagtap record --softgpu=gfx90a`, or `dagtap softgpu`
 #
-# The wheels come from the package index; they are kept in FOLDER/wheels, or in DAGTAP_JAX_WHEELS, with their
-# checksums, and the packages in DAGTAP_ROCM_DEBS: a run that finds those needs no network. Exit status 77: they cannot
-# be had here. 0.27 GB for each release beside the 1.1 GB of packages, 1 GB on the disk beside 2.2.
+# The wheels come from the package index; they are kept in FOLDER/wheels, or in DAGTAP_JAX_WHEELS,
+# with their checksums, and the packages in DAGTAP_ROCM_DEBS: a run that finds those needs no
+# network. Exit status 77: they cannot be had here. 0.27 GB for each release beside the 1.1 GB of
+# packages, 1 GB on the disk beside 2.2.
 set -euo pipefail
 project=$(cd "$(dirname "$0")/.." && pwd)
 here=$project/tests/jax_rocm

@@ -1,7 +1,8 @@
 #!/bin/bash
-# lint.sh BUILD JOBS [FILE...]: runs clang-tidy with the rules of .clang-tidy over the FILEs, or over all files of src,
-# bench and examples that BUILD compiles. BUILD must have been built, because some headers are generated. Prints each
-# finding, and fails if there is one, if clang-tidy cannot run, or if BUILD compiles no files.
+# lint.sh BUILD JOBS [FILE...]: runs clang-tidy with the rules of .clang-tidy over the FILEs, or
+# over all files of src, bench and examples that BUILD compiles. BUILD must have been built, because
+# some headers are generated. Prints each finding, and fails if there is one, if clang-tidy cannot
+# run, or if BUILD compiles no files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 usage='usage: lint.sh BUILD JOBS [FILE...]'

@@ -1,25 +1,28 @@
 #!/bin/bash
-# rocm.sh LINE FOLDER: the userland of ROCm as Debian builds it (HIP, rocBLAS and all they need, their own C library
-# included), unpacked in FOLDER and nowhere else: nothing is installed, nothing needs root, the host's own packages
-# are not asked. Programs that are linked for FOLDER's loader run there (tests/rocm).
+# rocm.sh LINE FOLDER: the userland of ROCm as Debian builds it (HIP, rocBLAS and all they need,
+# their own C library included), unpacked in FOLDER and nowhere else: nothing is installed, nothing
+# needs root, the host's own packages are not asked. Programs that are linked for FOLDER's loader
+# run there (tests/rocm).
 #
 #   7.2   ROCm 7.2.4 with RCCL, from Debian's experimental: 0.8 GB to fetch, 1.3 GB on the disk
-#   7.2-jax   the same with what JAX needs beside it: hipBLASLt, MIOpen, hipFFT and rocFFT of 7.2.4, and Python 3.13
+#   7.2-jax   the same with what JAX needs beside it: hipBLASLt, MIOpen, hipFFT and rocFFT of
+#             7.2.4, and Python 3.13
 #             (scripts/jax-rocm.sh): 1.1 GB to fetch, 2.2 GB on the disk
 #   6.4   HIP 6.4.3 and rocBLAS 6.4.4, from Debian's unstable: 0.35 GB to fetch, 3.1 GB on the disk
 #
-# The packages come from the host's mirror, or from DAGTAP_DEBIAN_MIRROR; they are kept in FOLDER/debs, or in
-# DAGTAP_ROCM_DEBS, which both lines may share, with a list of each line's packages and their checksums: a run that
-# finds those needs no network. Kernels of GPUs that no test shows are not unpacked. FOLDER/complete is there when all
-# is. Exit status 77: they cannot be had here, or the disk has no room for them.
+# The packages come from the host's mirror, or from DAGTAP_DEBIAN_MIRROR; they are kept in
+# FOLDER/debs, or in DAGTAP_ROCM_DEBS, which both lines may share, with a list of each line's
+# packages and their checksums: a run that finds those needs no network. Kernels of GPUs that no
+# test shows are not unpacked. FOLDER/complete is there when all is. Exit status 77: they cannot be
+# had here, or the disk has no room for them.
 set -euo pipefail
 usage='usage: rocm.sh 7.2|7.2-jax|6.4 FOLDER'
 line=${1:?$usage}
 folder=${2:?$usage}
 
-# megabytes: packages and what they unpack to, with some room.
-# pins: a version and the packages that are wanted in it, a line each; whatever they depend on is as unstable has it
-# today. 6.4 has no RCCL: unstable's is 5.4.3, which depends on HIP 5.
+# megabytes: packages and what they unpack to, with some room. pins: a version and the packages that
+# are wanted in it, a line each; whatever they depend on is as unstable has it today. 6.4 has no
+# RCCL: unstable's is 5.4.3, which depends on HIP 5.
 case $line in
 7.2 | 7.2-jax)
 	wanted='libamdhip64-dev librocprofiler-register-0-dev libroctx-dev librccl-dev librocblas-dev'
@@ -127,8 +130,8 @@ fetch() {
 	rm -rf "$folder/apt"
 }
 
-# What nobody reads here: documents, and the kernels of GPUs that no test shows (the libraries bring those of a dozen,
-# most of what they take on the disk).
+# What nobody reads here: documents, and the kernels of GPUs that no test shows (the libraries bring
+# those of a dozen, most of what they take on the disk).
 left_out=(./usr/share/doc ./usr/share/man 'gfx1*' 'gfx8*' 'gfx900*' 'gfx908*' '*_gfx1*' '*_gfx8*' '*_gfx900*' '*_gfx908*')
 
 unpack() {

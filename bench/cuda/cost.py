@@ -1,4 +1,5 @@
-"""What recording costs: the same program plain, under the floor, under dagtap and under other profilers, in turn."""
+"""What recording costs: the same program plain, under the floor, under dagtap and under other
+profilers, in turn."""
 import shutil
 import statistics
 
@@ -8,7 +9,8 @@ from tool import run, size_mb
 HEADS = ["way", "seconds", "x plain", "x floor", "exit s", "finish s", "program MB", "most MB", "above plain MB", "file MB", "kernels",
          "check"]
 
-# What FLOOR asks CUPTI for. The first is what most tools ask for; the last is nearest to what dagtap asks for.
+# What FLOOR asks CUPTI for. The first is what most tools ask for; the last is nearest to what
+# dagtap asks for.
 FLOOR = "kernels,copies,calls"
 FLOORS = [FLOOR, "kernels", "callbacks", "kernels,copies,callbacks"]
 
@@ -97,7 +99,8 @@ def limit(what, most, measured, form="{:.3f}"):
 
 
 def count_named(tool, file):
-    """Kernels that a graph launch brought, and how many different (process, exec, replay, node) they name."""
+    """Kernels that a graph launch brought, and how many different (process, exec, replay, node)
+    they name."""
     named, kernels = set(), 0
     for r in tool.rows("activities", file):
         if r["kind"] == "kernel" and r["exec"]:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""document.py RUN.json...: docs/cuda-measured.md, of what measure_cuda.py --json kept; of a part that is in several, the last."""
+"""document.py RUN.json...: docs/cuda-measured.md, of what measure_cuda.py --json kept; of a part
+that is in several, the last."""
 import json
 import pathlib
 import sys

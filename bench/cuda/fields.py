@@ -1,4 +1,5 @@
-"""The same program under torch.profiler and under dagtap: what both say of each kernel, copy and memset, field by field."""
+"""The same program under torch.profiler and under dagtap: what both say of each kernel, copy and
+memset, field by field."""
 import collections
 import json
 import re
@@ -71,7 +72,8 @@ def demangle(names):
 
 
 def pairs_of(ours, theirs):
-    """Neighbours in the two runs: streams in the order of their numbers, rows in the order of start."""
+    """Neighbours in the two runs: streams in the order of their numbers, rows in the order of
+    start."""
     if [len(rows) for _, rows in sorted(ours.items(), key=stream_number)] != \
        [len(rows) for _, rows in sorted(theirs.items(), key=stream_number)]:
         raise Failure("the runs had different work: rows by stream are " +

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""jax_compare.py OURS.xplane.pb JAX.xplane.pb [BEGIN_NS]: the same program's GPU work as dagtap and as jax.profiler saw it, both
-read by jax.profiler.ProfileData. BEGIN_NS: of ours only what starts then (CLOCK_MONOTONIC) or later."""
+"""jax_compare.py OURS.xplane.pb JAX.xplane.pb [BEGIN_NS]: the same program's GPU work as dagtap and
+as jax.profiler saw it, both read by jax.profiler.ProfileData. BEGIN_NS: of ours only what starts
+then (CLOCK_MONOTONIC) or later."""
 import collections
 import json
 import sys
@@ -22,7 +23,8 @@ def clock_origin(planes):
 
 
 def device_work(planes, begin_ns=None):
-    """Count and ns by name of what lies on the GPUs' streams; other lines of these planes are derived from them."""
+    """Count and ns by name of what lies on the GPUs' streams; other lines of these planes are
+    derived from them."""
     origin = clock_origin(planes) if begin_ns else 0
     counts, times = collections.Counter(), collections.Counter()
     for plane in planes:

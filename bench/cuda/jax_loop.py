@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""jax_loop.py STEPS CALLS [FOLDER]: a jitted chain of STEPS matmul and tanh, CALLS times; with FOLDER under jax.profiler.
+"""jax_loop.py STEPS CALLS [FOLDER]: a jitted chain of STEPS matmul and tanh, CALLS times; with
+FOLDER under jax.profiler.
 
 The chain is unrolled: of a loop XLA makes no command buffer, which is a CUDA graph."""
 import sys

@@ -1,4 +1,5 @@
-"""JAX's loop beside jax.profiler, and our XSpace of it beside JAX's own, read by a reader no one here wrote."""
+"""JAX's loop beside jax.profiler, and our XSpace of it beside JAX's own, read by a reader no one
+here wrote."""
 import json
 import os
 import subprocess

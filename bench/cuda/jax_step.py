@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""jax_step.py [peer]: training steps in JAX: a scan over layers, its gradient, Adam; see worker.py."""
+"""jax_step.py [peer]: training steps in JAX: a scan over layers, its gradient, Adam; see
+worker.py."""
 import sys
 import tempfile
 

@@ -1,4 +1,5 @@
-"""A PyTorch model in a CUDA graph: does each replayed kernel show the layer that it was captured in?"""
+"""A PyTorch model in a CUDA graph: does each replayed kernel show the layer that it was captured
+in?"""
 import json
 
 import report
@@ -22,7 +23,8 @@ def layer_of(row, nodes):
 
 
 def replayed(rows):
-    """Work of graph launches by (process, exec), in the order of their first start; each a list of launches, each in the order of start."""
+    """Work of graph launches by (process, exec), in the order of their first start; each a list of
+    launches, each in the order of start."""
     graphs = {}
     for row in rows:
         if row["exec"]:
@@ -36,7 +38,8 @@ def replayed(rows):
 
 
 def compare(expected, graphs, nodes):
-    """For each way of naming layers: (way, rows that show the layer they must, rows that there must be)."""
+    """For each way of naming layers: (way, rows that show the layer they must, rows that there must
+    be)."""
     found = []
     for wanted, launches in zip(expected, graphs):
         right = sum(layer_of(row, nodes) == layer for work in launches for row, layer in zip(work, wanted["nodes"]))

@@ -1,9 +1,11 @@
 """What recording costs programs as people run them, measured in locked rounds.
 
-A machine's speed drifts by a third from minute to minute. So one process of each way lives through the whole measurement, and one
-after the other does a short batch of steps (worker.py): a round has a batch of each way within a second or two. The order turns
-from round to round. Ratios are of batches of one round; of all rounds their median is given, with the 95 % interval of the median
-by order statistics. A goal is not said to be reached when that interval is wider than INTERVAL_MOST."""
+A machine's speed drifts by a third from minute to minute. So one process of each way lives through
+the whole measurement, and one after the other does a short batch of steps (worker.py): a round has
+a batch of each way within a second or two. The order turns from round to round. Ratios are of
+batches of one round; of all rounds their median is given, with the 95 % interval of the median by
+order statistics. A goal is not said to be reached when that interval is wider than
+INTERVAL_MOST."""
 import math
 import os
 import statistics

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What recording CUDA costs, and whether what is recorded is right: see README.md beside this file."""
+"""What recording CUDA costs, and whether what is recorded is right: see README.md beside this
+file."""
 import argparse
 import datetime
 import json
@@ -144,7 +145,8 @@ def do_part(name, context):
 
 
 def tidy(name, context, is_kept):
-    """A recording that missed something may be looked at later; else parts leave nothing to each other but the program."""
+    """A recording that missed something may be looked at later; else parts leave nothing to each
+    other but the program."""
     if is_kept and context.kept and context.recording.exists():
         context.kept.mkdir(parents=True, exist_ok=True)
         shutil.copy(context.recording, context.kept / f"{name}.dagtap")
@@ -163,7 +165,8 @@ def parse():
     parser.add_argument("--floors", default="", help="more floors for these parts, by spaces: what floor.c may ask CUPTI for")
     parser.add_argument("--bisect", action="store_true", help="of these parts only plain, dagtap, and the floors of --floors")
     parser.add_argument("--ring-seconds", type=int, default=480)
-    # CUPTI's own thread takes longer for each record the longer it has been at work: what it can follow for a while it cannot for long.
+    # CUPTI's own thread takes longer for each record the longer it has been at work: what it can
+    # follow for a while it cannot for long.
     parser.add_argument("--ring-rate", type=int, default=400_000, help="kernels a second; 0: as fast as it goes")
     parser.add_argument("--dry-run", action="store_true", help="the tests' played CUPTI instead of a GPU; the figures mean nothing")
     parser.add_argument("--json", type=pathlib.Path, help="where to keep everything")
@@ -179,7 +182,8 @@ def parse():
 
 def play_cupti(folder):
     os.environ["DAGTAP_CUPTI"] = str(folder / "libmodel-cupti.so")
-    os.environ["LD_LIBRARY_PATH"] = str(folder)  # of the program that plays it, also where it was not built
+    # The program that imitates it may have been built elsewhere.
+    os.environ["LD_LIBRARY_PATH"] = str(folder)
 
 
 def main():

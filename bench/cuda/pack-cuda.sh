@@ -1,5 +1,6 @@
 #!/bin/bash
-# pack-cuda.sh OUT: builds what measure_cuda.py needs, for a machine without these libraries and without a network. It has a C++ compiler.
+# pack-cuda.sh OUT: builds what measure_cuda.py needs, for a machine without these libraries and
+# without a network. It has a C++ compiler.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 out=${1:?usage: pack-cuda.sh OUT}

@@ -1,4 +1,5 @@
-"""Minutes of replays recorded into a ring: memory and spool stay as they are, and every kernel is kept or counted as dropped."""
+"""Minutes of replays recorded into a ring: memory and spool stay as they are, and every kernel is
+kept or counted as dropped."""
 import pathlib
 import re
 import time
@@ -12,13 +13,15 @@ GROWTH_MB_MOST = 16
 SPARE_SECONDS = 90
 RINGED = "dropped by the ring"
 
-# What the spool has beside the ring: what is kept ready, windows that were begun, open chunks, graphs and names.
+# What the spool has beside the ring: what is kept ready, windows that were begun, open chunks,
+# graphs and names.
 READY_MB_LEAST = 128
 BESIDE_MB = 20
 
 
 def resident_mb(pid):
-    """All of it, and without the pages of the spool and of libraries; None once the process is gone."""
+    """All of it, and without the pages of the spool and of libraries; None once the process is
+    gone."""
     try:
         lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:

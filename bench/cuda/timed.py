@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""timed.py NAME COMMAND...: runs it, and says as NAME_ended and NAME_mb when it ended and what memory the largest process had.
+"""timed.py NAME COMMAND...: runs it, and says as NAME_ended and NAME_mb when it ended and what
+memory the largest process had.
 
-A process of its own, and a small one: Linux counts what the starter of a process has as the process's own until it runs."""
+A process of its own, and a small one: Linux counts what the starter of a process has as the
+process's own until it runs."""
 import os
 import subprocess
 import sys

@@ -12,7 +12,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 RUN_SECONDS_MOST = 150
-has_limits = True  # a dry run on a busy machine takes its time; who starts it has a limit of its own
+has_limits = True  # False in a dry run, which its caller limits: a busy machine is slow
 TAIL_CHARS = 2000
 
 
@@ -57,7 +57,8 @@ def measured(command, environment=None):
 
 
 def run(command, environment=None):
-    """What a program says of itself, or how long it took; when it ended, and the memory that it had."""
+    """What a program says of itself, or how long it took; when it ended, and the memory that it
+    had."""
     return measured(timed("program", command), environment)
 
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""torch_decode.py eager|graph [peer]: tokens of a small Llama, one at a time, batch 1, random weights; see worker.py.
+"""torch_decode.py eager|graph [peer]: tokens of a small Llama, one at a time, batch 1, random
+weights; see worker.py.
 
-The layers are those of transformers' Llama without its generation code: RMSNorm in float32, rotary embedding, a cache of fixed
-size, scaled_dot_product_attention, SwiGLU. Eager launches each kernel; graph replays one CUDA graph a token."""
+The layers are those of transformers' Llama without its generation code: RMSNorm in float32, rotary
+embedding, a cache of fixed size, scaled_dot_product_attention, SwiGLU. Eager launches each kernel;
+graph replays one CUDA graph a token."""
 import sys
 
 import torch

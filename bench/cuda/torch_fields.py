@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""torch_fields.py [TRACE.json]: the same thousand kernels, copies and memsets in each run, of many shapes, on two streams; with TRACE under
-torch.profiler. A memset of MARK_BYTES on each stream opens and closes what is to be compared."""
+"""torch_fields.py [TRACE.json]: the same thousand kernels, copies and memsets in each run, of many
+shapes, on two streams; with TRACE under torch.profiler. A memset of MARK_BYTES on each stream opens
+and closes what is to be compared."""
 import ctypes
 import sys
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""torch_layers.py EXPECTED.json REPLAYS: a small transformer's blocks, captured into a CUDA graph four times, their layers named in
-another way each time, and replayed. Writes what each graph's work must show: the layer of each node, in order. How many nodes a layer
-has is asked of CUDA, of graphs of one layer alone."""
+"""torch_layers.py EXPECTED.json REPLAYS: a small transformer's blocks, captured into a CUDA graph
+four times, their layers named in another way each time, and replayed. Writes what each graph's work
+must show: the layer of each node, in order. How many nodes a layer has is asked of CUDA, of graphs
+of one layer alone."""
 import contextlib
 import json
 import sys

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""torch_nccl.py RANKS STEPS [TRACES]: training steps, one process a GPU: batches come on a stream of their own, gradients are summed
-by NCCL, events order them. With TRACES, a folder, each process is under torch.profiler."""
+"""torch_nccl.py RANKS STEPS [TRACES]: training steps, one process a GPU: batches come on a stream
+of their own, gradients are summed by NCCL, events order them. With TRACES, a folder, each process
+is under torch.profiler."""
 import os
 import pathlib
 import sys

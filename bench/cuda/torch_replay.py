@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""torch_replay.py NODES REPLAYS [TRACE.json]: a CUDA graph of tiny kernels, replayed; with TRACE under torch.profiler."""
+"""torch_replay.py NODES REPLAYS [TRACE.json]: a CUDA graph of tiny kernels, replayed; with TRACE
+under torch.profiler."""
 import sys
 import time
 

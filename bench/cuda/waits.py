@@ -1,4 +1,5 @@
-"""Training steps with streams, events and NCCL: is every wait's producer known? Beside it, what Kineto says of the same."""
+"""Training steps with streams, events and NCCL: is every wait's producer known? Beside it, what
+Kineto says of the same."""
 import collections
 import json
 
@@ -10,8 +11,8 @@ FOR_EVENTS = ("event", "stream_event")
 
 
 def tally(rows):
-    """Of waits for events: how they are known, and those that are not, by type and call. Of the others: how many. What failed, or
-    asked and was told "not ready", waited for nothing."""
+    """Of waits for events: how they are known, and those that are not, by type and call. Of the
+    others: how many. What failed, or asked and was told "not ready", waited for nothing."""
     known, unresolved, others, nothing = (collections.Counter() for _ in range(4))
     for row in rows:
         if row["type"] not in FOR_EVENTS:

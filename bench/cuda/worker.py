@@ -1,4 +1,5 @@
-"""The other half of locked.py: a program that stays, and does so many steps as each line of its input says.
+"""The other half of locked.py: a program that stays, and does so many steps as each line of its
+input says.
 
 It answers each line with the seconds that the steps took, and ends with its input."""
 import os
@@ -7,7 +8,8 @@ import time
 
 
 def serve(step, wait, begin_profiler=None):
-    """STEP does one step of work; WAIT returns when the GPU is done. BEGIN_PROFILER starts the peer, if this process is to be one."""
+    """STEP does one step of work; WAIT returns when the GPU is done. BEGIN_PROFILER starts the
+    peer, if this process is to be one."""
     is_peer = "peer" in sys.argv[1:]
     if is_peer:
         begin_profiler()

@@ -3,9 +3,9 @@
 
 measure_jax.py BUILD JAX_ROCM/RELEASE/python [PAIRS [STEPS]]
 
-Plain is `dagtap softgpu`, which only puts the software GPU in. Both ways are run PAIRS times (9), by turns, in the other order
-each time; a table of the medians, with the least and the most, of microseconds a step (STEPS of them, 1,000), and of the ratio
-within a pair.
+Plain is `dagtap softgpu`, which only puts the software GPU in. Both ways are run PAIRS times (9),
+by turns, in the other order each time; a table of the medians, with the least and the most, of
+microseconds a step (STEPS of them, 1,000), and of the ratio within a pair.
 """
 import os
 import pathlib

@@ -1,5 +1,5 @@
-"""step.py STEPS: a training step of tests/jax_rocm/train.py's kind, timed: prints microseconds a step, from the first of STEPS
-to the end of the last on the device, after 20 that are not timed."""
+"""step.py STEPS: a training step of tests/jax_rocm/train.py's kind, timed: prints microseconds a
+step, from the first of STEPS to the end of the last on the device, after 20 that are not timed."""
 import sys
 import time
 

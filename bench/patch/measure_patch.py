@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""dagpatch on a machine with an NVIDIA GPU: its tests, other people's work, what it costs. See README.md."""
+"""dagpatch on a machine with an NVIDIA GPU: its tests, other people's work, what it costs. See
+README.md."""
 import argparse
 import os
 import pathlib
@@ -13,7 +14,8 @@ ROOT = HERE.parent.parent
 
 
 def run(title, command, keep, limit_s):
-    """Prints the lines of COMMAND's output that match KEEP, or its end when it fails. Whether it went well."""
+    """Prints the lines of COMMAND's output that match KEEP, or its end when it fails. Whether it
+    went well."""
     environment = {**os.environ, "DAGPATCH_LIBRARY": str(ROOT / "lib" / "libdagpatch.so"),
                    "PYTHONPATH": f"{ROOT / 'python'}:{os.environ.get('PYTHONPATH', '')}"}
     if pathlib.Path(command[0]).parent == ROOT / "bin":

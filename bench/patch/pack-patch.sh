@@ -1,5 +1,6 @@
 #!/bin/bash
-# pack-patch.sh OUT: builds what measure_patch.py needs, for a machine without these libraries and without a network.
+# pack-patch.sh OUT: builds what measure_patch.py needs, for a machine without these libraries and
+# without a network.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 out=${1:?usage: pack-patch.sh OUT}

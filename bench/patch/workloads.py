@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Other people's work captured, relocated and rebound by dagpatch, results compared: cuBLAS, Triton, a
-PyTorch training step, and with --two-gpus NCCL. Prints a line each; exits with 1 if one is wrong."""
+"""Other people's work captured, relocated and rebound by dagpatch, results compared: cuBLAS,
+Triton, a PyTorch training step, and with --two-gpus NCCL. Prints a line each; exits with 1 if one
+is wrong."""
 import argparse
 import ctypes
 import errno
@@ -232,8 +233,8 @@ def nccl_rank(rank, line, strategy):
         kept.append(make())
         wrong += not run(patched, kept[-1], float(i + 1))
 
-    # The same without patching: captured anew unless both ranks have it. One rank sees a new address
-    # where the other sees an old one, and both capture.
+    # The same without patching: captured anew unless both ranks have it. One rank sees a new
+    # address where the other sees an old one, and both capture.
     cache = dagpatch.Cache(context, vote=vote, vote_timeout_ns=5_000_000_000)
     collective = dagpatch.Collective(communicator.value, 0, float32, count, True)
     cached = dagpatch.Recording(context)
@@ -245,7 +246,8 @@ def nccl_rank(rank, line, strategy):
         tensors = kept[way[rank]]
         tensors[0].fill_(float(rank + 1))
         wrong += not run(cached, tensors, float(i + 2))
-    # Either rank in turn fails its capture: neither launches, both keep what they have, and go on together.
+    # Either rank in turn fails its capture: neither launches, both keep what they have, and go on
+    # together.
     last, refused = kept[ways[-1][rank]], 0
     for failing in (0, 1):
         fresh = make()
@@ -277,7 +279,8 @@ def nccl_rank(rank, line, strategy):
 
 
 def nccl(strategy):
-    # A registered buffer's nodes must not be patched; NVLink multicast stays off on shared machines.
+    # A registered buffer's nodes must not be patched; NVLink multicast stays off on shared
+    # machines.
     os.environ.update(NCCL_GRAPH_REGISTER="0", NCCL_NVLS_ENABLE="0")
     lines = socket.socketpair()
     child = os.fork()

@@ -25,6 +25,7 @@ struct device {
 /* Prints the message on stderr and exits with 1. */
 __attribute__((noreturn, format(printf, 1, 2))) void driver_fail(const char *format, ...);
 
+/* Ends the program with a message if STATUS is an error. Use HSA_CHECK. */
 void hsa_check(hsa_status_t status, const char *call, const char *file, int line);
 
 /* Chooses the GPU for device_open, counted from 0 in the runtime's order; the default is 0. */

@@ -1,4 +1,4 @@
-/* The code objects that kernels/make.sh assembled, as bytes: each `ticket_ISA` to `ticket_ISA_end`. */
+/* The bytes of the code objects that kernels/make.sh makes: `ticket_ISA` to `ticket_ISA_end`. */
 .macro object isa
 	.globl	ticket_\isa
 	.globl	ticket_\isa\()_end

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Replays a PyTorch CUDA graph on inputs where they are, instead of copying each into a static buffer.
+"""Replays a PyTorch CUDA graph on inputs where they are, instead of copying each into a static
+buffer.
 
     pip install ./python/dagpatch
     torch_rebind.py
 
-The graph is captured in one memory pool on two inputs: what is allocated in between has the same addresses
-both times, so the bytes that differ are the input's. Captured again and again, it is told which bytes differ
-anyway: some kernels' parameters have holes that nobody fills. dagpatch.torch.capture does the same and keeps the
-graph PyTorch's; here the recording copies the graph, so that any strategy can be used."""
+The graph is captured in one memory pool on two inputs: what is allocated in between has the same
+addresses both times, so the bytes that differ are the input's. Captured again and again, it is told
+which bytes differ anyway: some kernels' parameters have holes that nobody fills.
+dagpatch.torch.capture does the same and keeps the graph PyTorch's; here the recording copies the
+graph, so that any strategy can be used."""
 import torch
 
 import dagpatch
@@ -24,9 +26,10 @@ def capture(work, pool=None):
 
 
 def rebindable(work, tensors, strategy=dagpatch.Strategy.AUTO):
-    """A recording whose slots are the memory of TENSORS, and what must stay alive with it. WORK(*tensors) leaves
-    no tensor behind that it made."""
-    # In another order: a slot that lay behind another one both times could not be told from its end.
+    """A recording whose slots are the memory of TENSORS, and what must stay alive with it.
+    WORK(*tensors) leaves no tensor behind that it made."""
+    # In another order: a slot that lay behind another one both times could not be told from its
+    # end.
     others = [torch.empty_like(t) for t in reversed(tensors)][::-1]
     # The pool grows during the first capture; later ones find it as the one before has left it.
     kept = [capture(lambda: work(*tensors))]

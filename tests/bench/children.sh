@@ -1,5 +1,6 @@
 #!/bin/bash
-# children.sh: a benchmark names the child that failed, with its signal or exit code, and its command.
+# children.sh: a benchmark names the child that failed, with its signal or exit code, and its
+# command.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 export TMPDIR=$work
 cd "$work"

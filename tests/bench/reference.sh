@@ -1,6 +1,6 @@
 #!/bin/bash
-# reference.sh: dagtap-bench reference from outside: a spool of one step that dagtap finds whole, figures for
-# it beside their floors, and nothing overwritten or left behind.
+# reference.sh: dagtap-bench reference from outside: a spool of one step that dagtap finds whole,
+# figures for it beside their floors, and nothing overwritten or left behind.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 bench=$BUILD_DIR/bin/dagtap-bench
 export TMPDIR=$work

@@ -1,4 +1,5 @@
-"""bench/cuda without a GPU: a dry run of what measures, and what judges its results, given results that are wrong."""
+"""bench/cuda without a GPU: a dry run of what measures, and what judges its results, given results
+that are wrong."""
 import contextlib
 import io
 import json

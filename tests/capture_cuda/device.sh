@@ -1,6 +1,7 @@
 #!/bin/bash
-# On a machine with an NVIDIA GPU and nvcc alone (elsewhere: skipped): replays of a captured graph, counted; then
-# graphs of every shape, events (of graphs, too), two recordings in one process; recordings that stop while the GPU is at work.
+# On a machine with an NVIDIA GPU and nvcc alone (elsewhere: skipped): replays of a captured graph,
+# counted; then graphs of every shape, events (of graphs, too), two recordings in one process;
+# recordings that stop while the GPU is at work.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 if ! command -v nvcc >/dev/null || ! nvidia-smi -L >/dev/null 2>&1; then
@@ -69,7 +70,8 @@ python3 - "$work" <<-'END' || fail "events of graphs"
 	assert found == said and all(r["known"] == "number" for r in rows), (said, found)
 END
 
-# Children that are moved, updated before each launch, bodies of conditional nodes, launches that begin early.
+# Children that are moved, updated before each launch, bodies of conditional nodes, launches that
+# begin early.
 nvcc -O2 -rdc=true -arch=native -std=c++17 -o "$work/bodies" "$SOURCE_DIR/tests/capture_cuda/device_bodies.cu" -lcudadevrt -lcuda
 launch record --backend cuda -q -o "$work/d.dagtap" -- "$work/bodies" >"$work/out" || fail "device_bodies: $(cat "$work/out")"
 expect_closed "$work/d.dagtap"
@@ -98,7 +100,8 @@ python3 - "$work" <<-'END' || fail "what nodes hold"
 	assert edges["programmatic_launch"]["count"] == 7 and edges["graph_edge"]["contradicted"] == 0, edges
 END
 
-# Recordings that stop and start while the GPU is at work, a device that is reset, two processes on one GPU.
+# Recordings that stop and start while the GPU is at work, a device that is reset, two processes on
+# one GPU.
 nvcc -O2 -rdc=true -arch=native -std=c++17 -o "$work/stops" "$SOURCE_DIR/tests/capture_cuda/device_stops.cu" -lcudadevrt
 restart="env LD_PRELOAD=$BUILD_DIR/lib/libdagtap.so $work/stops"
 record_stops() { # NAME COMMAND...

@@ -38,7 +38,8 @@ python3 - "$work" <<-'END' || fail "nodes and replays"
 	    assert call["activities_expected"] == ("3" if call["replay"] else ""), call
 END
 
-# Grids are in blocks, as CUDA's users count; kernels lie on their stream's track, whatever carries copies.
+# Grids are in blocks, as CUDA's users count; kernels lie on their stream's track, whatever carries
+# copies.
 table graph_nodes
 python3 - "$work" <<-'END' || fail "grids"
 	import csv, sys
@@ -90,7 +91,8 @@ LD_LIBRARY_PATH=$work DAGTAP_CUPTI=/nowhere/libcupti.so "$dagtap" info | grep -q
 launch record -o "$work/i.dagtap" -- true 2>"$work/err" || fail "record of nothing"
 grep -q "cuda" "$work/err" && fail "$(cat "$work/err")"
 
-# --calls all records more calls of the same program, and check says no more what was not subscribed.
+# --calls all records more calls of the same program, and check says no more what was not
+# subscribed.
 launch record --backend cuda --calls all -q -o "$work/j.dagtap" -- "$program" 2 >/dev/null || fail "record of all calls"
 launch record --backend cuda -q -o "$work/k.dagtap" -- "$program" 2 >/dev/null || fail "record of selected calls"
 "$dagtap" check "$work/j.dagtap" | grep -q "not subscribed" && fail "all calls, and some not subscribed"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# partitions.sh: two processes use one partition each, of two cards whose partitions share a uuid; then of two cards
-# that share one. The third and the last of them are devices of their own in what is exported.
+# partitions.sh: two processes use one partition each, of two cards whose partitions share a uuid;
+# then of two cards that share one. The third and the last of them are devices of their own in what
+# is exported.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 # expect_devices NAME SOFTGPU-OPTIONS GPU GPU: kernels by device.

@@ -1,6 +1,7 @@
 #!/bin/bash
-# unknown.sh SCENE TABLES LINE COUNT: the device tells nothing of what it had, as a real one, and still `dagtap check`
-# fails, by COUNT in LINE; without a LINE it is content. EXIT: of the program; 137: it is killed.
+# unknown.sh SCENE TABLES LINE COUNT: the device tells nothing of what it had, as a real one, and
+# still `dagtap check` fails, by COUNT in LINE; without a LINE it is content. EXIT: of the program;
+# 137: it is killed.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 scene=$1 tables=$2 line=${3:-} count=${4:-} exit=${5:-0} code=0
 

@@ -1,5 +1,6 @@
 #!/bin/bash
-# advise.sh: a recorded program that updates one node before each replay is told so, and no other is.
+# advise.sh: a recorded program that updates one node before each replay is told so, and no other
+# is.
 . "$(dirname "$0")/lib.sh"
 
 record update "kernel_ns=20000," "$examples/graph-update" 20

@@ -1,5 +1,5 @@
-"""count_csv.py WANT GRAPH FILE: exactly WANT kernels, GRAPH of them naming graph, exec, replay and node,
-no two of which are the same."""
+"""count_csv.py WANT GRAPH FILE: exactly WANT kernels, GRAPH of them naming graph, exec, replay and
+node, no two of which are the same."""
 import csv
 import sys
 

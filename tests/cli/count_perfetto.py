@@ -1,5 +1,5 @@
-"""count_perfetto.py WANT GRAPH FILE: exactly WANT kernels among the GPU stages, GRAPH of them naming graph,
-node and replay. Field numbers: protos/perfetto/trace of the perfetto project."""
+"""count_perfetto.py WANT GRAPH FILE: exactly WANT kernels among the GPU stages, GRAPH of them
+naming graph, node and replay. Field numbers: protos/perfetto/trace of the perfetto project."""
 import sys
 
 from protobuf import fields, message

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Reckons from the CSV of a recording what `dagtap scopes --json` says of it.
 
-    count_scopes.py FOLDER PATTERN    FOLDER holds activities.csv, scopes.csv, groups.json and instances.json
+    count_scopes.py FOLDER PATTERN FOLDER holds activities.csv, scopes.csv, groups.json and
+    instances.json
 """
 
 import collections

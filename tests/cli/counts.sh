@@ -1,7 +1,7 @@
 #!/bin/bash
-# counts.sh WANT GRAPH PROGRAM ARGS...: a recording holds exactly WANT kernels, GRAPH of them from graphs:
-# in summary, in CSV, in Perfetto by a reader of our own making, by the software GPU and by the program;
-# each graph kernel names its graph, node and replay; and the ledger closes.
+# counts.sh WANT GRAPH PROGRAM ARGS...: a recording holds exactly WANT kernels, GRAPH of them from
+# graphs: in summary, in CSV, in Perfetto by a reader of our own making, by the software GPU and by
+# the program; each graph kernel names its graph, node and replay; and the ledger closes.
 . "$(dirname "$0")/lib.sh"
 want=$1 graph=$2 program=$3
 shift 3

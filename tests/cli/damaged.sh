@@ -1,6 +1,6 @@
 #!/bin/bash
-# damaged.sh: every reading command, on every kind of damage: one clear line, exit 1 or 3, no crash, and no
-# output file left behind.
+# damaged.sh: every reading command, on every kind of damage: one clear line, exit 1 or 3, no crash,
+# and no output file left behind.
 . "$(dirname "$0")/lib.sh"
 
 keep=--keep-spool record good "kernel_ns=0," "$examples/graph-bubbles" 500 20

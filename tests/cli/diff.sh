@@ -1,5 +1,6 @@
 #!/bin/bash
-# diff.sh: two recordings of one program, the second with more of one thing, against the counts in the arguments.
+# diff.sh: two recordings of one program, the second with more of one thing, against the counts in
+# the arguments.
 . "$(dirname "$0")/lib.sh"
 
 record a "kernel_ns=1000," "$examples/graph-bubbles" 100 5

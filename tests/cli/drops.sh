@@ -1,7 +1,8 @@
 #!/bin/bash
-# drops.sh KIBIBYTES PROGRAM ARGS...: the file size limit of the program lets the spool grow so far and no
-# further, so that records of every class are dropped from then on. Nobody is hurt: the program runs to its end,
-# and the ledger says of every class what was offered, what is there, and what was dropped, exactly.
+# drops.sh KIBIBYTES PROGRAM ARGS...: the file size limit of the program lets the spool grow so far
+# and no further, so that records of every class are dropped from then on. Nobody is hurt: the
+# program runs to its end, and the ledger says of every class what was offered, what is there, and
+# what was dropped, exactly.
 . "$(dirname "$0")/lib.sh"
 limit=$1 program=$2
 shift 2

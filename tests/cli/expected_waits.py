@@ -1,5 +1,6 @@
-"""waits.py WAITS RECORDS OUTPUT WAITS.csv EVENTS.csv: what the program printed (examples/hip/common/waits.h)
-against the rows: as many, each for the same record, each stream of the program's one stream of the trace."""
+"""waits.py WAITS RECORDS OUTPUT WAITS.csv EVENTS.csv: what the program printed
+(examples/hip/common/waits.h) against the rows: as many, each for the same record, each stream of
+the program's one stream of the trace."""
 import csv
 import re
 import sys

@@ -1,6 +1,7 @@
 #!/bin/bash
-# A recording of JAX on an H200 (tests/data): child graphs that are moved into their nodes and updated before each launch, copies that
-# the driver replaces in an exec, a loop with branches in conditional nodes, programmatic launches. Counted by hand.
+# A recording of JAX on an H200 (tests/data): child graphs that are moved into their nodes and
+# updated before each launch, copies that the driver replaces in an exec, a loop with branches in
+# conditional nodes, programmatic launches. Counted by hand.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 recording=$SOURCE_DIR/tests/data/jax-steps.dagtap
@@ -26,12 +27,14 @@ python3 - "$work" <<-'END' || fail "what JAX ran"
 	assert collections.Counter(r["confidence"] for r in graph_rows) == {"exact": 141, "order": 99, "time": 79}
 	sure = lambda rows: collections.Counter(r["confidence"] for r in rows)
 	assert sure(read("again")) == sure(rows), sure(read("again"))
-	# A turn runs five kernels and a branch: a product and tanh where its number is even, one kernel where it is odd.
+	# A turn runs five kernels and a branch: a product and tanh where its number is even, one
+	# kernel where it is odd.
 	bodies = collections.Counter((r["exec"], r["replay"]) for r in graph_rows if r["confidence"] == "time")
 	assert len({e for e, _ in bodies}) == 1 and sorted(bodies.values()) == [20, 26, 33], bodies
 	execs = [e for e in json.load(open(sys.argv[1] + "/graphs.json"))["execs"] if "body_activities" in e]
 	assert [(e["launches"], e["body_activities"], e["body_activities_min"], e["body_activities_max"]) for e in execs] == [(3, 79, 20, 33)]
-	# Each kernel and copy of a replay once: the time of no two pieces of one node overlaps another replay's.
+	# Each kernel and copy of a replay once: the time of no two pieces of one node overlaps
+	# another replay's.
 	once = [r for r in graph_rows if r["confidence"] != "time"]
 	assert len({(r["exec"], r["replay"], r["graph"], r["node"]) for r in once}) == 240
 	edges = json.load(open(sys.argv[1] + "/path.json"))["dependencies"]

@@ -1,5 +1,6 @@
 #!/bin/bash
-# kineto.sh: a real trace of PyTorch through every command, and what a recording becomes as Kineto's JSON and back.
+# kineto.sh: a real trace of PyTorch through every command, and what a recording becomes as Kineto's
+# JSON and back.
 . "$(dirname "$0")/lib.sh"
 torch=$SOURCE_DIR/tests/data/torch-small.json
 

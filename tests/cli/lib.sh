@@ -1,19 +1,22 @@
-# Sourced by the end-to-end tests: a work folder that goes away, dagtap, and questions put to its JSON.
-# CTest sets BUILD_DIR, SOURCE_DIR and SANITIZER_RUNTIME, tests/run.sh TMPDIR; tests/rocm also EXAMPLES_DIR, and RUN_WITH to start them.
+# Sourced by the end-to-end tests: a work folder that goes away, dagtap, and questions put to its
+# JSON. CTest sets BUILD_DIR, SOURCE_DIR and SANITIZER_RUNTIME, tests/run.sh TMPDIR; tests/rocm also
+# EXAMPLES_DIR, and RUN_WITH to start them.
 set -eu
 
 dagtap=$BUILD_DIR/bin/dagtap
 examples=${EXAMPLES_DIR:-$BUILD_DIR/examples}
 here=$SOURCE_DIR/tests/cli
 work=$(mktemp -d)
-[ -n "${DAGTAP_TEST_FOLDER:-}" ] || trap 'rm -rf "$work"' EXIT # else tests/run.sh removes it, or keeps it
+# In a test, tests/run.sh removes or keeps the folder.
+[ -n "${DAGTAP_TEST_FOLDER:-}" ] || trap 'rm -rf "$work"' EXIT
 
 fail() {
 	echo "FAILED: $*" >&2
 	exit 1
 }
 
-# draw LIMIT: a random number below LIMIT in $drawn, by the seed of the test. draw_any LIMIT: of any magnitude, from 1.
+# draw LIMIT: a random number below LIMIT in $drawn, by the seed of the test. draw_any LIMIT: of any
+# magnitude, from 1.
 RANDOM=${DAGTAP_TEST_SEED:-1}
 draw() {
 	drawn=$(((RANDOM << 15 | RANDOM) % $1))
@@ -27,14 +30,16 @@ draw_any() {
 	drawn=$(((1 << bits) + drawn))
 }
 
-# dagtap, starting a program: in a sanitizer build its runtime has to come before the injected library.
+# dagtap, starting a program: in a sanitizer build its runtime has to come before the injected
+# library.
 launch() {
 	LD_PRELOAD="${SANITIZER_RUNTIME:-}${preload:+ $preload}" "$dagtap" "$@"
 }
 
-# record NAME SOFTGPU-OPTIONS PROGRAM ARGS...: makes $work/NAME.dagtap, and leaves the program's output
-# in $work/NAME.out and the software GPU's counters in $work/NAME.softgpu.*; keep=--keep-spool leaves
-# the spools in $work/NAME.spool too; preload= names a library of the test's.
+# record NAME SOFTGPU-OPTIONS PROGRAM ARGS...: makes $work/NAME.dagtap, and leaves the program's
+# output in $work/NAME.out and the software GPU's counters in $work/NAME.softgpu.*;
+# keep=--keep-spool leaves the spools in $work/NAME.spool too; preload= names a library of the
+# test's.
 record() {
 	local name=$1 options=$2
 	shift 2
@@ -60,7 +65,8 @@ reached_device() {
 	END
 }
 
-# json FILE COMMAND EXPRESSION: prints a Python expression over `d`, the command's JSON for the file.
+# json FILE COMMAND EXPRESSION: prints a Python expression over `d`, the command's JSON for the
+# file.
 json() {
 	local file=$1 command=$2 expression=$3
 	"$dagtap" "$command" --json "$file" >"$work/json" || [ $? -eq 3 ] || fail "$command --json $file"
@@ -77,7 +83,8 @@ expect_closed() { # FILE
 	"$dagtap" check "$1" >"$work/check" || fail "check exited with $?: $(cat "$work/check")"
 }
 
-# launches_in FILE: sets $kernels (recorded), $dropped (launches, for want of room) and $state; the ledger closes.
+# launches_in FILE: sets $kernels (recorded), $dropped (launches, for want of room) and $state; the
+# ledger closes.
 launches_in() {
 	"$dagtap" check --json "$1" >"$work/check" || fail "check exited with $?: $("$dagtap" check "$1")"
 	"$dagtap" summary --json "$1" >"$work/json" || fail "summary --json $1"
@@ -90,9 +97,10 @@ launches_in() {
 	read -r kernels dropped state <"$work/launches"
 }
 
-# kill_at WHAT N PROGRAM PAGE ARGS...: records a program that counts its launches in PAGE, kills it with
-# SIGKILL, and expects the exit status of that. WHAT is counted by killed.c, at full rate, or by the software GPU: then
-# the thread that counted the Nth is held meanwhile, and others go on until they wait for it. keep= as for record.
+# kill_at WHAT N PROGRAM PAGE ARGS...: records a program that counts its launches in PAGE, kills it
+# with SIGKILL, and expects the exit status of that. WHAT is counted by killed.c, at full rate, or
+# by the software GPU: then the thread that counted the Nth is held meanwhile, and others go on
+# until they wait for it. keep= as for record.
 kill_at() {
 	local what=$1 number=$2 code=0 recorder pid
 	shift 2
@@ -116,7 +124,8 @@ kill_at() {
 	expect "exit code, killed at $what $number ($(cat "$work/out"))" $code 137
 }
 
-# A killed program's launches: those that returned are on file or counted, and none is that was not begun.
+# A killed program's launches: those that returned are on file or counted, and none is that was not
+# begun.
 expect_launches() { # RECORDED BEGUN RETURNED
 	[ "$1" -ge "$3" ] || fail "lost $(($3 - $1)) launches"
 	[ "$1" -le "$2" ] || fail "$(($1 - $2)) launches too many"

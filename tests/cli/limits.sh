@@ -1,6 +1,7 @@
 #!/bin/bash
-# limits.sh: what stands in the way of a command is told: a limit of file size, a working directory that is gone, a name that is
-# too long, a file that inflates without end. A recording that could not be written is refused before the program runs.
+# limits.sh: what stands in the way of a command is told: a limit of file size, a working directory
+# that is gone, a name that is too long, a file that inflates without end. A recording that could
+# not be written is refused before the program runs.
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 
@@ -14,7 +15,8 @@ refuse() { # WHAT-IT-SAYS OPTIONS...
 	grep -q "$what" "$work/err" || fail "not told: $(cat "$work/err")"
 }
 
-# Beyond the limit the kernel sends a signal that ends whoever does not ignore it; and the program gets it as ever.
+# Beyond the limit the kernel sends a signal that ends whoever does not ignore it; and the program
+# gets it as ever.
 launch record -q --softgpu -o some.dagtap -- "$examples/eager" 500 >out
 code=0
 (ulimit -f 1 && launch export --format csv -o full.csv some.dagtap) 2>err || code=$?

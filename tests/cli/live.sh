@@ -1,6 +1,6 @@
 #!/bin/bash
-# live.sh TRIES RECORD-OPTION PROGRAM ARGS...: a recording is read while its process goes on: each time up to a moment, with nothing
-# unexplained, and the process is not disturbed.
+# live.sh TRIES RECORD-OPTION PROGRAM ARGS...: a recording is read while its process goes on: each
+# time up to a moment, with nothing unexplained, and the process is not disturbed.
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 tries=$1 option=$2

@@ -1,6 +1,7 @@
 #!/bin/bash
-# node-scopes.sh: in a recording of JAX on an H200 (tests/data), the scope of a replayed kernel is that in which its graph node was
-# recorded, and the launch's scope stands beside it: in CSV, in the summary and in the waits of the path.
+# node-scopes.sh: in a recording of JAX on an H200 (tests/data), the scope of a replayed kernel is
+# that in which its graph node was recorded, and the launch's scope stands beside it: in CSV, in the
+# summary and in the waits of the path.
 . "$(dirname "$0")/lib.sh"
 
 recording=$SOURCE_DIR/tests/data/jax-steps.dagtap

@@ -1,6 +1,6 @@
 #!/bin/bash
-# options.sh: one table of options per command. The command line takes them as getopt_long does; the help, the
-# manual page and the completion of bash name each of them.
+# options.sh: one table of options per command. The command line takes them as getopt_long does; the
+# help, the manual page and the completion of bash name each of them.
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 
@@ -16,8 +16,8 @@ expect_line() { # FILE TEXT
 	grep -qF -e "$2" "$1" || fail "no \"$2\" in: $(cat "$1")"
 }
 
-# What is taken: exit status 1, because there is no such file. Abbreviations, values in both forms, operands
-# in front, and -- before a name that begins with a dash.
+# What is taken: exit status 1, because there is no such file. Abbreviations, values in both forms,
+# operands in front, and -- before a name that begins with a dash.
 expect_code 1 summary --js --lim 3 no.dagtap
 expect_code 1 summary --lim=3 --by=graph no.dagtap
 expect_code 1 summary no.dagtap --json
@@ -129,7 +129,8 @@ completes() { # WANT WORDS...: what the last of WORDS is completed to, separated
 	local want=$1
 	shift
 	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
-	_dagtap dagtap "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}" || : # nothing matches
+	# Fails where nothing matches.
+	_dagtap dagtap "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}" || :
 	expect "completion of $*" "${COMPREPLY[*]}" "$want"
 }
 completes "softgpu summary scopes" dagtap s

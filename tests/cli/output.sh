@@ -1,6 +1,6 @@
 #!/bin/bash
-# output.sh: names that a recording cannot have are refused before the program runs, and no recording
-# disturbs another.
+# output.sh: names that a recording cannot have are refused before the program runs, and no
+# recording disturbs another.
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 
@@ -40,7 +40,8 @@ wait $first || fail "the first recording exited with $?"
 [ ! -e ran ] || fail "the second recording ran its program"
 expect "kernels of the first" "$(json same.dagtap summary 'd["totals"]["kernels"]')" 50
 
-# Who starts us may ignore the ends of its children: ours are waited for all the same, and a recording is made.
+# Who starts us may ignore the ends of its children: ours are waited for all the same, and a
+# recording is made.
 code=0
 python3 -c 'import os, signal, sys
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -50,8 +51,8 @@ os.execv(sys.argv[2], sys.argv[2:])' "${SANITIZER_RUNTIME:-}" "$dagtap" record -
 expect "exit code with SIGCHLD ignored" $code 5
 expect "kernels with SIGCHLD ignored" "$(json ignored.dagtap summary 'd["totals"]["kernels"]')" 50
 
-# What a killed `record` leaves behind is kept, and still read, until --force says otherwise. Its program runs until we
-# end it, or end.
+# What a killed `record` leaves behind is kept, and still read, until --force says otherwise. Its
+# program runs until we end it, or end.
 mkfifo pid end
 exec 9<>end
 LD_PRELOAD=${SANITIZER_RUNTIME:-} "$dagtap" record --softgpu -q -o left.dagtap -- sh -c \
@@ -66,7 +67,8 @@ refuse 1 -o left.dagtap
 launch record --softgpu -q -f -o left.dagtap -- "$examples/eager" 7 >out
 expect "kernels of the new recording" "$(json left.dagtap summary 'd["totals"]["kernels"]')" 7
 
-# --force is for spools: what else somebody keeps there is not removed, and it is said why nothing runs.
+# --force is for spools: what else somebody keeps there is not removed, and it is said why nothing
+# runs.
 mkdir left.spool
 : >left.spool/mine
 refuse 1 -f -o left.dagtap

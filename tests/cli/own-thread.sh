@@ -1,6 +1,6 @@
 #!/bin/bash
-# own-thread.sh: every dispatch of `threads` stands under a call of the thread that made it. The kernels
-# are named after their threads, so each kernel name must belong to exactly one thread.
+# own-thread.sh: every dispatch of `threads` stands under a call of the thread that made it. The
+# kernels are named after their threads, so each kernel name must belong to exactly one thread.
 . "$(dirname "$0")/lib.sh"
 record run "" "$examples/threads" 8 2000
 "$dagtap" export --format csv --table activities -o "$work/activities.csv" "$work/run.dagtap"

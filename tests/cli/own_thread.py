@@ -1,5 +1,5 @@
-"""own_thread.py THREADS LAUNCHES ACTIVITIES CALLS: each kernel worker_N stands LAUNCHES times under calls of one
-thread, and of no other's."""
+"""own_thread.py THREADS LAUNCHES ACTIVITIES CALLS: each kernel worker_N stands LAUNCHES times under
+calls of one thread, and of no other's."""
 import collections
 import csv
 import sys

@@ -1,5 +1,6 @@
 #!/bin/bash
-# path.sh: the critical path of recorded programs adds up, whatever the window; its options; what it cannot find.
+# path.sh: the critical path of recorded programs adds up, whatever the window; its options; what it
+# cannot find.
 . "$(dirname "$0")/lib.sh"
 
 record forkjoin "kernel_ns=20000," "$examples/graph-forkjoin" 4 3 5
@@ -14,7 +15,8 @@ d = json.load(open(sys.argv[1]))
 print(eval(sys.argv[2]))' "$work/json" "$expression"
 }
 
-# Every ns of the windows is of one kind, of one segment, and, for each stream and GPU, busy or idle for one reason.
+# Every ns of the windows is of one kind, of one segment, and, for each stream and GPU, busy or idle
+# for one reason.
 adds_up='[sum(d["kinds"].values()) == d["total_ns"] == sum(w["end_ns"] - w["begin_ns"] for w in d["windows"]),
 	sum(s["end_ns"] - s["begin_ns"] for s in d["segments"]) == d["total_ns"],
 	all(l["busy_ns"] + sum(l["idle"].values()) == l["window_ns"] > 0 for l in d["streams"] + d["gpus"]),
@@ -33,8 +35,8 @@ expect "one of them" "$(path steps --scope train --nth 2 'd["window_count"]')" 1
 expect "a step and its scope" "$(path steps --step 2 'd["windows"]')" "$(path steps --scope train --nth 2 'd["windows"]')"
 expect "two halves" "$(path steps --scope train --nth 0 'd["windows"][0]["begin_ns"] < d["windows"][0]["end_ns"]')" True
 
-# A replay of 4 branches of 3 kernels and what joins them: kernels, gaps between them, and perhaps the launch that was
-# still handing them over.
+# A replay of 4 branches of 3 kernels and what joins them: kernels, gaps between them, and perhaps
+# the launch that was still handing them over.
 expect "kinds within a replay" "$(path forkjoin --replay 1:2 \
 	'sorted(k for k, ns in d["kinds"].items() if ns and k not in ("kernel", "dispatch", "launch_latency", "host_call"))')" "[]"
 expect "nodes of replays" "$(path forkjoin \

@@ -1,6 +1,6 @@
 #!/bin/bash
-# planted.sh: record -f follows no link and removes nothing but spools of ours, whatever somebody has put where the spools
-# or the recording are to be.
+# planted.sh: record -f follows no link and removes nothing but spools of ours, whatever somebody
+# has put where the spools or the recording are to be.
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 
@@ -30,7 +30,8 @@ refuse "is a link" linked
 state mine | cmp - mine.before || fail "a file behind the link was touched"
 [ -L linked.spool ] || fail "the link was removed"
 
-# A link that looks like a ring's in memory, and is none: too deep, by another name, to nothing of that kind.
+# A link that looks like a ring's in memory, and is none: too deep, by another name, to nothing of
+# that kind.
 for target in /dev/shm/dagtap-abc/def "$work/mine" /dev/shm/../../"$work"/mine /dev/shm/dagtap-../..; do
 	ln -sfn "$target" looks.spool
 	refuse "is a link" looks
@@ -74,14 +75,16 @@ if [ "$(id -u)" = 0 ]; then
 	refuse "others may write" planted
 fi
 
-# What is left of an earlier recording goes: spools, one that was being made, words of a process that had none.
+# What is left of an earlier recording goes: spools, one that was being made, words of a process
+# that had none.
 plant && : >planted.spool/2.1.spool.new && : >planted.spool/3.28.lost
 head -c 4096 /dev/zero >planted.spool/4.1.spool.new
 launch record --softgpu -q -f -o planted.dagtap -- "$examples/eager" 7 >out
 expect "kernels of the new recording" "$(json planted.dagtap summary 'd["totals"]["kernels"]')" 7
 [ ! -e planted.spool ] || fail "the folder stayed: $(ls planted.spool)"
 
-# A program may leave links in the folder of its own recording: they are neither followed nor gathered.
+# A program may leave links in the folder of its own recording: they are neither followed nor
+# gathered.
 code=0
 launch record --softgpu -q -o inside.dagtap -- sh -c "'$examples/eager' 7 >out
 	ln -s '$work/mine/silk.spool' inside.spool/9.9.spool" 2>err || code=$?
@@ -90,8 +93,9 @@ grep -q "9.9.spool: .*not gathered" err || fail "not told: $(cat err)"
 expect "kernels beside the link" "$(json inside.dagtap summary 'd["totals"]["kernels"]')" 7
 state mine | cmp - mine.before || fail "a file behind a link in the folder was touched"
 
-# The recording is written under a name of its own first: what somebody put there is not written to, and it
-# replaces a link by itself, not what the link leads to. Only we may read it, and the spools meanwhile.
+# The recording is written under a name of its own first: what somebody put there is not written to,
+# and it replaces a link by itself, not what the link leads to. Only we may read it, and the spools
+# meanwhile.
 echo precious >precious
 ln -s precious through.dagtap
 launch record --softgpu -q -f -o through.dagtap -- sh -c "umask 0; '$examples/eager' 7 >out; stat -c %a through.spool through.spool/*.spool >modes"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# processes.sh: a fork and an exec in one recording: both processes are in it, each with its own kernels; and
-# a program that uses no GPU runs as without the tool and leaves nothing behind.
+# processes.sh: a fork and an exec in one recording: both processes are in it, each with its own
+# kernels; and a program that uses no GPU runs as without the tool and leaves nothing behind.
 . "$(dirname "$0")/lib.sh"
 
 record run "" "$examples/fork-exec" 200
@@ -18,8 +18,8 @@ expect "stdout" "$(cat "$work/out")" out
 expect "first line of stderr" "$(head -n 1 "$work/err")" err
 expect "files left" "$(ls -A)" ""
 
-# What a process that outlives the program records stays in the folder of spools; the rest is gathered. It has launched
-# when the program ends, and nobody waits for it.
+# What a process that outlives the program records stays in the folder of spools; the rest is
+# gathered. It has launched when the program ends, and nobody waits for it.
 cd "$work"
 mkfifo held alive go late gone
 cat alive >/dev/null & # until the process that has it is gone
@@ -49,7 +49,8 @@ echo >&9
 read -r _ <late
 expect "kernels of a late process" "$(json late.spool summary 'd["totals"]["kernels"]')" 50
 
-# One that ends in time is waited for: it is held until the program is gone, and the limit does not run out.
+# One that ends in time is waited for: it is held until the program is gone, and the limit does not
+# run out.
 launch record --softgpu=hold_at=packets_kernel_dispatch:1000,hold_pipe=held -q -o soon.dagtap -- sh -c "
 	exec 9>gone
 	'$examples/counted' page2 2000 >/dev/null 9>&- &

@@ -1,6 +1,6 @@
 #!/bin/bash
-# repeat.sh: two recordings of one program agree by kernel and by node; one spool gives the same bytes each
-# time it is converted, in whatever order its chunks lie, packed or not.
+# repeat.sh: two recordings of one program agree by kernel and by node; one spool gives the same
+# bytes each time it is converted, in whatever order its chunks lie, packed or not.
 . "$(dirname "$0")/lib.sh"
 
 by_kernel='sorted((k["name"], k["count"]) for k in d["kernels"])'

@@ -1,6 +1,7 @@
 #!/bin/bash
-# restart.sh [late]: a program stops its recording and starts it again. Each recording is complete in itself, its
-# ledger closes, it holds what was launched in it and nothing else, and knows the graphs that were made before.
+# restart.sh [late]: a program stops its recording and starts it again. Each recording is complete
+# in itself, its ledger closes, it holds what was launched in it and nothing else, and knows the
+# graphs that were made before.
 . "$(dirname "$0")/lib.sh"
 
 keep=--keep-spool record run "kernel_ns=1000," "$BUILD_DIR/tests/restarted" "$@"

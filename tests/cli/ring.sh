@@ -1,7 +1,8 @@
 #!/bin/bash
-# ring.sh REPLAYS KILLS: a graph replayed, with a ring that holds a small part of it. The spool stays small; every
-# kernel that the device got is there or counted as dropped; what is there is the end of the run, with its nodes
-# and scopes; spool and .dagtap say the same. Killed at any moment the ledger closes too.
+# ring.sh REPLAYS KILLS: a graph replayed, with a ring that holds a small part of it. The spool
+# stays small; every kernel that the device got is there or counted as dropped; what is there is the
+# end of the run, with its nodes and scopes; spool and .dagtap say the same. Killed at any moment
+# the ledger closes too.
 . "$(dirname "$0")/lib.sh"
 replays=$1 kills=$2
 steps=2000
@@ -48,7 +49,8 @@ python3 - "$work/activities.csv" "$steps" "$replays" <<-'END' || fail "what is l
 	    if row["replay"]:
 	        launches.setdefault(int(row["replay"]), set()).add(row["node"])
 	whole = sorted(replay for replay, nodes in launches.items() if len(nodes) == steps)
-	# The last ones, without a gap, each kernel with its node; the one at the edge alone may lack some.
+	# The last ones, without a gap, each kernel with its node; the one at the edge alone may
+	# lack some.
 	assert whole and whole == list(range(whole[0], replays)), whole
 	assert len(launches) - len(whole) <= 1, sorted(launches)
 	named = [r for r in rows if r["replay"] and int(r["replay"]) in whole]

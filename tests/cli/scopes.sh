@@ -1,6 +1,6 @@
 #!/bin/bash
-# scopes.sh: the instances of scopes in a recording of JAX on an H200 (tests/data), reckoned again from the CSV of the same file; the
-# command's options; what it cannot find.
+# scopes.sh: the instances of scopes in a recording of JAX on an H200 (tests/data), reckoned again
+# from the CSV of the same file; the command's options; what it cannot find.
 . "$(dirname "$0")/lib.sh"
 
 recording=$SOURCE_DIR/tests/data/jax-steps.dagtap

@@ -1,9 +1,9 @@
 """Cuts up spools by the letter of docs/format/spool.md, for tests.
 
-    spool.py shuffle FOLDER FOLDER SEED      the same, chunks in another order
-    spool.py drop FOLDER FOLDER              the same, a chunk in the middle overwritten with zeros
-    spool.py flip FILE FILE OFFSET           one bit changed
-    spool.py kill FOLDER CHUNKS PROGRAM...   runs the program, kills it with SIGKILL once its rings have dropped so many chunks,
+    spool.py shuffle FOLDER FOLDER SEED the same, chunks in another order spool.py drop FOLDER
+    FOLDER the same, a chunk in the middle overwritten with zeros spool.py flip FILE FILE OFFSET one
+    bit changed spool.py kill FOLDER CHUNKS PROGRAM... runs the program, kills it with SIGKILL once
+    its rings have dropped so many chunks,
                                              and ends in the same way
 """
 import glob

@@ -1,6 +1,6 @@
 #!/bin/bash
-# terminal.sh: names as programs give them: nothing in them is obeyed by a terminal, tables stay aligned, and lines
-# end where the terminal does.
+# terminal.sh: names as programs give them: nothing in them is obeyed by a terminal, tables stay
+# aligned, and lines end where the terminal does.
 . "$(dirname "$0")/lib.sh"
 
 python3 - "$work" <<-'END'
@@ -40,7 +40,8 @@ grep -qF "a?[31mb" "$work/error" || fail "file not named: $(cat -v "$work/error"
 # JSON keeps them as they are.
 expect "names in JSON" "$(json "$file" summary 'sorted(map(len, (r["name"] for r in d["kernels"])))')" "[6, 8, 9, 9, 300]"
 
-# On a terminal no line is longer than it; a character counts once, and all columns stay below their heads.
+# On a terminal no line is longer than it; a character counts once, and all columns stay below their
+# heads.
 on_terminal() { # COLUMNS ARGS...
 	python3 - "$@" <<-'END'
 		import fcntl, os, pty, struct, sys, termios

@@ -1,6 +1,6 @@
 #!/bin/bash
-# unrecorded.sh: a process that used a GPU and is not recorded is named, with the reason, by record and by check; record
-# ends with 1 then, unless the program itself failed.
+# unrecorded.sh: a process that used a GPU and is not recorded is named, with the reason, by record
+# and by check; record ends with 1 then, unless the program itself failed.
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 leaves=$BUILD_DIR/tests/leaves
@@ -19,7 +19,8 @@ expect_named() { # NAME PATTERN
 	! grep -q "used no GPU" "$1.err" || fail "told that no GPU was used: $(cat "$1.err")"
 }
 
-# What it does to its own environment makes no difference: where it is recorded was settled when it began.
+# What it does to its own environment makes no difference: where it is recorded was settled when it
+# began.
 mkdir other
 for how in "setenv other" unsetenv; do
 	run 0 own "$leaves" $how

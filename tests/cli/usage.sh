@@ -45,7 +45,8 @@ printf '\377\330\377\340 no trace' >"$work/picture.jpg"
 expect_told "picture.jpg: offset 0: neither a .dagtap nor" 1 summary "$work/picture.jpg"
 expect_told "dagtap --help" 1 summary "$work/picture.jpg"
 
-# A graph that is not there; an export onto the recording itself, forced or not, which would be gone.
+# A graph that is not there; an export onto the recording itself, forced or not, which would be
+# gone.
 launch record -q --softgpu -o "$work/graph.dagtap" -- "$examples/graph-bubbles" 100 1 >/dev/null || fail "record"
 expect_told "no graph 99" 1 graph --graph 99 "$work/graph.dagtap"
 expect_code 0 graph --graph 1 --limit 1 "$work/graph.dagtap"
@@ -77,8 +78,8 @@ expect_code 137 record -o "$work/a.dagtap" -- sh -c 'kill -9 $$'
 expect_code 0 softgpu -- "$examples/eager" 10
 expect "untraced on the software GPU" "$(cat "$work/out")" "kernels launched: 10"
 
-# With its standard descriptors closed a command writes its file, the file is whole, and the program finds them
-# closed too.
+# With its standard descriptors closed a command writes its file, the file is whole, and the program
+# finds them closed too.
 launch record --softgpu -o "$work/closed.dagtap" -- sh -c "'$examples/eager' 10; ls /proc/self/fd >'$work/fds'" \
 	<&- >&- 2>&- || fail "record without standard descriptors exited with $?"
 "$dagtap" check "$work/closed.dagtap" >/dev/null || fail "a recording without standard descriptors is damaged"

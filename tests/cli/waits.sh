@@ -1,6 +1,6 @@
 #!/bin/bash
-# waits.sh WAITS RECORDS PROGRAM ARGS...: a program that says for each of its waits which record of an event it is
-# for (--print-waits), against the rows of the recording.
+# waits.sh WAITS RECORDS PROGRAM ARGS...: a program that says for each of its waits which record of
+# an event it is for (--print-waits), against the rows of the recording.
 . "$(dirname "$0")/lib.sh"
 waits=$1 records=$2 program=$3
 shift 3

@@ -1,5 +1,6 @@
 #!/bin/bash
-# xspace.sh: a real profile of JAX through every command, and what a recording becomes as XSpace and back.
+# xspace.sh: a real profile of JAX through every command, and what a recording becomes as XSpace and
+# back.
 . "$(dirname "$0")/lib.sh"
 jax=$SOURCE_DIR/tests/data/jax-small.xplane.pb
 

@@ -3,8 +3,8 @@
 
     BUILD_DIR=build screenshot.py TRACE OUT.png [SLICE]     opened at the middle slice of that name
 
-Needs Chromium, and the readers of the conformance tests (make check-conformance installs them). Arrows are those
-of the selected slice.
+Needs Chromium, and the readers of the conformance tests (make check-conformance installs them).
+Arrows are those of the selected slice.
 """
 
 import base64
@@ -32,7 +32,8 @@ LOAD_SECONDS, DRAW_SECONDS = 90, 8
 
 
 class Browser:
-    """Chromium, told what to do through a pair of pipes: a JSON message each, with a zero behind it."""
+    """Chromium, told what to do through a pair of pipes: a JSON message each, with a zero behind
+    it."""
 
     def __init__(self, work):
         ours = [os.pipe(), os.pipe()]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Kineto files, read by HolisticTraceAnalysis and by Perfetto's trace processor.
 
-Without a network to get the readers from, or node, the test is skipped (exit status 77), and says so.
+Without a network to get the readers from, or node, the test is skipped (exit status 77), and says
+so.
 """
 
 import csv
@@ -88,10 +89,11 @@ class Hta(unittest.TestCase):
         return json.loads(result.stdout)
 
     def record_with_the_host_ahead(self, recording, rounds, kernel_ns):
-        """By a clock that stands but for what held_turns.c lets pass: where the host is late the path goes through a
-        launch, and rightly. HTA orders copies and synchronisations by whole microseconds, and does not sort ties:
-        a copy that begins 0.997 us after a synchronisation ends may be taken for its cause. So the clock begins at
-        a whole microsecond, and held_turns.c steps by such."""
+        """By a clock that stands but for what held_turns.c lets pass: where the host is late the
+        path goes through a launch, and rightly. HTA orders copies and synchronisations by whole
+        microseconds, and does not sort ties: a copy that begins 0.997 us after a synchronisation
+        ends may be taken for its cause. So the clock begins at a whole microsecond, and
+        held_turns.c steps by such."""
         page = WORK / "hta-clock"
         page.write_bytes(struct.pack("QQ", time.monotonic_ns() // 1000 * 1000, 0))
         softgpu = (f"kernel_ns=0,copy_ns=1000,copy_bytes_per_us=0,"

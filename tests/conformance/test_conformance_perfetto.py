@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Perfetto files, read by Perfetto's own trace processor and checked against its schema.
 
-Without a network to get the readers from, or node, the test is skipped (exit status 77), and says so.
+Without a network to get the readers from, or node, the test is skipped (exit status 77), and says
+so.
 """
 
 import csv

@@ -24,7 +24,8 @@ class Pandas(unittest.TestCase):
         return pandas.read_csv(io.StringIO(text))
 
     def projections(self, prefix):
-        """By instance: host time, and first start and last end of its work. Of these scopes none is in another."""
+        """By instance: host time, and first start and last end of its work. Of these scopes none is
+        in another."""
         scopes = self.read("scopes").set_index("scope_id")
         work = self.read("activities")
         work = work[work.untimed.isna()]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""XSpace files, read by XProf (what TensorBoard and JAX's profiler show), by jax.profiler and by protoc.
+"""XSpace files, read by XProf (what TensorBoard and JAX's profiler show), by jax.profiler and by
+protoc.
 
 Without a network to get XProf from, or protoc, the test is skipped (exit status 77), and says so.
 """
@@ -107,7 +108,8 @@ def export(test, recording):
 
 
 class ModulesInSteps(unittest.TestCase):
-    """A program that names its work as XLA does: everything that XProf derives from names is there."""
+    """A program that names its work as XLA does: everything that XProf derives from names is
+    there."""
 
     STEPS = 3
 

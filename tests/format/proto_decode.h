@@ -33,6 +33,7 @@ uint64_t decode_number(const struct message *message, uint32_t number);
 /* Returns a nested message, empty if it is absent. */
 struct message decode_message(const struct message *message, uint32_t number);
 
+/* Whether the message has the bytes of TEXT. */
 bool decode_is_text(const struct message *message, const char *text);
 
 #endif

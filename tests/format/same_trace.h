@@ -7,6 +7,7 @@
 
 #include "trace/trace_model.h"
 
+/* Fails the test at the first row or text in which the traces differ. */
 void expect_same_trace(const struct trace *a, const struct trace *b);
 
 #endif

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""dagtap export from outside: where its output goes, and what it says about files it cannot read."""
+"""dagtap export from outside: where its output goes, and what it says about files it cannot
+read."""
 
 import gzip
 import json

@@ -26,11 +26,13 @@ struct xevent {
 struct xplane xspace_plane(const struct message *space, const char *name);
 bool xspace_has_plane(const struct message *space, const char *name);
 
+/* Number of lines of the plane. */
 unsigned xplane_count_lines(const struct xplane *plane);
 /* Returns the INDEX-th line and copies its name to NAME. */
 struct message xplane_line(const struct xplane *plane, unsigned index, char name[128]);
 struct message xplane_find_line(const struct xplane *plane, const char *name);
 
+/* Number of events of the line, and its INDEX-th event with the stats and names of PLANE. */
 unsigned xline_count_events(const struct message *line);
 struct xevent xline_event(const struct xplane *plane, const struct message *line, unsigned index);
 /* Returns the INDEX-th event of that name in any line of the plane. */

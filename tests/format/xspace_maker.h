@@ -79,6 +79,7 @@ struct maker {
 	struct maker_names events, stats;
 };
 
+/* Begins a plane, which ends the one before. maker_plane_stats adds stats to the plane itself. */
 void maker_plane(struct maker *maker, const char *name, int64_t id);
 void maker_plane_stats(struct maker *maker, const struct maker_stat *stats);
 /* Adds a stat of the scope tree, whose metadata id is CHILD and whose value is PARENT. */

@@ -61,6 +61,7 @@ uint32_t scene_copy(struct scene *scene, enum trace_copy_direction direction, ui
 struct trace_activity *scene_activity(struct scene *scene, uint32_t work, int64_t start_ns,
 				      int64_t end_ns);
 
+/* Adds a scope with the index PARENT of its parent, and an attribute of a scope. */
 struct trace_scope *scene_scope(struct scene *scene, const char *name, uint64_t id,
 				uint32_t parent);
 void scene_attribute(struct scene *scene, struct trace_scope *scope, const char *key,

@@ -1,6 +1,7 @@
 #!/bin/bash
-# install.sh CMAKE: installs into a folder of its own, as a packager would, and uses what lies there: the
-# commands, the injected library, the software GPU, and libdagtap by pkg-config and by find_package.
+# install.sh CMAKE: installs into a folder of its own, as a packager would, and uses what lies
+# there: the commands, the injected library, the software GPU, and libdagtap by pkg-config and by
+# find_package.
 . "$(dirname "$0")/../cli/lib.sh"
 cmake=$1
 consumer=$SOURCE_DIR/tests/install/consumer

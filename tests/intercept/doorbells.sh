@@ -1,7 +1,7 @@
 #!/bin/bash
-# doorbells.sh PRODUCERS BATCH: many producers on one queue; as many packets of each type, barrier bits and
-# doorbells reach the device with the tool as without it. The ring has room for all packets: a producer that
-# finds it full rings once more, which is a matter of time.
+# doorbells.sh PRODUCERS BATCH: many producers on one queue; as many packets of each type, barrier
+# bits and doorbells reach the device with the tool as without it. The ring has room for all
+# packets: a producer that finds it full rings once more, which is a matter of time.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 producers=$1 batch=$2
 program=("$examples/raw-driver" --packets 32000 --ring 65536 --producers "$producers" --batch "$batch"

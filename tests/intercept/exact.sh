@@ -1,6 +1,6 @@
 #!/bin/bash
-# exact.sh WANT SOFTGPU-OPTIONS PROGRAM ARGS...: WANT kernels by the program, by the device and in the
-# recording; the ledger closes; and every kernel has its times.
+# exact.sh WANT SOFTGPU-OPTIONS PROGRAM ARGS...: WANT kernels by the program, by the device and in
+# the recording; the ledger closes; and every kernel has its times.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 want=$1 options=$2 program=$3
 shift 3

@@ -1,6 +1,6 @@
 #!/bin/bash
-# faulted.sh HOW EXIT-CODE MESSAGE PROGRAM [described]: what the recording says of PROGRAM HOW, whose third of five
-# kernels does not end.
+# faulted.sh HOW EXIT-CODE MESSAGE PROGRAM [described]: what the recording says of PROGRAM HOW,
+# whose third of five kernels does not end.
 . "$(dirname "$0")/../cli/lib.sh"
 how=$1 code=$2 message=$3 program=$4
 shift 4

@@ -1,5 +1,6 @@
 #!/bin/bash
-# outstanding.sh N: N dispatches are on the device at once and none has begun. Each is timed, or came before a signal was made for it.
+# outstanding.sh N: N dispatches are on the device at once and none has begun. Each is timed, or
+# came before a signal was made for it.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 record run "kernel_ns=2000," "$BUILD_DIR/tests/intercept-outstanding" "$1"

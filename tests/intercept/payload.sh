@@ -1,6 +1,7 @@
 #!/bin/bash
-# payload.sh: a traced program's packets as it wrote them, and as the device read them: byte for byte the same
-# but for the completion signal of a dispatch that had none, and gains none when the tool only observes.
+# payload.sh: a traced program's packets as it wrote them, and as the device read them: byte for
+# byte the same but for the completion signal of a dispatch that had none, and gains none when the
+# tool only observes.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 launch record --softgpu="kernel_ns=200,packets=$work/read" -o "$work/run.dagtap" -- \
@@ -15,7 +16,8 @@ python3 - "$work/written" "$work/read" "${DAGTAP_HSA_MODE:-}" <<-'END' || fail "
 	for place, before in written.items():
 	    after = read[place]
 	    if before[:7] == after[:7] and before[7] != after[7]:
-	        # Borrowing: a packet whose signal is in use already gets another one for the time being.
+	        # Borrowing: a packet whose signal is in use already gets another one for the time
+	        # being.
 	        assert int(before[0], 16) & 0xff == 2, (place, before, after)
 	        assert int(before[7], 16) == 0 or mode == "borrow", (place, before, after)
 	        gained += 1

@@ -1,6 +1,7 @@
 """same_packets.py BARE TRACED: compares what reached the device in two runs of one program:
-FOLDER/NAME.report (the software GPU's counters) and NAME.packets. Addresses differ from run to run: kernels
-and arguments are compared by the order in which they first appear, signals by being there or not."""
+FOLDER/NAME.report (the software GPU's counters) and NAME.packets. Addresses differ from run to run:
+kernels and arguments are compared by the order in which they first appear, signals by being there
+or not."""
 import collections
 import json
 import sys

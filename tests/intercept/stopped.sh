@@ -1,6 +1,6 @@
 #!/bin/bash
-# stopped.sh WHERE RECORDED: a program that waits for a kernel behind a stopped thread ends; both its kernels ran,
-# RECORDED are in the recording, and check says how many passed without a record.
+# stopped.sh WHERE RECORDED: a program that waits for a kernel behind a stopped thread ends; both
+# its kernels ran, RECORDED are in the recording, and check says how many passed without a record.
 . "$(dirname "$0")/../cli/lib.sh"
 where=$1 recorded=$2
 

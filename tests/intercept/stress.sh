@@ -1,6 +1,7 @@
 #!/bin/bash
-# stress.sh TIMES [threads]: runs of intercept-stress with seeds from that of the test. A run ends as its seed says; its
-# recording loads, and nothing in it is unexplained. One that hangs is the last seed that was printed.
+# stress.sh TIMES [threads]: runs of intercept-stress with seeds from that of the test. A run ends
+# as its seed says; its recording loads, and nothing in it is unexplained. One that hangs is the
+# last seed that was printed.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 times=$1 mode=${2:-}
 first=$((${DAGTAP_TEST_SEED:-1} % 1000000))

@@ -1,7 +1,7 @@
 #!/bin/bash
-# transparent.sh PROGRAM ARGS...: what reaches the device is the same with and without the tool: packets by
-# type, barrier bits and doorbells in number, and the packets themselves but for the completion signal of a
-# dispatch that had none.
+# transparent.sh PROGRAM ARGS...: what reaches the device is the same with and without the tool:
+# packets by type, barrier bits and doorbells in number, and the packets themselves but for the
+# completion signal of a dispatch that had none.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 program=$BUILD_DIR/$1
 shift

@@ -1,4 +1,5 @@
-"""A convolution (MIOpen), Fourier transforms (rocFFT), random numbers and a sort. fourier.py STEPS."""
+"""A convolution (MIOpen), Fourier transforms (rocFFT), random numbers and a sort. fourier.py
+STEPS."""
 import sys
 
 import jax

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """JAX for AMD GPUs on the software GPU, under dagtap: what was recorded against what others saw.
 
-judge.py CASE RELEASE. Each case runs a program with JAX of that release, under `dagtap record` and beside it, and checks
-the recordings against the software GPU's work log, the call counter and the graph watch (witness.py), and against each
-other. One line for each check; exit status 1 when any failed, 77 where there is no mount namespace.
+judge.py CASE RELEASE. Each case runs a program with JAX of that release, under `dagtap record` and
+beside it, and checks the recordings against the software GPU's work log, the call counter and the
+graph watch (witness.py), and against each other. One line for each check; exit status 1 when any
+failed, 77 where there is no mount namespace.
 
-BUILD_DIR: dagtap; JAX_ROCM: the folder of scripts/jax-rocm.sh; WITNESSES: the folder of libcall-counter.so and
-libgraph-watch.so; DAGTAP_TEST_FOLDER: where the recordings go.
+BUILD_DIR: dagtap; JAX_ROCM: the folder of scripts/jax-rocm.sh; WITNESSES: the folder of
+libcall-counter.so and libgraph-watch.so; DAGTAP_TEST_FOLDER: where the recordings go.
 """
 
 import collections
@@ -111,8 +112,9 @@ def kernels(run):
 
 
 def work(run):
-    """What the device was given: packets with their shapes, copies with their bytes. But for barriers: HIP puts one in
-    where it finds that the device is not as far yet, in every run others."""
+    """What the device was given: packets with their shapes, copies with their bytes. But for
+    barriers: HIP puts one in where it finds that the device is not as far yet, in every run
+    others."""
     seen = collections.Counter()
     for row in run.evidence.log:
         if row["type"].startswith("barrier"):
@@ -123,7 +125,8 @@ def work(run):
     return seen
 
 
-# How often XLA calls these depends on how far the device is: two runs without a tool differ in them, too.
+# How often XLA calls these depends on how far the device is: two runs without a tool differ in
+# them, too.
 BY_TIME = {"hipEventCreateWithFlags", "hipEventDestroy", "hipSetDevice", "hipStreamWaitEvent", "hipHostFree",
            "hipHostMalloc"}
 
@@ -218,7 +221,8 @@ def autotuned(judge, release):
 
 
 def libraries(judge, release):
-    """Matrix products by hipBLASLt and rocBLAS, which XLA captures from a stream into child graphs."""
+    """Matrix products by hipBLASLt and rocBLAS, which XLA captures from a stream into child
+    graphs."""
     run = Run(release, "libraries", ["train.py", "10"], flags=LIBRARIES, segments=False)
     judge.recording(run)
     judge.check("graphs", has_graphs, run)

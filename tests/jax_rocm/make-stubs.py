@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""make-stubs.py PLUGIN LIBRARIES FOLDER: what XLA's plugin is linked against and LIBRARIES lacks, as libraries in FOLDER
-whose functions fail.
+"""make-stubs.py PLUGIN LIBRARIES FOLDER: what XLA's plugin is linked against and LIBRARIES lacks,
+as libraries in FOLDER whose functions fail.
 
-Debian has no rocprofiler-sdk, and the plugin asks for AMD's own builds of libdrm and libnuma. XLA goes on without what
-they would tell it. A function is a stub of the library whose prefix its name begins with.
+Debian has no rocprofiler-sdk, and the plugin asks for AMD's own builds of libdrm and libnuma. XLA
+goes on without what they would tell it. A function is a stub of the library whose prefix its name
+begins with.
 """
 import pathlib
 import re
 import subprocess
 import sys
 
-# A library's name as it begins, the prefix of its functions, the status that says that nothing is there.
+# A library's name as it begins, the prefix of its functions, the status that says that nothing is
+# there.
 KNOWN = [
     ("librocm_sysdeps_drm.so", "drm", -1),
     ("librocm_sysdeps_drm_amdgpu.so", "amdgpu_", -1),

@@ -1,7 +1,8 @@
 #!/bin/bash
-# python ARGUMENTS: the Python of ../rocm with the JAX beside this file, to be started under `dagtap record --softgpu` or
-# `dagtap softgpu`. In a mount namespace of its own it finds what the driver would say of the GPUs, which JAX counts and
-# RCCL reads, and the loader of ../rocm in the place of the system's: programs that libraries there start need it, too.
+# python ARGUMENTS: the Python of ../rocm with the JAX beside this file, to be started under `dagtap
+# record --softgpu` or `dagtap softgpu`. In a mount namespace of its own it finds what the driver
+# would say of the GPUs, which JAX counts and RCCL reads, and the loader of ../rocm in the place of
+# the system's: programs that libraries there start need it, too.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(dirname "$here")
@@ -27,8 +28,9 @@ mount --bind "$folder/rocm/usr/lib64/ld-linux-x86-64.so.2" "$loader" ||
 export LD_LIBRARY_PATH="$here/stubs:$folder/rocm/usr/lib/x86_64-linux-gnu${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export PYTHONPATH="$here/site${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
 export JAX_PLATFORMS="${JAX_PLATFORMS:-rocm}" ROCM_PATH="${ROCM_PATH:-$here}" AMD_COMGR_CACHE="${AMD_COMGR_CACHE:-0}"
-# HIP 7.2.4 crashes in hipGraphLaunch of a graph with child graphs, which XLA makes of a library's products, when it
-# parts such a graph into segments and goes back on it ("Complex graph detected"), with any tool and with none.
+# HIP 7.2.4 crashes in hipGraphLaunch of a graph with child graphs, which XLA makes of a library's
+# products, when it parts such a graph into segments and goes back on it ("Complex graph detected"),
+# with any tool and with none.
 export DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING="${DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING:-0}"
 unset DAGTAP_JAX_NAMESPACE
 exec "$folder/rocm/usr/bin/python3.13" "$@"

@@ -1,4 +1,5 @@
-"""Gradients of a loss whose batch is sharded over all GPUs: XLA adds RCCL's all-reduces. sharded.py STEPS."""
+"""Gradients of a loss whose batch is sharded over all GPUs: XLA adds RCCL's all-reduces. sharded.py
+STEPS."""
 import sys
 
 import jax

@@ -1,5 +1,6 @@
-"""start.py NAME=VALUE... -- COMMAND...: Python with COMMAND, and the variables set; NAME+=VALUE goes in front of what is
-there. What only this program is to be started with, and not those that lead to it: LD_AUDIT, LD_PRELOAD."""
+"""start.py NAME=VALUE... -- COMMAND...: Python with COMMAND, and the variables set; NAME+=VALUE
+goes in front of what is there. What only this program is to be started with, and not those that
+lead to it: LD_AUDIT, LD_PRELOAD."""
 import os
 import sys
 

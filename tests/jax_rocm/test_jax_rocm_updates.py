@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""updates.py and judge.py's comparisons: all pass on recordings of set-nodes, and each fails, with the place in its
-message, when what it compares is changed. Without JAX."""
+"""updates.py and judge.py's comparisons: all pass on recordings of set-nodes, and each fails, with
+the place in its message, when what it compares is changed. Without JAX."""
 
 import contextlib
 import io
@@ -74,7 +74,8 @@ class Plants(unittest.TestCase):
         shutil.copytree(self.whole, self.planted.folder)
 
     def expect_failed(self, checks, **wanted):
-        """Exactly those of CHECKS that WANTED names fail, each with a message like its expression."""
+        """Exactly those of CHECKS that WANTED names fail, each with a message like its
+        expression."""
         evidence = witness.Evidence(self.planted.folder)
         told = {}
         for name, check in checks.items():
@@ -123,7 +124,8 @@ class Updates(Plants):
     def test_nothing_is_changed(self):
         self.expect()
         evidence = witness.Evidence(self.planted.folder)
-        # Two rounds, two graphs, five launches each of two kernels. Sets: the grown node in each, both others in three.
+        # Two rounds, two graphs, five launches each of two kernels. Sets: the grown node in each,
+        # both others in three.
         self.assertEqual(updates.check_updates(evidence), 2 * 2 * 5 * 2)
         self.assertEqual(updates.check_advice(evidence), 2 * 2 * (5 + 3 + 3))
 
@@ -242,7 +244,8 @@ def first_line(lines, what, place, value):
     return next(line for line in lines if line[0] == what and line[place] == value)
 
 
-# Two communicators of one process, with two all-reduces each, as the graph watch and dagtap write them.
+# Two communicators of one process, with two all-reduces each, as the graph watch and dagtap write
+# them.
 WATCHED = """communicator\t0x10\t0
 communicator\t0x20\t1
 all-reduce\t0x10\t263168

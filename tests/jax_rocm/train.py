@@ -1,4 +1,5 @@
-"""A training step with a scan over layers, gradients and Adam, and a second function with a scan of its own.
+"""A training step with a scan over layers, gradients and Adam, and a second function with a scan of
+its own.
 
 train.py STEPS. What it prints is the same in every run."""
 import sys

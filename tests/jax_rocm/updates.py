@@ -1,6 +1,7 @@
-"""Checks of a recording against the graph watch (graph_watch.c): which node of a graph was changed to what between two
-launches, and the operations of communicators. For programs whose graphs are launched by one thread and have no child
-graphs, and whose communicators have handles of their own. Each check fails where nothing was watched."""
+"""Checks of a recording against the graph watch (graph_watch.c): which node of a graph was changed
+to what between two launches, and the operations of communicators. For programs whose graphs are
+launched by one thread and have no child graphs, and whose communicators have handles of their own.
+Each check fails where nothing was watched."""
 
 import collections
 import pathlib
@@ -12,8 +13,9 @@ TYPE_BYTES = [1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1]
 
 
 class Watched:
-    """What one process did: the kernels of each launch's nodes, how often each node was set, and what was reduced. A
-    kernel is its name, None where the watch did not see the function's, and its shape."""
+    """What one process did: the kernels of each launch's nodes, how often each node was set, and
+    what was reduced. A kernel is its name, None where the watch did not see the function's, and its
+    shape."""
 
     def __init__(self, path):
         self.process = path.suffix[1:]
@@ -98,7 +100,8 @@ def launches_of(evidence, process):
 
 
 def kernels_by_node(rows, wanted):
-    """{(graph, node): kernels}. Names are left out where WANTED, the same of what was watched, has none."""
+    """{(graph, node): kernels}. Names are left out where WANTED, the same of what was watched, has
+    none."""
     nodes = collections.defaultdict(list)
     for row in rows:
         node = row["graph"], row["node"]
@@ -108,8 +111,8 @@ def kernels_by_node(rows, wanted):
 
 
 def check_updates(evidence):
-    """Each kernel node of each launch was once the kernel that it was set to last, by name, grid and workgroup, and no
-    other node was any."""
+    """Each kernel node of each launch was once the kernel that it was set to last, by name, grid
+    and workgroup, and no other node was any."""
     rows = witness.by_key(filter(witness.is_replayed, evidence.activities), "process", "exec", "replay")
     compared = 0
     for process in watched(evidence, witness.GRAPH_LAUNCHES):
@@ -127,7 +130,8 @@ def check_updates(evidence):
 
 
 def check_advice(evidence):
-    """`dagtap graph --advise` has the nodes that were set, with the kernel that each was built with, and how often."""
+    """`dagtap graph --advise` has the nodes that were set, with the kernel that each was built
+    with, and how often."""
     compared = 0
     for process in watched(evidence, witness.GRAPH_LAUNCHES):
         graph_of = {number: launch["graph"] for number, _, launch in launches_of(evidence, process)}
@@ -152,7 +156,8 @@ def check_advice(evidence):
 
 
 def reduction(row):
-    """The communicator, and (number, rank, bytes); None for a number or rank that the row does not tell."""
+    """The communicator, and (number, rank, bytes); None for a number or rank that the row does not
+    tell."""
     told = dict(word.split("=", 1) for word in row["args"].split())
     size = int(told["count"]) * TYPE_BYTES[int(told["datatype"])]
     return told["comm"], (int(told["seq"]) if "seq" in told else None, told.get("rank"), size)

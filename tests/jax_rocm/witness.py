@@ -21,7 +21,8 @@ import sys
 from call_counts import read_counts
 
 GRAPH_LAUNCHES = {"hipGraphLaunch", "hipGraphLaunch_spt"}
-# Whose calls of HIP's functions are not a program's: HIP's own, and a witness' that passes the program's on.
+# Whose calls of HIP's functions are not a program's: HIP's own, and a witness' that passes the
+# program's on.
 NO_PROGRAMS = re.compile(r"lib(amdhip64|hiprtc|graph-watch|hand-over)\.so")
 # Other libraries whose functions have names of this kind.
 OTHERS = re.compile(r"hip(rtc|blas|fft|sparse|solver|rand|dnn|tensor)")
@@ -93,7 +94,8 @@ class Evidence(Witnesses):
         self.activities = read_table(self.folder / "activities.csv")
         self.api = read_table(self.folder / "api.csv")
         self.nodes = read_table(self.folder / "graph_nodes.csv")
-        self.calls_after_the_end = collections.Counter()  # by name: what libraries call while the process is taken apart
+        # By name: what libraries call while the process ends.
+        self.calls_after_the_end = collections.Counter()
         self.summary, self.ledger, self.graphs, self.advice = (
             json.loads((self.folder / f"{name}.json").read_text()) for name in ("summary", "check", "graph", "advice"))
 
@@ -153,7 +155,8 @@ def in_device_order(rows):
 
 def dispatches_by_queue(evidence):
     """Two of {(process, queue): rows}, the log's and the recording's, by the log's numbers. dagtap
-    gives queues numbers of its own: its queue is that one of the log's that has most of its ticks."""
+    gives queues numbers of its own: its queue is that one of the log's that has most of its
+    ticks."""
     witness = by_key((row for row in evidence.log if row["type"] == "dispatch"), "process", "queue")
     at = {(row["process"], int(row["begin"])): row["queue"] for rows in witness.values() for row in rows}
     recorded = {}
@@ -269,7 +272,8 @@ def check_copies(evidence):
 
 
 def is_call(name):
-    """What dagtap records as a call; __hip* are the compiler's. RCCL's own threads ask for its version, too."""
+    """What dagtap records as a call; __hip* are the compiler's. RCCL's own threads ask for its
+    version, too."""
     return name.startswith(("nccl", "hip")) and not OTHERS.match(name) and name != "ncclGetVersion"
 
 

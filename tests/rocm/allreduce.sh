@@ -1,7 +1,8 @@
 #!/bin/bash
-# allreduce.sh WORDS COUNT: an all-reduce over two GPUs of one process. RCCL reads what GPUs there are from the
-# driver's files, so the run has a /sys/class of its own, in a mount namespace. Where tables are handed over, RCCL's is
-# wrapped with every function that its header has, and nowhere else.
+# allreduce.sh WORDS COUNT: an all-reduce over two GPUs of one process. RCCL reads what GPUs there
+# are from the driver's files, so the run has a /sys/class of its own, in a mount namespace. Where
+# tables are handed over, RCCL's is wrapped with every function that its header has, and nowhere
+# else.
 here=$(dirname "$0")
 if [ -z "${IN_NAMESPACE:-}" ]; then
 	unshare --mount --map-root-user true 2>/dev/null || {

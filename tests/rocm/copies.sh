@@ -1,5 +1,6 @@
 #!/bin/bash
-# copies.sh: every copy and memset of the example is one row, whether an engine or a kernel of HIP's does it.
+# copies.sh: every copy and memset of the example is one row, whether an engine or a kernel of HIP's
+# does it.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 record run "gpus=2," "$examples/copies"

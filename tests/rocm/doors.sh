@@ -1,6 +1,7 @@
 #!/bin/bash
-# doors.sh WRAPPED: what got in, by what each source says of itself: HIP's table where it is handed over and only there,
-# WRAPPED of its functions, and HSA's either way, both whole; and the same calls and kernels are counted.
+# doors.sh WRAPPED: what got in, by what each source says of itself: HIP's table where it is handed
+# over and only there, WRAPPED of its functions, and HSA's either way, both whole; and the same
+# calls and kernels are counted.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 headers=$ROCM/usr/include/hip

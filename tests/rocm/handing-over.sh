@@ -1,3 +1,4 @@
 #!/bin/bash
-# handing-over.sh COMMAND...: runs it with libhand-over.so preloaded behind whatever is preloaded already.
+# handing-over.sh COMMAND...: runs it with libhand-over.so preloaded behind whatever is preloaded
+# already.
 exec env LD_LIBRARY_PATH="$ROCM_LIBRARIES" LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}$EXAMPLES_DIR/libhand-over.so" "$@"

@@ -1,6 +1,7 @@
 #!/bin/bash
-# make-topology.sh FOLDER GPUS: puts a file system of its own over FOLDER (/sys/class, in a mount namespace), and in
-# it what the driver would say of a machine with a CPU and GPUS software GPUs of kind gfx90a: kfd/kfd/topology.
+# make-topology.sh FOLDER GPUS: puts a file system of its own over FOLDER (/sys/class, in a mount
+# namespace), and in it what the driver would say of a machine with a CPU and GPUS software GPUs of
+# kind gfx90a: kfd/kfd/topology.
 set -eu
 folder=$1 gpus=$2
 

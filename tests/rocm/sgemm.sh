@@ -1,6 +1,6 @@
 #!/bin/bash
-# sgemm.sh "GPU..." M N K COUNT: rocBLAS's kernels are recorded by their names, each with its call and its dimensions; one a
-# product when the matrices are small.
+# sgemm.sh "GPU..." M N K COUNT: rocBLAS's kernels are recorded by their names, each with its call
+# and its dimensions; one a product when the matrices are small.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 gpus=$1

@@ -1,5 +1,6 @@
 #!/bin/bash
-# untraced.sh: every example by itself, without the tool: each checks its own numbers, on each kind of GPU.
+# untraced.sh: every example by itself, without the tool: each checks its own numbers, on each kind
+# of GPU.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 run() { # SOFTGPU PROGRAM ARGS...

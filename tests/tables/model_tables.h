@@ -107,6 +107,7 @@ int ncclAllReduce(const void *from, void *to, size_t count, int type, int operat
 int ncclCommDestroy(void *comm);
 int ncclCommUserRank(const void *comm, int *ret_rank);
 int ncclGroupStart(void);
+/* How often ncclCommUserRank was called. */
 uint32_t model_rank_questions(void);
 
 /* ROCTX: the functions' places are in the order mark, push, pop. */

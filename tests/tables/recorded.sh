@@ -1,6 +1,7 @@
 #!/bin/bash
-# recorded.sh: dagtap on made-up libraries that hand out their tables: the doors are open by what `record`
-# sets, and the commands show what came in. They have no GPU: kernels that they launch are missed, and nothing else.
+# recorded.sh: dagtap on made-up libraries that hand out their tables: the doors are open by what
+# `record` sets, and the commands show what came in. They have no GPU: kernels that they launch are
+# missed, and nothing else.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 hand_out() { # SCENE LAUNCHES

@@ -1,6 +1,6 @@
 #!/bin/bash
-# clock-truth.sh: on a device clock with an offset that drifts by 50 ppm, the times in the trace are within
-# 1 us of what the software GPU knows to be true.
+# clock-truth.sh: on a device clock with an offset that drifts by 50 ppm, the times in the trace are
+# within 1 us of what the software GPU knows to be true.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 compare() { # NAME

@@ -1,5 +1,6 @@
-"""clock_truth.py TRUTH ACTIVITIES.csv: every dispatch, found by its ticks, starts and ends in the trace within
-1,000 ns of the software GPU's own log (lines "D queue packet kernel start_ns end_ns start_tick end_tick")."""
+"""clock_truth.py TRUTH ACTIVITIES.csv: every dispatch, found by its ticks, starts and ends in the
+trace within 1,000 ns of the software GPU's own log (lines "D queue packet kernel start_ns end_ns
+start_tick end_tick")."""
 import csv
 import sys
 

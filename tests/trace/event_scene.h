@@ -56,6 +56,7 @@ struct event_call {
 	uint32_t activities;
 };
 
+/* Fills SCENE, with one process and one writer and no records yet. */
 void event_scene_init(struct scene *scene);
 
 /* A case whose state is such a scene; its trace is closed with it (scene_teardown). */

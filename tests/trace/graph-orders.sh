@@ -1,6 +1,6 @@
 #!/bin/bash
-# graph-orders.sh: in random graphs of all node types, with edges in random order, every activity of every
-# replay is named exactly: the order written down in trace/graph/expect.c is the real HIP's.
+# graph-orders.sh: in random graphs of all node types, with edges in random order, every activity of
+# every replay is named exactly: the order written down in trace/graph/expect.c is the real HIP's.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 for _ in 1 2; do

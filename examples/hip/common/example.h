@@ -33,6 +33,7 @@ struct example_code {
 /* Prints the message on stderr and exits with 1. */
 __attribute__((noreturn, format(printf, 1, 2))) void example_fail(const char *format, ...);
 
+/* Ends the program with a message if ERROR is one. Use HIP_CHECK. */
 void example_check(hipError_t error, const char *call, const char *file, int line);
 
 /*

@@ -2,8 +2,9 @@
 // dispatch draws one ticket. raw-driver.c checks the tickets; on the software GPU a host function
 // of the same name draws them.
 //
-// Made into ticket-<isa>.co by make.sh beside this file; the objects are checked in so that building
-// the examples needs no device compiler. WAVE32: gfx10 and later; ACCUM: gfx90a has accumulation registers.
+// make.sh, beside this file, makes ticket-<isa>.co of it. The objects are checked in, so that
+// building the examples needs no device compiler. WAVE32: gfx10 and later; ACCUM:
+// gfx90a has accumulation registers.
 
 	.text
 	.globl	ticket

@@ -330,8 +330,8 @@ class Recording:
     ) -> None:
         """A graph that somebody else captured at addresses (one a slot) becomes the whole content.
         What the addresses in it are is told by the same work captured at other_addresses, or is
-        declared. further_graphs: further captures, in turn at addresses and other_addresses. exec: the
-        caller's executable graph made of graph, which is patched in place; the caller keeps
+        declared. further_graphs: further captures, in turn at addresses and other_addresses. exec:
+        the caller's executable graph made of graph, which is patched in place; the caller keeps
         both. Of a nested recording it becomes node 0, as by add_graph(), and has no exec."""
         adoption = make(_abi.Adoption, graph=handle(graph), exec=handle(exec) or None)
         _fill(adoption, addresses, other_graph, other_addresses, further_graphs, declared)

@@ -142,10 +142,10 @@ def adopt(
     """Makes the tensors SLOTS that GRAPH was captured with (by name, or in an order) exchangeable.
 
     Which bytes of the graph are their addresses is told by OTHER, the same work captured with
-    other_slots and in the memory pool of GRAPH, or is declared. FURTHER_GRAPHS: up to six further captures,
-    in turn with slots and other_slots, where kernels' parameters have holes that nobody fills
-    (PyTorch's reductions). capture() does all that. GRAPH was made with keep_graph=True; the others
-    are only read and may be dropped afterwards.
+    other_slots and in the memory pool of GRAPH, or is declared. FURTHER_GRAPHS: up to six further
+    captures, in turn with slots and other_slots, where kernels' parameters have holes that nobody
+    fills (PyTorch's reductions). capture() does all that. GRAPH was made with keep_graph=True; the
+    others are only read and may be dropped afterwards.
 
     Raises dagpatch.Mismatch where the captures differ and no slot explains it.
     """
@@ -207,9 +207,9 @@ def capture(
             work(*at)
         return graph
 
-    # Kernels' structs have holes, in which PyTorch leaves what was on the stack, addresses of tensor
-    # objects, too. Each capture has objects of its own, and the two sets come in changing order, so
-    # that nothing but the slots goes with the set.
+    # Kernels' structs have holes, in which PyTorch leaves what was on the stack, addresses of
+    # tensor objects, too. Each capture has objects of its own, and the two sets come in changing
+    # order, so that nothing but the slots goes with the set.
     objects = [[tensor.detach() for tensor in at] for at in (tensors, others) * (captures // 2)]
     order = sorted(range(captures), key=lambda i: (i // 2, (i + i // 2) % 2))
     # The pool grows during the first capture; later ones find it as the one before has left it.
