@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
-"""check-language.py: fails on words in code that docs/glossary.md gives up, on comment lines of more than 100
-columns, on a function of an internal or public header that has no contract, on a function that docs/internals names
-in a table together with a file that does not have it, and where src/record/witnesses.h and the table of witnesses in
-docs/format/spool.md differ.
+"""check-language.py: fails on
 
-The words are those of the glossary's section "Given up in code": parts of identifiers (`lane` is found in
-`lane_count`), and phrases in comments and messages. Words of foreign formats and interfaces are listed there, too.
+- words that docs/glossary.md gives up, in code, scripts and documents;
+- lines of more than 100 columns: comments of code, scripts and build files, also those behind code;
+  documents, without their tables and examples; manual pages;
+- a function of a header that has no contract;
+- a function that docs/internals names in a table together with a file that does not have it;
+- differences between src/record/witnesses.h and the table of witnesses in docs/format/spool.md.
+
+The words are those of the glossary's section "Given up in code": parts of identifiers (`lane` is
+found in `lane_count`), and phrases in comments and texts. Words of foreign formats and interfaces
+are listed there, too. tests/checks/planted-language.sh plants each fault.
 """
+import ast
 import re
 import subprocess
 import sys
@@ -16,8 +22,19 @@ ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, TAB = 100, 8
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 COMMENT_LINE = re.compile(r"\s*(/\*|\*( |/|$)|//)")
+TEXT = re.compile(r'"(?:\\.|[^"\\])*"')
+# Generated, from what a measurement kept: each line is one paragraph.
+GENERATED = ("docs/cuda-measured.md",)
+# Files that name given-up words because they are about them.
+NAMING_WORDS = ("docs/glossary.md", "scripts/check-language.py",
+                "tests/checks/planted-language.sh")
+# Files whose comments begin with "#", by the end of their names.
+SCRIPTS = (".py", ".sh", ".cmake", ".in", ".list", ".supp", ".toml", ".txt", "Makefile", ".ci/run",
+           ".clang-tidy", ".clang-format")
 # A declaration of a function at the left margin of a header; its end may be on a later line.
-DECLARATION = re.compile(r"^(?!(?:static|typedef|return|extern)\b)[A-Za-z_][\w \t*]*[ \t*](\w+)\([^;{]*\)[^;{()]*;", re.M)
+# Functions with capitals in their names are vendors' ones.
+DECLARATION = re.compile(r"^(?!(?:static|typedef|return|extern)\b)[A-Za-z_][\w \t*]*[ \t*]"
+                         r"([a-z0-9_]+)\([^;{]*\)[^;{()]*;", re.M)
 
 
 def glossary_list(title):
@@ -28,31 +45,68 @@ def glossary_list(title):
 
 
 def sources():
-    listed = subprocess.run(["git", "ls-files", "src", "include", "tests", "bench", "fuzz", "examples"], cwd=ROOT,
-                            check=True, capture_output=True, text=True)
-    return [ROOT / name for name in listed.stdout.split("\n") if name.endswith((".c", ".h"))]
+    """The files of the tree that people write: {path: name}, without data, licences and ABI."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True,
+                            text=True)
+    names = [name for name in listed.stdout.split("\n") if name and (ROOT / name).is_file()]
+    return {ROOT / name: name for name in names
+            if name.endswith((".c", ".h", ".S", ".md", ".man", *SCRIPTS)) and
+            not name.startswith(("tests/data/", "fuzz/corpus/"))}
 
 
-def given_up(path, text, words, phrases, foreign):
+def given_up(name, text, words, phrases, foreign):
+    """In documents and comments a word alone may be plain English; in an identifier it is not."""
+    is_code = name.endswith((".c", ".h"))
     for number, line in enumerate(text.split("\n"), 1):
-        for identifier in IDENTIFIER.findall(re.sub(r'"(?:\\.|[^"\\])*"', '""', line)):
+        for identifier in IDENTIFIER.findall(TEXT.sub('""', line) if is_code else line):
             parts = set(identifier.lower().split("_"))
-            if parts & words and identifier not in foreign and ("_" in identifier or not COMMENT_LINE.match(line)):
-                yield number, f"the glossary gives up `{', '.join(sorted(parts & words))}`: {identifier}"
+            if parts & words and identifier not in foreign and (
+                    "_" in identifier or is_code and not COMMENT_LINE.match(line)):
+                yield number, (f"the glossary gives up `{', '.join(sorted(parts & words))}`: "
+                               f"{identifier}")
         for phrase in phrases:
             if phrase in line:
                 yield number, f'the glossary gives up "{phrase}"'
 
 
-def long_comments(path, text):
-    for number, line in enumerate(text.split("\n"), 1):
-        if COMMENT_LINE.match(line) and len(line.expandtabs(TAB)) > COLUMNS:
-            yield number, f"a comment line of {len(line.expandtabs(TAB))} columns; {COLUMNS} is the most"
+def comment_lines(name, text):
+    """Numbers and texts of the lines that are, or have behind their code, a comment or text for
+    people."""
+    lines = text.split("\n")
+    if name.endswith((".c", ".h", ".S")):
+        return [(number, line) for number, line in enumerate(lines, 1)
+                if COMMENT_LINE.match(line) or re.search(r"/[*/]", TEXT.sub('""', line))]
+    if name.endswith(".md"):
+        code = False
+        found = []
+        for number, line in enumerate(lines, 1):
+            code ^= line.lstrip().startswith("```")
+            # Tables and examples cannot be wrapped, nor can a single long address.
+            if not code and not line.startswith(("|", "    ")) and " " in line.strip():
+                found.append((number, line))
+        return found
+    if name.endswith(".man"):
+        return list(enumerate(lines, 1))
+    found = [(number, line) for number, line in enumerate(lines, 1)
+             if re.search(r"(^|\s)#", TEXT.sub('""', line))]
+    if name.endswith(".py"):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                found += [(number, lines[number - 1])
+                          for number in range(node.lineno, node.end_lineno + 1)]
+    return found
 
 
-def bare_functions(path, text):
-    """Functions without a contract: no comment behind the declaration, above it, or above the group of lines without
-    an empty one that it stands in, and no "contracts" in the title of its section ("---- ... ----")."""
+def long_lines(name, text):
+    for number, line in comment_lines(name, text):
+        if len(line.expandtabs(TAB)) > COLUMNS and name not in GENERATED:
+            yield number, f"a line of {len(line.expandtabs(TAB))} columns; {COLUMNS} is the most"
+
+
+def bare_functions(text):
+    """Functions without a contract: no comment behind the declaration, above it, or above the group
+    of lines without an empty one that it stands in, and no "contracts" in the title of its section
+    ("---- ... ----")."""
     for found in DECLARATION.finditer(text):
         above = text[:found.start()]
         group = above.rsplit("\n\n", 1)[-1]
@@ -61,8 +115,9 @@ def bare_functions(path, text):
             yield text.count("\n", 0, found.start()) + 1, f"{found.group(1)} has no contract"
 
 
-def wrong_places(path, text):
-    """Rows "| `name` | `file` |" whose file, below src/ or anywhere in it, does not have the name."""
+def wrong_places(text):
+    """Rows "| `name` | `file` |" whose file, below src/ or anywhere in it, does not have the
+    name."""
     for number, line in enumerate(text.split("\n"), 1):
         found = re.match(r"\| `(\w+)` \| `([\w/.]+\.[ch])` \|", line)
         if not found:
@@ -74,7 +129,8 @@ def wrong_places(path, text):
 
 
 def witness_differences():
-    """Lines of one that the other lacks: the X-macro's `X(ID, "source", "key")` and the rows `| source | `key` |`."""
+    """Lines of one that the other lacks: the X-macro's `X(ID, "source", "key")` and the rows `|
+    source | `key` |`."""
     listed = re.findall(r'X\(\w+, "(\w+)", "(\w+)"\)', (ROOT / "src/record/witnesses.h").read_text())
     described = re.findall(r"^\| (\w+) \| `(\w+)` \|", (ROOT / "docs/format/spool.md").read_text()
                            .split("### Witnesses: WITNESS\n")[1].split("\n#")[0], re.M)
@@ -86,19 +142,18 @@ def main():
     words, foreign = set(glossary_list("Parts of identifiers")), set(glossary_list("Foreign names"))
     phrases = glossary_list("Phrases")
     count = 0
-    for path in sources():
+    for path, name in sources().items():
         text = path.read_text()
-        faults = [*given_up(path, text, words, phrases, foreign), *long_comments(path, text)]
-        name = path.relative_to(ROOT)
-        if name.suffix == ".h" and name.parts[0] in ("src", "include") and "vendor" not in name.parts:
-            faults += bare_functions(path, text)
+        faults = [*long_lines(name, text)]
+        if name not in NAMING_WORDS:
+            faults += given_up(name, text, words, phrases, foreign)
+        if name.endswith(".h") and "/vendor/" not in name:
+            faults += bare_functions(text)
+        if name.startswith("docs/internals/"):
+            faults += wrong_places(text)
         for number, fault in sorted(faults):
             print(f"{name}:{number}: {fault}", file=sys.stderr)
         count += len(faults)
-    for path in sorted((ROOT / "docs/internals").glob("*.md")):
-        for number, fault in wrong_places(path, path.read_text()):
-            print(f"{path.relative_to(ROOT)}:{number}: {fault}", file=sys.stderr)
-            count += 1
     for fault in witness_differences():
         print(fault, file=sys.stderr)
         count += 1
