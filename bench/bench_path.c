@@ -160,7 +160,7 @@ static void tell(const struct report *reports, struct bench_result *result)
 		{"load", "the spool into the model, without arguments of calls", LOAD},
 		{"dependencies", "who has to wait for whom; the order of starts", DEPENDENCIES},
 		{"path", "the critical path of everything", PATH},
-		{"figures", "what it comes to; why all streams and GPUs stood still", IDLE},
+		{"figures", "sums; why all streams and GPUs were idle", IDLE},
 		{"pass", "floor: one pass over all activities and calls", PASS},
 		{"copy", "floor: memcpy of them, into fresh memory", COPY},
 	};
@@ -204,7 +204,7 @@ static int take(int argc, char **argv)
 
 const struct bench bench_path = {
 	.name = "path",
-	.help = "the critical path of a run and why its streams stood still",
+	.help = "the critical path of a run and why its streams were idle",
 	.run = run,
 	.options = REFERENCE_INPUT_HELP,
 	.take = take,

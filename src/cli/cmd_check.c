@@ -146,8 +146,8 @@ static const char *verdict(const struct trace *trace, bool ok)
 		return "NOT OK: something is not accounted for";
 	return has_witness(trace)
 		       ? "ok: everything is accounted for"
-		       : "nothing to check against: the file says nowhere how much there "
-			 "must be";
+		       : "nothing to check against: no witness in the file says how much "
+			 "there must be";
 }
 
 static void print_verdict(const struct trace *trace, bool ok)
@@ -196,8 +196,8 @@ static int tell_hole(const struct trace *trace, const char *path)
 
 	if (!wanted || strcmp(wanted, "ledger") != 0 || !ledger_is_device_alone(trace))
 		return CLI_OK;
-	return cli_fail("%s: the software GPU alone tells of it: on a device that counts nothing "
-			"this would be ok",
+	return cli_fail("%s: only the software GPU's counters show it: on a device without "
+			"counters this would be ok",
 			path);
 }
 
@@ -238,7 +238,7 @@ struct check_options {
 
 static const struct cli_option options_of_check[] = {
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(check_options, json)},
-	{"strict", .help = "fail, too, when records were dropped and counted",
+	{"strict", .help = "also fail if records were dropped and counted",
 	 OPTION_IN(check_options, strict)},
 	{0},
 };

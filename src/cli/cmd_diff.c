@@ -58,7 +58,7 @@ static int take_threshold(const struct cli_command *self, const char *text, void
 	double percent = strtod(text, &end);
 
 	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent >= 0))
-		return cli_usage(self, "\"%s\" is no percentage", text);
+		return cli_usage(self, "\"%s\" is not a percentage", text);
 	options->threshold_percent = percent;
 	return CLI_OK;
 }
@@ -72,8 +72,8 @@ static const struct cli_option options_of_diff[] = {
 	{"per-replay", .help = "compare the times in each replay of a graph",
 	 OPTION_IN(diff_options, is_by_replay)},
 	{"threshold", .argument = "PCT",
-	 .help = "only what changed by at least so many percent of A's total",
-	 .kind = OPTION_HANDLER, .take = take_threshold},
+	 .help = "only what changed by at least PCT percent of A's total", .kind = OPTION_HANDLER,
+	 .take = take_threshold},
 	{"limit", .argument = "N",
 	 .help = "rows to show, 0 = all (default 30; JSON always has all)", .kind = OPTION_NUMBER,
 	 OPTION_IN(diff_options, limit)},

@@ -78,8 +78,10 @@ static int check_options(const struct cli_command *self, const struct conversion
 		return cli_usage(self, "%s has no table \"%s\"; dagtap export --help lists them",
 				 format->name, table);
 	if (compat && !format_find_row(format->compats, compat))
-		return cli_usage(self, "%s knows no reader \"%s\"; dagtap export --help lists them",
-				 format->name, compat);
+		return cli_usage(
+			self,
+			"%s has no variant for a reader \"%s\"; dagtap export --help lists them",
+			format->name, compat);
 	if (conversion->has_rank && !format->has_rank)
 		return cli_usage(self, "%s has no rank", format->name);
 	return CLI_OK;
@@ -116,11 +118,11 @@ static int take_rank(const struct cli_command *self, const char *value, void *va
 static const struct cli_option options_of_export[] = {
 	{"format", .argument = "NAME", .help = "one of:", .kind = OPTION_TEXT,
 	 OPTION_IN(conversion, format_name), .choice = format_choice, .is_required = true},
-	{"output", 'o', "OUT", "where to; - is standard output; NAME.gz is compressed",
+	{"output", 'o', "OUT", "the output; - is standard output; NAME.gz is compressed",
 	 .kind = OPTION_TEXT, OPTION_IN(conversion, output), .is_required = true},
 	{"force", 'f', NULL, "replace OUT if it exists", OPTION_IN(conversion, force)},
-	{"table", .argument = "NAME", .help = "of a format with several:", .kind = OPTION_TEXT,
-	 OPTION_IN(conversion, options.table), .choice = table_choice},
+	{"table", .argument = "NAME", .help = "which table, of a format with several:",
+	 .kind = OPTION_TEXT, OPTION_IN(conversion, options.table), .choice = table_choice},
 	{"compat", .argument = "READER", .help = "for a reader that needs a variant:",
 	 .kind = OPTION_TEXT, OPTION_IN(conversion, options.compat), .choice = compat_choice},
 	{"step-of", .argument = "PATTERN",
@@ -128,8 +130,8 @@ static const struct cli_option options_of_export[] = {
 	 .kind = OPTION_TEXT, OPTION_IN(conversion, step_of)},
 	FILTER_OPTIONS(conversion, filter_options),
 	{"rank", .argument = "N",
-	 .help = "of a format that says it (kineto): which of several programs this is; 0 if it is "
-		 "not given",
+	 .help = "of a format that stores it (kineto): the number of this program among several; "
+		 "0 by default",
 	 .kind = OPTION_HANDLER, .take = take_rank},
 	{0},
 };
@@ -142,7 +144,7 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	if (err != CLI_OK)
 		return err;
 	if (argc - first > 1)
-		return cli_usage(self, "one FILE, please");
+		return cli_usage(self, "one FILE at a time");
 	conversion->input = argv[first];
 	if (conversion->format_name)
 		conversion->format = format_find(conversion->format_name);
@@ -250,8 +252,7 @@ static int export(const struct cli_command *self, int argc, char **argv)
 	if (code != CLI_OK)
 		return code;
 	if (conversion.force && is_same_file(conversion.input, conversion.output))
-		return cli_fail("%s: is what is to be exported; give OUT another name",
-				conversion.output);
+		return cli_fail("%s: is the input; give OUT another name", conversion.output);
 	parts = (struct parts){.path = conversion.output,
 			       .extension = conversion.format->extension,
 			       .force = conversion.force};

@@ -142,7 +142,7 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 
 	if (err == CLI_OK && options->query.nth != PATH_WINDOW_EACH &&
 	    options->query.by != PATH_WINDOW_SCOPE && options->query.by != PATH_WINDOW_STEP)
-		err = cli_usage(self, "--nth goes with --scope or --step");
+		err = cli_usage(self, "--nth needs --scope or --step");
 	return err;
 }
 
@@ -190,10 +190,10 @@ static int tell_no_range(const struct path_result *result)
 
 	path_bounds(result->trace, &first_ns, &last_ns);
 	if (first_ns >= last_ns)
-		return cli_fail("%s: nothing in it has times", result->file);
+		return cli_fail("%s: no activity in it has times", result->file);
 	if (result->query.begin_ns >= result->query.end_ns)
 		return cli_fail("%s: --to is not after --from", result->file);
-	return cli_fail("%s: it goes from %" PRId64 " to %" PRId64
+	return cli_fail("%s: it lasts from %" PRId64 " to %" PRId64
 			" ns: nothing of that is between --from and --to",
 			result->file, first_ns, last_ns);
 }
@@ -218,7 +218,7 @@ static int tell_nothing(const struct path_result *result)
 	case PATH_WINDOW_ALL:
 		break;
 	}
-	return cli_fail("%s: nothing in it has times", result->file);
+	return cli_fail("%s: no activity in it has times", result->file);
 }
 
 static int print(const struct trace *trace, const struct path_options *options)
@@ -232,10 +232,9 @@ static int print(const struct trace *trace, const struct path_options *options)
 	int code = find(trace, &result), exit_code;
 
 	if (code < 0)
-		exit_code =
-			cli_fail("%s: %s", options->path,
-				 code == -E2BIG ? "too large: more waits meet than can be counted"
-						: "out of memory");
+		exit_code = cli_fail("%s: %s", options->path,
+				     code == -E2BIG ? "too large: more waits than can be counted"
+						    : "out of memory");
 	else if (result.windows.count == 0)
 		exit_code = tell_nothing(&result);
 	else if (options->json)
@@ -272,7 +271,7 @@ static int path(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cmd_path = {
 	.name = "path",
 	.operands = "FILE",
-	.help = "the critical path; who waited for whom, and why streams stood still",
+	.help = "the critical path: which work waited for which, and why streams were idle",
 	.options = options_of_path,
 	.run = path,
 };

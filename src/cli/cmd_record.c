@@ -125,14 +125,15 @@ static const struct cli_option options_of_record[] = {
 	 OPTION_IN(record_options, output)},
 	{"force", 'f', NULL, "replace OUT if it exists", OPTION_FLAG,
 	 OPTION_IN(record_options, force)},
-	{"quiet", 'q', NULL, "no line at the end", OPTION_FLAG, OPTION_IN(record_options, quiet)},
+	{"quiet", 'q', NULL, "print no line at the end", OPTION_FLAG,
+	 OPTION_IN(record_options, quiet)},
 	{"softgpu", 0, "[CONFIG]", "run on the software GPU (see dagtap-softgpu(1))", OPTION_TEXT,
 	 OPTION_IN(record_options, softgpu)},
-	{"backend", 0, "NAME", "whose GPUs, auto by default:", OPTION_CHOICE,
+	{"backend", 0, "NAME", "which vendor's GPUs, auto by default:", OPTION_CHOICE,
 	 OPTION_IN(record_options, backend), .choice = backend_choice},
 	{"ring", 0, "HOW", "keep the last SIZE (64M), SECONDSs (30s), or both (64M,30s)",
 	 OPTION_HANDLER, .take = take_ring},
-	{"ready", 0, "SIZE", "most room kept ready for records, a process: 64M, 256M ...",
+	{"ready", 0, "SIZE", "most memory kept ready for the records of a process: 64M, 256M ...",
 	 OPTION_HANDLER, .take = take_ready},
 	{"calls", 0, "WHICH", "which calls are recorded, by default selected:", OPTION_HANDLER,
 	 .take = take_calls, .choice = calls_choice},
@@ -168,7 +169,7 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		return err;
 	options->program = argv + first;
 	if (!*options->program)
-		return cli_usage(self, "which program?");
+		return cli_usage(self, "PROGRAM is missing");
 	if (!options->output)
 		options->output = *ret_made_name = default_output(*options->program);
 	return options->output ? CLI_OK : cli_fail("out of memory");
@@ -181,12 +182,12 @@ static int check_output(const struct cli_command *self, const struct record_opti
 	struct stat status;
 
 	if (!*options->output || !strcmp(options->output, "-"))
-		return cli_usage(self, "the recording needs a file of its own");
+		return cli_usage(self, "OUT must be a regular file");
 	if (stat(options->output, &status) < 0)
 		return errno == ENOENT ? CLI_OK
 				       : cli_fail("%s: %s", options->output, strerror(errno));
 	if (!S_ISREG(status.st_mode))
-		return cli_fail("%s: is there, and no regular file", options->output);
+		return cli_fail("%s: exists and is not a regular file", options->output);
 	if (!options->force)
 		return cli_fail("%s: exists already; --force replaces it", options->output);
 	return CLI_OK;
@@ -276,7 +277,7 @@ static void tell_result(const char *output, const struct gather_result *result)
 	bool has_lost = result->lost && !result->is_damaged;
 
 	if (*result->absence)
-		tell("nothing through %s", result->absence);
+		tell("nothing was recorded through %s", result->absence);
 	if (has_lost)
 		human_count(result->lost, lost);
 	tell("%s: %s, %s dispatches, %s calls, %s%s%s%s", output,

@@ -59,7 +59,7 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	if (err != CLI_OK)
 		return err;
 	if (first + 1 != argc && first + 2 != argc)
-		return cli_usage(self, "one file, please, and at most one scope");
+		return cli_usage(self, "one FILE, and at most one SCOPE");
 	options->path = argv[first];
 	options->pattern = first + 2 == argc ? argv[first + 1] : NULL;
 	if (options->csv && options->json)

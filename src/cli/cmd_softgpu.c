@@ -26,7 +26,7 @@ static int softgpu(const struct cli_command *self, int argc, char **argv)
 	if (err != CLI_OK)
 		return err;
 	if (program >= argc)
-		return cli_usage(self, "which program?");
+		return cli_usage(self, "PROGRAM is missing");
 	err = launch_use_softgpu(equals ? equals + 1 : NULL, &error);
 	if (err < 0)
 		return err == -EINVAL ? cli_usage(self, "%s; dagtap softgpu --help lists the keys",

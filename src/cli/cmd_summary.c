@@ -164,7 +164,7 @@ static void print_totals(const struct trace *trace, const struct summary_totals 
 		       totals->untimed == 1 ? "activity" : "activities",
 		       human_count(totals->orphans, b));
 	if (totals->impossible)
-		printf("note      %s of them: the times of CUPTI cannot be, and are in no sum "
+		printf("note      %s of them: the times of CUPTI are impossible, and are in no sum "
 		       "(dagtap "
 		       "check names %s)\n",
 		       human_count(totals->impossible, a), totals->impossible == 1 ? "it" : "them");

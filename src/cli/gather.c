@@ -243,7 +243,7 @@ static uint32_t is_foreign(int folder_fd, const char *name)
 	if (fd >= 0)
 		close(fd);
 	else if (errno == ELOOP || errno == ENXIO)
-		fprintf(stderr, "dagtap: %s: no file of its own, and not gathered\n", name);
+		fprintf(stderr, "dagtap: %s: not a regular file; it is left out\n", name);
 	else
 		return 0;
 	return fd < 0;

@@ -295,7 +295,7 @@ static int print_idle_waits(const struct path_result *result)
 		put_from(&columns, result, row->from);
 		put_known(&columns, result, row->via, (enum dependency_kind)row->kind);
 	}
-	puts("streams that stood still for others");
+	puts("streams that were idle because of others");
 	return print_columns(result, &columns, idle->waits_count);
 }
 

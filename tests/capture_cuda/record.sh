@@ -73,7 +73,7 @@ grep -q "CUDA_INJECTION64_PATH is set already (/other.so): it stays" "$work/err"
 # What could not be used is told where the recording is made, with its cause and what to do.
 DAGTAP_CUPTI=/nowhere/libcupti.so launch record -o "$work/f.dagtap" -- "$program" 2 >/dev/null 2>"$work/err" ||
 	fail "record without CUPTI exited with $?"
-grep -q "nothing through cuda: CUPTI was not found (/nowhere/libcupti.so: .*DAGTAP_CUPTI may name it" "$work/err" ||
+grep -q "nothing was recorded through cuda: CUPTI was not found (/nowhere/libcupti.so: .*DAGTAP_CUPTI may name it" "$work/err" ||
 	fail "$(cat "$work/err")"
 "$dagtap" check "$work/f.dagtap" | grep -q "cuda: absent: CUPTI was not found" || fail "check without CUPTI"
 "$dagtap" info "$work/f.dagtap" | grep -q "cuda: absent, CUPTI was not found" || fail "info without CUPTI"
@@ -81,7 +81,7 @@ DAGTAP_CUPTI=$BUILD_DIR/tests/libnot-cupti.so launch record -o "$work/g.dagtap" 
 grep -q "libnot-cupti.so has no cupti.*: it is not CUPTI" "$work/err" || fail "$(cat "$work/err")"
 MODEL_SUBSCRIBED=1 launch record -o "$work/h.dagtap" -- "$program" 2 >/dev/null 2>"$work/err" ||
 	fail "record beside another profiler exited with $?"
-grep -q "nothing through cuda: cuptiSubscribe: .*another profiler is active" "$work/err" || fail "$(cat "$work/err")"
+grep -q "nothing was recorded through cuda: cuptiSubscribe: .*another profiler is active" "$work/err" || fail "$(cat "$work/err")"
 # The machine has what the environment names, beside a driver.
 ln -s "$BUILD_DIR/tests/libnot-cupti.so" "$work/libcuda.so.1"
 LD_LIBRARY_PATH=$work "$dagtap" info | grep -q "^cuda  *yes .*libmodel-cupti.so" || fail "info with CUPTI"

@@ -52,7 +52,7 @@ expect_told "no graph 99" 1 graph --graph 99 "$work/graph.dagtap"
 expect_code 0 graph --graph 1 --limit 1 "$work/graph.dagtap"
 ln "$work/graph.dagtap" "$work/link.dagtap"
 for out in graph.dagtap link.dagtap; do
-	expect_told "is what is to be exported" 1 export -f --format csv -o "$work/$out" "$work/graph.dagtap"
+	expect_told "is the input" 1 export -f --format csv -o "$work/$out" "$work/graph.dagtap"
 	expect_code 0 check "$work/graph.dagtap"
 done
 
