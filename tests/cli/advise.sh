@@ -1,6 +1,6 @@
 #!/bin/bash
-# advise.sh: a recorded program that updates one node before each replay is told so, and no other
-# is.
+# advise.sh: `graph --advise` reports the one node that a program updates before each replay,
+# and no other node.
 . "$(dirname "$0")/lib.sh"
 
 record update "kernel_ns=20000," "$examples/graph-update" 20

@@ -1,7 +1,7 @@
 #!/bin/bash
-# annotated.sh: what a program says through libdagtap, in two recordings of one process: its steps,
-# its scopes under them, those of a thread that works for another one, and nothing of what was
-# between.
+# annotated.sh: two recordings of one process that uses libdagtap have its steps, the scopes under
+# them and the scopes of a thread that works for another thread, and nothing that happened between
+# the recordings.
 . "$(dirname "$0")/lib.sh"
 
 launch record -o "$work/run.dagtap" -- "$examples/training" >"$work/out" || fail "training exited with $?"

@@ -1,8 +1,7 @@
 #!/bin/bash
-# drops.sh KIBIBYTES PROGRAM ARGS...: the file size limit of the program lets the spool grow so far
-# and no further, so that records of every class are dropped from then on. Nobody is hurt: the
-# program runs to its end, and the ledger says of every class what was offered, what is there, and
-# what was dropped, exactly.
+# drops.sh KIBIBYTES PROGRAM ARGS...: the file size limit of the program limits the spool, so that
+# records of every class are dropped when it is full. The program runs to its end, and the ledger
+# has for every class the exact numbers of records that were attempted, stored and dropped.
 . "$(dirname "$0")/lib.sh"
 limit=$1 program=$2
 shift 2
@@ -10,7 +9,7 @@ shift 2
 record run kernel_ns=0, bash -c "ulimit -S -f $limit; exec \"\$@\"" limited "$examples/$program" "$@" 2>"$work/err"
 expect_closed "$work/run.dagtap"
 
-# People are told twice, and scripts that want none lost are served.
+# Both record and check report the drops, and --strict fails.
 grep -q 'complete, [0-9,]* records lost' "$work/err" || fail "record does not say it: $(cat "$work/err")"
 grep -q '^ok: .*, but [0-9,]* records were lost' "$work/check" || fail "check does not say it: $(tail -1 "$work/check")"
 code=0
@@ -32,7 +31,7 @@ truth = {
     "hsa.barrier": counters["packets_barrier_and"] + counters["packets_barrier_or"],
     "hsa.copy": counters["copies"] + counters["copies_rect"],
 }
-# The software GPU's lines tell the same drops again.
+# The software GPU's lines of the ledger contain the same drops.
 assert check["ok"] and check["lost"] == sum(source["dropped"].get("no free chunk", 0) for source in check["sources"]
                                             if not source["name"].startswith("softgpu."))
 for name in classes:
@@ -46,7 +45,7 @@ done = sources["hsa.done"]
 completed = done["received"] + sum(done["dropped"].values())
 print("hsa.done", completed)
 assert done["dropped"]["no free chunk"] > 0
-# A packet that found no slot brings no completion; of those that were dropped nobody can say.
+# A packet without a completion slot has no completion; of the dropped ones this is not known.
 if "no free slot" not in check["untimed"]:
     assert completed == truth["hsa.dispatch"] + truth["hsa.copy"], "hsa.done"
 lost = done["expected"] - done["joined"]

@@ -1,7 +1,7 @@
 #!/bin/bash
-# interrupted.sh: a recording that is interrupted while it is packed leaves no half file, and the
-# spools. It is held at one of its writes, drawn by the seed, when it gets the signal. What it packs
-# takes more writes than WRITES.
+# interrupted.sh: `record`, interrupted while it packs, leaves the spools and no partial file. It
+# gets the signal while it is held at a write that the seed chooses. Packing needs more than WRITES
+# writes.
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 WRITES=12

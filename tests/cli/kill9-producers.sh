@@ -1,8 +1,8 @@
 #!/bin/bash
-# kill9-producers.sh TIMES: kill -9 while many threads ring one doorbell, at counted moments drawn
-# by the seed: at full rate; with one of the threads in the middle of a doorbell; while the device
-# stands. A launch that returned on any of them is on file, whichever thread did its work at the
-# gate, or counted as dropped; none is there that was not begun.
+# kill9-producers.sh TIMES: kill -9 while many threads ring one doorbell, at counted moments that
+# the seed chooses: at the full rate; while one of the threads is inside a doorbell; while the
+# device is held. A launch that returned on any thread is recorded, whichever thread passed its
+# packet, or counted as dropped. No launch is recorded that was not begun.
 . "$(dirname "$0")/lib.sh"
 times=$1
 threads=8

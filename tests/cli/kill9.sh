@@ -1,10 +1,9 @@
 #!/bin/bash
-# kill9.sh TIMES: kill -9 at moments that are counted, and drawn by the seed: at a system call, from
-# the program's start on; at the full launch rate; in the middle of a doorbell; while the device
-# stands. Each recording loads; it holds at least the launches that had returned and no more than
-# had begun; and the ledger closes for what was committed. A program that came to no GPU leaves no
-# recording. What found no room, where the tool got no CPU to make it, is counted: of as few
-# launches as there is room for from the start, nothing.
+# kill9.sh TIMES: kill -9 at counted moments that the seed chooses: at a system call, from the
+# program's start on; at the full launch rate; inside a doorbell; while the device is held. Each
+# recording loads. It has all launches that had returned and none that had not begun, and the ledger
+# closes. A program that has not used a GPU leaves no recording. Records are counted as dropped if
+# the tool got no CPU to prepare chunks; none is dropped while the first chunks suffice.
 . "$(dirname "$0")/lib.sh"
 times=$1
 page=$work/page trace=$work/killed.dagtap

@@ -67,12 +67,12 @@ d = json.load(open(sys.argv[1]))
 print(len(d["rows"]) > 0, [r["name"] for r in d["rows"] + d["copies"] if r["change_ns"] or r["state"] != "both"])' "$work/json")" "True []"
 done
 
-# There is nothing to hold it against, and `check` says so.
+# `check` has nothing to compare it with, and says so.
 "$dagtap" check "$torch" >"$work/check" || fail "check: exit $?"
 grep -q "nothing to check against" "$work/check" || fail "check claims: $(cat "$work/check")"
 expect "witnessed" "$(json "$torch" check '(d["ok"], d["witnessed"])')" "(True, False)"
 
-# Cut off: what is there is read, and said.
+# Truncated: the complete rows are read, and a message says what is missing.
 head -c 60000 "$torch" >"$work/cut.json"
 head -c 3000 "$work/torch.pt.trace.json.gz" >"$work/cut.json.gz"
 for file in "$work/cut.json" "$work/cut.json.gz"; do

@@ -1,8 +1,7 @@
 #!/bin/bash
 # launches.sh PROGRAM: launches by every function that launches a kernel
-# (tests/capture_hip/launches.c). What the ledger says they owe is what the program launched and
-# what reached the device; nothing of a launch of nothing, of one that was captured, or of a node
-# that is switched off.
+# (tests/capture_hip/launches.c). The ledger expects as many activities as the program launched and
+# the device received; none for an empty launch, a captured launch or a disabled node.
 . "$(dirname "$0")/lib.sh"
 program=$1
 

@@ -1,6 +1,6 @@
-# Sourced by the end-to-end tests: a work folder that goes away, dagtap, and questions put to its
-# JSON. CTest sets BUILD_DIR, SOURCE_DIR and SANITIZER_RUNTIME, tests/run.sh TMPDIR; tests/rocm also
-# EXAMPLES_DIR, and RUN_WITH to start them.
+# Sourced by the end-to-end tests: a temporary work folder, functions that run dagtap, and queries
+# of its JSON. CTest sets BUILD_DIR, SOURCE_DIR and SANITIZER_RUNTIME, tests/run.sh TMPDIR;
+# tests/rocm also EXAMPLES_DIR, and RUN_WITH to start them.
 set -eu
 
 dagtap=$BUILD_DIR/bin/dagtap
@@ -83,8 +83,8 @@ expect_closed() { # FILE
 	"$dagtap" check "$1" >"$work/check" || fail "check exited with $?: $(cat "$work/check")"
 }
 
-# launches_in FILE: sets $kernels (recorded), $dropped (launches, for want of room) and $state; the
-# ledger closes.
+# launches_in FILE: sets $kernels (recorded), $dropped (launches, because there was no room) and
+# $state; the ledger closes.
 launches_in() {
 	"$dagtap" check --json "$1" >"$work/check" || fail "check exited with $?: $("$dagtap" check "$1")"
 	"$dagtap" summary --json "$1" >"$work/json" || fail "summary --json $1"
@@ -99,7 +99,7 @@ launches_in() {
 
 # kill_at WHAT N PROGRAM PAGE ARGS...: records a program that counts its launches in PAGE, kills it
 # with SIGKILL, and expects the exit status of that. WHAT is counted by killed.c, at full rate, or
-# by the software GPU: then the thread that counted the Nth is held meanwhile, and others go on
+# by the software GPU: then the thread that counted the Nth is held, and the others continue
 # until they wait for it. keep= as for record.
 kill_at() {
 	local what=$1 number=$2 code=0 recorder pid
@@ -124,8 +124,8 @@ kill_at() {
 	expect "exit code, killed at $what $number ($(cat "$work/out"))" $code 137
 }
 
-# A killed program's launches: those that returned are on file or counted, and none is that was not
-# begun.
+# Checks a killed program's launches: those that returned are recorded or counted as dropped, and
+# none is recorded that was not begun.
 expect_launches() { # RECORDED BEGUN RETURNED
 	[ "$1" -ge "$3" ] || fail "lost $(($3 - $1)) launches"
 	[ "$1" -le "$2" ] || fail "$(($1 - $2)) launches too many"

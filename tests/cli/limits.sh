@@ -1,7 +1,7 @@
 #!/bin/bash
-# limits.sh: what stands in the way of a command is told: a limit of file size, a working directory
-# that is gone, a name that is too long, a file that inflates without end. A recording that could
-# not be written is refused before the program runs.
+# limits.sh: each command reports what prevents it from working: a limit of file size, a working
+# directory that was removed, a name that is too long, a file that expands without end. A recording
+# that could not be written is refused before the program runs.
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 
@@ -15,8 +15,8 @@ refuse() { # WHAT-IT-SAYS OPTIONS...
 	grep -q "$what" "$work/err" || fail "not told: $(cat "$work/err")"
 }
 
-# Beyond the limit the kernel sends a signal that ends whoever does not ignore it; and the program
-# gets it as ever.
+# Beyond the limit the kernel sends SIGXFSZ, which dagtap ignores; the recorded program gets it as
+# it does without dagtap.
 launch record -q --softgpu -o some.dagtap -- "$examples/eager" 500 >out
 code=0
 (ulimit -f 1 && launch export --format csv -o full.csv some.dagtap) 2>err || code=$?
@@ -31,7 +31,7 @@ code=0
 (ulimit -f 300 && launch record -q --softgpu -o spools.dagtap --keep-spool -- true) || code=$?
 expect "exit code under a limit that is not met" $code 0
 
-# The working directory is gone: said, and no matter where the recording has a full name.
+# The working directory was removed: an error, unless the recording has an absolute name.
 mkdir gone
 (cd gone && rmdir ../gone && refuse "working directory" -o x.dagtap && ! grep -q "out of memory" "$work/err")
 mkdir gone

@@ -1,12 +1,12 @@
 #!/bin/bash
-# live.sh TRIES RECORD-OPTION PROGRAM ARGS...: a recording is read while its process goes on: each
-# time up to a moment, with nothing unexplained, and the process is not disturbed.
+# live.sh TRIES RECORD-OPTION PROGRAM ARGS...: a recording is read while its process runs: each time
+# up to one moment, with nothing unexplained, and the process continues.
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 tries=$1 option=$2
 shift 2
 
-# The program goes on for hours: it is not to outlive a test that fails.
+# The program runs for hours; it must end with the test, also when the test fails.
 pid=
 end() {
 	[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null || :

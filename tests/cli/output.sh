@@ -40,8 +40,8 @@ wait $first || fail "the first recording exited with $?"
 [ ! -e ran ] || fail "the second recording ran its program"
 expect "kernels of the first" "$(json same.dagtap summary 'd["totals"]["kernels"]')" 50
 
-# Who starts us may ignore the ends of its children: ours are waited for all the same, and a
-# recording is made.
+# The parent process may ignore SIGCHLD: `record` waits for the program all the same, and makes a
+# recording.
 code=0
 python3 -c 'import os, signal, sys
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -67,8 +67,8 @@ refuse 1 -o left.dagtap
 launch record --softgpu -q -f -o left.dagtap -- "$examples/eager" 7 >out
 expect "kernels of the new recording" "$(json left.dagtap summary 'd["totals"]["kernels"]')" 7
 
-# --force is for spools: what else somebody keeps there is not removed, and it is said why nothing
-# runs.
+# --force removes spools only. If the folder has any other file, nothing is removed, nothing runs,
+# and a message says why.
 mkdir left.spool
 : >left.spool/mine
 refuse 1 -f -o left.dagtap
@@ -76,7 +76,7 @@ grep -q "other files" err || fail "not told why: $(cat err)"
 [ -e left.spool/mine ] || fail "somebody else's file was removed"
 rm -r left.spool
 
-# Somebody removes the folder while the program runs.
+# The folder is removed while the program runs.
 mkdir gone
 launch record --softgpu -q -o gone/x.dagtap -- sh -c "'$examples/eager' 50 >/dev/null; rm -r gone" 2>err && fail "nothing was said"
 grep -q "was removed" err || fail "not told: $(cat err)"

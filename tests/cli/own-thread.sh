@@ -1,5 +1,5 @@
 #!/bin/bash
-# own-thread.sh: every dispatch of `threads` stands under a call of the thread that made it. The
+# own-thread.sh: every dispatch of `threads` belongs to a call of the thread that made it. The
 # kernels are named after their threads, so each kernel name must belong to exactly one thread.
 . "$(dirname "$0")/lib.sh"
 record run "" "$examples/threads" 8 2000

@@ -1,6 +1,6 @@
 #!/bin/bash
-# planted.sh: record -f follows no link and removes nothing but spools of ours, whatever somebody
-# has put where the spools or the recording are to be.
+# planted.sh: record -f follows no link and removes nothing but the user's own spools, whatever
+# other files are in the places of the spools and the recording.
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 
@@ -30,8 +30,7 @@ refuse "is a link" linked
 state mine | cmp - mine.before || fail "a file behind the link was touched"
 [ -L linked.spool ] || fail "the link was removed"
 
-# A link that looks like a ring's in memory, and is none: too deep, by another name, to nothing of
-# that kind.
+# Links that resemble the link to a ring in memory: too deep, with another name, to something else.
 for target in /dev/shm/dagtap-abc/def "$work/mine" /dev/shm/../../"$work"/mine /dev/shm/dagtap-../..; do
 	ln -sfn "$target" looks.spool
 	refuse "is a link" looks
@@ -62,7 +61,7 @@ plant && echo "a list of bobbins" >planted.spool/2.1.spool.new
 refuse "other files" planted
 [ -s planted.spool/1.1.spool ] || fail "a spool was removed beside what is none"
 
-# A folder of somebody else's is not ours to clear; as root we can make one.
+# A folder of another user is not cleared; root can make one for the test.
 if [ "$(id -u)" = 0 ]; then
 	plant
 	chown 12345 planted.spool planted.spool/*

@@ -1,6 +1,6 @@
 #!/bin/bash
 # processes.sh: a fork and an exec in one recording: both processes are in it, each with its own
-# kernels; and a program that uses no GPU runs as without the tool and leaves nothing behind.
+# kernels; and a program that uses no GPU runs as it does without the tool and leaves no file.
 . "$(dirname "$0")/lib.sh"
 
 record run "" "$examples/fork-exec" 200
@@ -19,7 +19,7 @@ expect "first line of stderr" "$(head -n 1 "$work/err")" err
 expect "files left" "$(ls -A)" ""
 
 # What a process that outlives the program records stays in the folder of spools; the rest is
-# gathered. It has launched when the program ends, and nobody waits for it.
+# gathered. It has launched when the program ends, and record does not wait for it.
 cd "$work"
 mkfifo held alive go late gone
 cat alive >/dev/null & # until the process that has it is gone

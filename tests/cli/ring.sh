@@ -13,7 +13,7 @@ of_ring() { # FILE SOURCE FIELDS
 		for s in d['sources'] if s['name'] == '$2'][0]$3"
 }
 
-# The program waits for room (paced_program.c): a tool that gets no CPU for a moment makes none.
+# The program waits for room (paced_program.c), because a tool without CPU time prepares none.
 keep="--keep-spool --ring 4M" preload=$BUILD_DIR/tests/paced_program.so record run kernel_ns=0, "$examples/graph-bubbles" \
 	$steps "$replays" 10
 expect_closed "$work/run.dagtap"
@@ -23,7 +23,7 @@ expect "kernels on the device" "$(reached_device run)" $kernel_count
 bytes=$(stat -c %s "$work"/run.spool/*.spool)
 [ "$bytes" -le $(((4 + 128 + 2 * 4 + 2) << 20)) ] || fail "the spool has $bytes bytes"
 
-# That is what a ring is for: nothing is lost.
+# Dropping old records is what a ring does: it does not count as a loss.
 "$dagtap" check --strict "$work/run.dagtap" >"$work/check" || fail "check --strict of a ring: $(tail -1 "$work/check")"
 grep -q '^ok: everything is accounted for (recording complete)$' "$work/check" || fail "$(tail -1 "$work/check")"
 

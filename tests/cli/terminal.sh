@@ -1,6 +1,6 @@
 #!/bin/bash
-# terminal.sh: names as programs give them: nothing in them is obeyed by a terminal, tables stay
-# aligned, and lines end where the terminal does.
+# terminal.sh: names that programs give: the terminal interprets nothing in them, tables stay
+# aligned, and lines are no longer than the terminal is wide.
 . "$(dirname "$0")/lib.sh"
 
 python3 - "$work" <<-'END'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # truncated.sh: a spool that was truncated is damage: record says so and ends with 1, check ends
-# with 3, wherever it was cut and whatever lies beside it; no command calls such a recording
+# with 3, wherever it was cut and whatever other spools there are; no command calls such a recording
 # complete.
 . "$(dirname "$0")/lib.sh"
 cd "$work"

@@ -19,8 +19,7 @@ expect_named() { # NAME PATTERN
 	! grep -q "used no GPU" "$1.err" || fail "told that no GPU was used: $(cat "$1.err")"
 }
 
-# What it does to its own environment makes no difference: where it is recorded was settled when it
-# began.
+# Changes to its own environment make no difference: the folder was determined when it began.
 mkdir other
 for how in "setenv other" unsetenv; do
 	run 0 own "$leaves" $how
@@ -54,11 +53,11 @@ code=0
 expect "exit code of check" $code 3
 expect "processes that check names" "$(grep -c "process [0-9]* (leaves) was not recorded" check)" 3
 
-# As many at once as there may be: nobody's word is lost.
+# The greatest number of processes at once: each of their messages arrives.
 run 1 many sh -c "for i in \$(seq 24); do env -u DAGTAP_SPOOL '$leaves' nothing & done; wait"
 expect "processes that were named of 24 at once" "$(grep -c "was not recorded" many.err)" 24
 
-# What somebody else sends is not believed.
+# Messages that the tracer did not send are ignored.
 run 0 forged python3 -c 'import os, socket
 text = os.environ["DAGTAP_RECORDER"]
 name = text.split(".")[0]

@@ -40,7 +40,7 @@ done
 expect_told "dagtap softgpu --help lists the keys" 2 record --softgpu=gpus=999 -o "$work/x" -- true
 expect_told "dagtap softgpu --help lists the keys" 2 softgpu=colour=red -- true
 
-# What is no trace is refused by name, and says what would be one.
+# A file that is no trace is refused; the message names it and the formats that are read.
 printf '\377\330\377\340 no trace' >"$work/picture.jpg"
 expect_told "picture.jpg: offset 0: neither a .dagtap nor" 1 summary "$work/picture.jpg"
 expect_told "dagtap --help" 1 summary "$work/picture.jpg"
@@ -56,7 +56,7 @@ for out in graph.dagtap link.dagtap; do
 	expect_code 0 check "$work/graph.dagtap"
 done
 
-# What could not be written is named, and nothing is left of it.
+# A failed write names the file, and leaves no part of it.
 code=0
 launch export --format csv -o - "$work/graph.dagtap" 2>"$work/err" >/dev/full || code=$?
 expect "exit code of an export to a full device" $code 1

@@ -1,7 +1,7 @@
 #!/bin/bash
-# witness.sh: launches of which no packet was recorded do not read well, on a device that counts
-# nothing: where no HSA runtime came to the tool, where its table was refused, and where the packets
-# went past the tool; with the reason. Those that a thread of HIP's own submits are explained.
+# witness.sh: `check` fails for launches without a recorded packet, on a device without counters,
+# and gives the reason: the tool saw no HSA runtime, refused its table, or the packets bypassed the
+# tool. Packets that one of HIP's own threads submits are explained.
 . "$(dirname "$0")/lib.sh"
 tool=$BUILD_DIR/tests/deaf_tool.so
 

@@ -24,12 +24,12 @@ for format in csv perfetto perfetto-events xspace; do
 	"$dagtap" export --format $format -f -o "$work/exported" "$jax" || fail "export to $format: exit $?"
 done
 
-# There is nothing to hold it against, and `check` says so.
+# `check` has nothing to compare it with, and says so.
 "$dagtap" check "$jax" >"$work/check" || fail "check: exit $?"
 grep -q "nothing to check against" "$work/check" || fail "check claims: $(cat "$work/check")"
 expect "witnessed" "$(json "$jax" check '(d["ok"], d["witnessed"])')" "(True, False)"
 
-# By its contents alone, whatever it is called.
+# A file is recognised by its contents, whatever its name is.
 cp "$jax" "$work/profile"
 expect "kernels by another name" "$(json "$work/profile" summary 'd["totals"]["kernels"]')" 164
 

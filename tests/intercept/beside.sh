@@ -1,6 +1,6 @@
 #!/bin/bash
-# beside.sh first|second: another tool that interposes queues is loaded before dagtap's or behind
-# it: each kernel of a graph is recorded, and belongs to its launch and node.
+# beside.sh first|second: another tool that intercepts queues is loaded before or after dagtap: each
+# kernel of a graph is recorded, and belongs to its launch and node.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 other=$BUILD_DIR/tests/hsa_interposer_tool.so
 

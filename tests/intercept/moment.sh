@@ -1,6 +1,6 @@
 #!/bin/bash
-# moment.sh PROGRAM N LAUNCHED: a recording that starts or stops at an odd moment has N of the
-# LAUNCHED kernels, and accounts for all.
+# moment.sh PROGRAM N LAUNCHED: a recording that starts or stops at an unusual moment has N of
+# the LAUNCHED kernels, and accounts for all of them.
 . "$(dirname "$0")/../cli/lib.sh"
 program=$1 recorded=$2 launched=$3
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # restarts.sh KERNELS PROGRAM ARGS...: a program of KERNELS kernels whose recording is stopped and
-# started at any moment does what it would do without, and each of the recordings accounts for all
-# that the device did while it was made.
+# started at any moment does the same as without recordings, and each recording accounts for
+# everything that the device did during it.
 . "$(dirname "$0")/../cli/lib.sh"
 kernels=$1 program=$2
 shift 2
