@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""pack_bytes.py FILE.dagtap...: where a recording's bytes go, by record type and field (docs/format/dagtap.md).
+"""pack_bytes.py FILE.dagtap...: where a recording's bytes go, by record type and field
+(docs/format/dagtap.md).
 
-Counts the stored bytes of each series, as they are compressed; nothing is unpacked. Fields are named by their offset in the record."""
+Counts the stored bytes of each series, as they are compressed; nothing is unpacked. Fields are
+named by their offset in the record."""
 import collections
 import pathlib
 import re
@@ -96,7 +98,8 @@ def read_block(data, entry_counts, names, found, rows_by_type):
         rows_by_type[names.get(kind, "unknown")] += total
     rows = group_rows(shapes, entry_counts)
     if not all(group for _, _, group in shapes):
-        # Group 0 is one blob whose size follows from the records: what is left before the first group.
+        # Group 0 is one blob whose size follows from the records: what is left before the first
+        # group.
         begin = reader.at
         form = reader.u8()
         if form == 0:

@@ -21,7 +21,7 @@
 #define IDLE_SLOTS	  1000
 #define IDLE_CALLS	  100
 #define NAME_BYTES	  48
-#define STEPS		  4 /* how many slots move: none, then those that sum up to the percentages: */
+#define STEPS		  4 /* how many slots move: none, then what sums up to the percentages: */
 #define WAYS_MOST	  12
 #define NS_PER_US	  1000.0
 #define WARM_UP_NS	  300000000

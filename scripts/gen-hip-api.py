@@ -15,13 +15,20 @@
     function,
                                                  or has one that is to be left alone
     gen-hip-api.py functions LIST > hip_functions.h the numbers of the calls
-    gen-hip-api.py function-infos LIST UNSUBSCRIBED > hip_functions.c    their symbols, what API_NAME records say
-                                                 of them, and which are in src/vendor/hip_unsubscribed.list
-    gen-hip-api.py wrappers LIST TABLE UNSUBSCRIBED > wrappers.c    the calls; TABLE is src/vendor/hip_table.list
-    gen-hip-api.py rccl-functions LIST > rccl_functions.h the same for RCCL, whose list is in its table's order
+    gen-hip-api.py function-infos LIST UNSUBSCRIBED > hip_functions.c
+                                                 their symbols, what API_NAME records
+                                                 say of them, and which are in
+                                                 src/vendor/hip_unsubscribed.list
+    gen-hip-api.py wrappers LIST TABLE UNSUBSCRIBED > wrappers.c
+                                                 the calls; TABLE is src/vendor/hip_table.list
+    gen-hip-api.py rccl-functions LIST > rccl_functions.h
+                                                 the same for RCCL, whose list is in its
+                                                 table's order
     gen-hip-api.py rccl-function-infos LIST > rccl_functions.c
     gen-hip-api.py rccl-wrappers LIST > rccl_wrappers.c
-    gen-hip-api.py texts LIST > hip_function_texts.h   what API_NAME records say of them, without the calls
+    gen-hip-api.py texts LIST > hip_function_texts.h
+                                                 what API_NAME records say of them, without
+                                                 the calls
 
 Only "list", "check" and "account" need clang; a build needs no more than this file and Python.
 """

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""alone.py [--tree TREE] [--seconds N] SCRIPT...: which ways of recording end a program with an error?
+"""alone.py [--tree TREE] [--seconds N] SCRIPT...: which ways of recording end a program with an
+error?
 
-Runs a program of worker.py (jax_step.py) with one way after the other, each alone on the GPU, and prints how each run ended. A way
-that failed runs again with what tells the cause apart: without XLA's command buffers, with blocking launches, under
+Runs a program of worker.py (jax_step.py) with one way after the other, each alone on the GPU, and
+prints how each run ended. A way that failed runs again with what tells the cause apart: without
+XLA's command buffers, with blocking launches, under
 compute-sanitizer where there is one. Then two ways run at once, as locked.py has them."""
 import argparse
 import os

@@ -70,7 +70,8 @@ def ratio_text(values):
 
 
 def floor_workers(context, command):
-    """Workers by way. A further floor that this CUPTI refuses is left out, and says so on stderr."""
+    """Workers by way. A further floor that this CUPTI refuses is left out, and says so on
+    stderr."""
     workers = {}
     for names in (FLOOR, *([] if context.is_bisection else [FLOOR_CALLBACKS]), *context.floors):
         try:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Two versions of libdagpatch in turn on one machine: `dagtap-bench patch` of each, ROUNDS times. See README.md."""
+"""Two versions of libdagpatch in turn on one machine: `dagtap-bench patch` of each, ROUNDS times.
+See README.md."""
 import argparse
 import json
 import os

@@ -1,6 +1,7 @@
 #!/bin/bash
-# pack-compare.sh OLD OUT: builds what compare_patch.py runs: OUT/new/dagtap-bench of this tree, and OUT/old/dagtap-bench,
-# the same benchmark with the libdagpatch of the commit OLD. OUT/needed has their libraries.
+# pack-compare.sh OLD OUT: builds what compare_patch.py runs: OUT/new/dagtap-bench of this tree, and
+# OUT/old/dagtap-bench, the same benchmark with the libdagpatch of the commit OLD. OUT/needed has
+# their libraries.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
 usage='usage: pack-compare.sh OLD OUT'

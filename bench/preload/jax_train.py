@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""jax_train.py scan|decode|scan64: a program that knows nothing of dagpatch; measure_preload.py runs it.
+"""jax_train.py scan|decode|scan64: a program that knows nothing of dagpatch; measure_preload.py
+runs it.
 
-scan: training steps, a scan over 8 layers, its gradient, Adam. scan64: the same over 64 layers. decode: tokens of a small
-decoder with a KV cache, each step one jitted call. It answers each line of its input, a number of steps, with the seconds
-that they took and a checksum of all results so far.
+scan: training steps, a scan over 8 layers, its gradient, Adam. scan64: the same over 64 layers.
+decode: tokens of a small decoder with a KV cache, each step one jitted call. It answers each line
+of its input, a number of steps, with the seconds that they took and a checksum of all results so
+far.
 """
 import hashlib
 import sys

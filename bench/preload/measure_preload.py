@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""measure_preload.py [--programs scan,decode,scan64] [--rounds N] [--steps N] [--seconds S] [--json FILE]
+"""measure_preload.py [--programs scan,decode,scan64] [--rounds N] [--steps N] [--seconds S] [--json
+FILE]
 
-What libdagpatch-preload.so gains under unmodified JAX programs (jax_train.py), on a machine with a GPU; it builds the
-library with the C compiler alone. Of each program four processes live all the time and do a short batch in turn, in
-another order each round: plain, plain again (the control), preloaded, and counted, which times every call that sets a
-graph node (the ceiling). Ratios are of batches of one round; the interval is the 95 % one of their median. The results of
-all processes must be equal, to the byte.
+What libdagpatch-preload.so gains under unmodified JAX programs (jax_train.py), on a machine with a
+GPU; it builds the library with the C compiler alone. Of each program four processes live all the
+time and do a short batch in turn, in another order each round: plain, plain again (the control),
+preloaded, and counted, which times every call that sets a graph node (the ceiling). Ratios are of
+batches of one round; the interval is the 95 % one of their median. The results of all processes
+must be equal, to the byte.
 """
 import argparse
 import json

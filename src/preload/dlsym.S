@@ -1,5 +1,5 @@
-/* Our dlsym. For RTLD_DEFAULT (0) and RTLD_NEXT (-1) the C library's answer depends on who calls, so
- * these calls are jumps. The linker gives door_entry the name dlsym as well. */
+/* Our dlsym. For RTLD_DEFAULT (0) and RTLD_NEXT (-1) the C library's answer depends on who calls,
+ * so these calls are jumps. The linker gives door_entry the name dlsym as well. */
 #if defined(__x86_64__)
 	.text
 	.globl door_entry

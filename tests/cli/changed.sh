@@ -1,6 +1,7 @@
 #!/bin/bash
-# changed.sh: what dagtap diff says has changed: between a recording of PyTorch on an H200 (tests/data) and itself nothing, against one in
-# which a kernel takes longer that kernel; by Welch's t-test, reckoned again from the CSV of both.
+# changed.sh: what dagtap diff says has changed: between a recording of PyTorch on an H200
+# (tests/data) and itself nothing, against one in which a kernel takes longer that kernel; by
+# Welch's t-test, reckoned again from the CSV of both.
 . "$(dirname "$0")/lib.sh"
 
 a=$SOURCE_DIR/tests/data/torch-small.json
@@ -21,7 +22,8 @@ for file in "$a" "$jax"; do
 	grep -q "^nothing changed: " "$work/text" || fail "$file differs from itself: $(cat "$work/text")"
 done
 
-# By replay and by instance of a scope, normalised: a part of a recording with fewer replays has changed in nothing else.
+# By replay and by instance of a scope, normalised: a part of a recording with fewer replays has
+# changed in nothing else.
 "$dagtap" export -f --format csv -o "$work/a.csv" "$jax"
 cp "$work/a.csv" "$work/b.csv"
 "$dagtap" diff --json --per-replay "$jax" "$jax" >"$work/diff.json" || fail "diff --per-replay: exit $?"

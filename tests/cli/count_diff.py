@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Reckons Welch's t-test and the normalised means of `dagtap diff --json` from the CSV of both files.
+"""Reckons Welch's t-test and the normalised means of `dagtap diff --json` from the CSV of both
+files.
 
-    count_diff.py FOLDER slower FILE    writes FILE with every second kernel row of one name slower, as FOLDER/slower.json
-    count_diff.py FOLDER check MODE     FOLDER holds a.csv, b.csv and diff.json; MODE is activities or replays
+    count_diff.py FOLDER slower FILE    writes FILE with every second kernel row of one name slower,
+    as FOLDER/slower.json count_diff.py FOLDER check MODE     FOLDER holds a.csv, b.csv and
+    diff.json; MODE is activities or replays
 """
 
 import collections

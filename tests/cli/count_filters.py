@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Selects rows of the CSV of a recording, and compares them with what dagtap's options select.
 
-    count_filters.py FOLDER CONDITION...    CONDITION is OPTION=VALUE as given to dagtap, times in ns
+    count_filters.py FOLDER CONDITION...    CONDITION is OPTION=VALUE as given to dagtap, times in
+    ns
 
-FOLDER holds activities.csv, scopes.csv, calls.csv of the whole recording, and selected.csv, summary.json, graph.json of dagtap.
+FOLDER holds activities.csv, scopes.csv, calls.csv of the whole recording, and selected.csv,
+summary.json, graph.json of dagtap.
 """
 
 import collections

@@ -13,7 +13,8 @@ from count_scopes import Scopes, expect, read
 
 
 def find_gaps(activities):
-    """(begin, end, activity that ends it), by device, of the time in which none of its activities runs."""
+    """(begin, end, activity that ends it), by device, of the time in which none of its activities
+    runs."""
     gaps = []
     for device in {row["device"] for row in activities}:
         end = None
@@ -39,7 +40,8 @@ def parts(rows, name, begin, end):
 
 
 def innermost(scopes, keys, begin, end, thread):
-    """The depths and texts of the deepest scopes that cover half of the gap, on the thread, or else on any."""
+    """The depths and texts of the deepest scopes that cover half of the gap, on the thread, or else
+    on any."""
     covering = [(len(list(scopes.around(key))), scopes.rows[key]["text"], scopes.rows[key]["thread"])
                 for key in keys if 2 * overlap(scopes.rows[key], begin, end) >= end - begin]
     covering = [row for row in covering if row[2] == thread] or covering
@@ -66,7 +68,8 @@ def main():
         expect("work that ends it", row["after"]["correlation_id"], int(after["cid"]))
         call = by_cid.get((after["process"], after["cid"]))
         if call and after["submit_ns"]:
-            # CUPTI does not tell the submission, and then the call's begin stands for it: its end is surer.
+            # CUPTI does not tell the submission, and then the call's begin stands for it: its end
+            # is surer.
             released = int(after["submit_ns"])
             released = released if released > int(call["begin_ns"]) else int(call["end_ns"])
             expect("time until it was submitted", row["idle_ns"]["host"], max(0, min(released, end) - begin))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Reckons from the CSV of a recording the tables of `dagtap summary`, `graph` and `diff`.
 
-    count_tables.py FOLDER    FOLDER holds activities.csv, calls.csv and the outputs NAME.json of tables.sh
+    count_tables.py FOLDER    FOLDER holds activities.csv, calls.csv and the outputs NAME.json of
+    tables.sh
 """
 
 import collections

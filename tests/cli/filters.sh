@@ -1,6 +1,7 @@
 #!/bin/bash
-# filters.sh: what --kernel, --scope, --from, --to, --stream and --device select of a recording of JAX on an H200 (tests/data), in an
-# export, a summary and the graphs, against the same conditions on the CSV of the whole recording.
+# filters.sh: what --kernel, --scope, --from, --to, --stream and --device select of a recording of
+# JAX on an H200 (tests/data), in an export, a summary and the graphs, against the same conditions
+# on the CSV of the whole recording.
 . "$(dirname "$0")/lib.sh"
 
 recording=$SOURCE_DIR/tests/data/jax-steps.dagtap

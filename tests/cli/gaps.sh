@@ -1,6 +1,6 @@
 #!/bin/bash
-# gaps.sh: the gaps of the GPU in recordings of JAX and PyTorch on an H200 (tests/data), with what the host did in them, reckoned again
-# from the CSV of the same files.
+# gaps.sh: the gaps of the GPU in recordings of JAX and PyTorch on an H200 (tests/data), with what
+# the host did in them, reckoned again from the CSV of the same files.
 . "$(dirname "$0")/lib.sh"
 
 recording=$SOURCE_DIR/tests/data/jax-steps.dagtap
@@ -19,7 +19,8 @@ sed -n 3p "$work/text" | grep -q " host  XlaCompileBackend:#module=jit_train" ||
 expect "rows" "$(sed 1,2d "$work/text" | grep -vc '^\.\.\.')" 10
 grep -q '^\.\.\. 297 more (--limit 0 shows all)$' "$work/text" || fail "not told of more: $(cat "$work/text")"
 
-# The gaps before some work: those of the whole, not those that would be there without the other work.
+# The gaps before some work: those of the whole, not those that would be there without the other
+# work.
 "$dagtap" gaps --json --limit 0 "$recording" >"$work/all.json"
 "$dagtap" gaps --json --limit 0 --kernel "loop_*" "$recording" >"$work/some.json" || fail "gaps --kernel: exit $?"
 expect "gaps before some kernels" "$(python3 -c 'import json, sys

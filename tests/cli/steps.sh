@@ -1,5 +1,6 @@
 #!/bin/bash
-# steps.sh: scopes of a recording of JAX on an H200 (tests/data) as steps, in the exports that have steps (XSpace, Kineto), against the scopes in the CSV.
+# steps.sh: scopes of a recording of JAX on an H200 (tests/data) as steps, in the exports that have
+# steps (XSpace, Kineto), against the scopes in the CSV.
 . "$(dirname "$0")/lib.sh"
 
 recording=$SOURCE_DIR/tests/data/jax-steps.dagtap

@@ -1,6 +1,7 @@
 #!/bin/bash
-# tables.sh: the rows of summary, graph and diff of a recording of JAX on an H200 (tests/data), reckoned again from the CSV of the same
-# file: medians, standard deviations, the orders of graph nodes.
+# tables.sh: the rows of summary, graph and diff of a recording of JAX on an H200 (tests/data),
+# reckoned again from the CSV of the same file: medians, standard deviations, the orders of graph
+# nodes.
 . "$(dirname "$0")/lib.sh"
 
 recording=$SOURCE_DIR/tests/data/jax-steps.dagtap

@@ -71,8 +71,8 @@ on_terminal 80 "$dagtap" summary "$file" | grep -q "  kkk*\.\.\.$" || fail "not 
 on_terminal 80 "$dagtap" summary --by scope "$file" | grep -q "  \.\.\.kkk*$" || fail "the end of a path is cut"
 [ "$("$dagtap" summary "$file" | longest)" -gt 300 ] || fail "a pipe gets less than whole names"
 
-# Tables fit terminals of 40 to 200 columns, and no two kernels of PyTorch look alike, which all begin so; a pipe and --full-names have
-# whole names.
+# Tables fit terminals of 40 to 200 columns, and no two kernels of PyTorch look alike, which all
+# begin so; a pipe and --full-names have whole names.
 torch=$SOURCE_DIR/tests/data/torch-small.json
 jax=$SOURCE_DIR/tests/data/jax-steps.dagtap
 kernels() { # the last column of the first table: of equal names one remains

@@ -1,6 +1,7 @@
 #!/bin/bash
-# jax-recorded-programs.sh COUNTER PROGRAM ARGS...: what dagtap records of PROGRAM is what the software GPU's
-# work log and the call counter saw. All calls are recorded, since they are compared with all.
+# jax-recorded-programs.sh COUNTER PROGRAM ARGS...: what dagtap records of PROGRAM is what the
+# software GPU's work log and the call counter saw. All calls are recorded, since they are compared
+# with all.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 counter=$1 program=$2
 shift 2

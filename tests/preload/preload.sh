@@ -1,7 +1,7 @@
 #!/bin/bash
-# preload.sh LIBRARY PROGRAM [ARGS...]: runs PROGRAM without and with libdagpatch-preload.so, and with it switched off;
-# the output must be equal. With it, the file of statistics must say what the variable EXPECT does: a Python expression of
-# the counters.
+# preload.sh LIBRARY PROGRAM [ARGS...]: runs PROGRAM without and with libdagpatch-preload.so, and
+# with it switched off; the output must be equal. With it, the file of statistics must say what the
+# variable EXPECT does: a Python expression of the counters.
 set -euo pipefail
 library=$1
 shift

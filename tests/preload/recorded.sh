@@ -1,6 +1,6 @@
 #!/bin/bash
-# recorded.sh DAGTAP DAGPATCH PROGRAM: recorded by dagtap and under dagpatch run, a program's replays stay those of the one
-# executable that it has, and everything is accounted for.
+# recorded.sh DAGTAP DAGPATCH PROGRAM: recorded by dagtap and under dagpatch run, a program's
+# replays stay those of the one executable that it has, and everything is accounted for.
 set -euo pipefail
 dagtap=$1
 dagpatch=$2
