@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/answers.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/command_options.h"
@@ -60,11 +61,11 @@ static bool has_witness(const struct trace *trace)
 	return false;
 }
 
-static void print_json(const struct trace *trace, const char *path, bool ok)
+static int write_json(const struct trace *trace, const char *path, bool ok, FILE *out)
 {
 	struct json json;
 
-	json_init(&json, stdout);
+	json_init(&json, out);
 	json_object_begin(&json);
 	json_put_text(&json, "file", path);
 	json_put_bool(&json, "ok", ok);
@@ -82,7 +83,12 @@ static void print_json(const struct trace *trace, const char *path, bool ok)
 	json_untimed(&json, trace);
 	ledger_json_messages(&json, trace);
 	json_object_end(&json);
-	json_finish(&json);
+	return json_finish(&json);
+}
+
+int check_write_json(const struct trace *trace, const char *path, FILE *out)
+{
+	return write_json(trace, path, ledger_is_closed(trace), out);
 }
 
 static void put_count(struct columns *columns, uint64_t count)
@@ -257,7 +263,7 @@ static int check(const struct cli_command *self, int argc, char **argv)
 		return CLI_FAILED;
 	ok = ledger_is_closed(trace);
 	if (options.json)
-		print_json(trace, path, ok);
+		write_json(trace, path, ok, stdout);
 	else
 		err = print_text(trace, ok);
 	if (err == CLI_OK)

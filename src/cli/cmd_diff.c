@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/diff.h"
+#include "cli/answers.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/command_options.h"
@@ -203,12 +204,12 @@ static void json_totals(struct json *json, const char *key, const struct pair *p
 }
 
 /* With --by kernel, COPIES has the copies and memsets; otherwise it is empty. */
-static int print_json(const struct pair *pair, const struct diff_options *options,
-		      const struct diff_table *table, const struct diff_table *copies)
+static int write_json(const struct pair *pair, const struct diff_options *options,
+		      const struct diff_table *table, const struct diff_table *copies, FILE *out)
 {
 	struct json json;
 
-	json_init(&json, stdout);
+	json_init(&json, out);
 	json_object_begin(&json);
 	json_totals(&json, "a", pair, options, 0);
 	json_totals(&json, "b", pair, options, 1);
@@ -223,8 +224,7 @@ static int print_json(const struct pair *pair, const struct diff_options *option
 	json_table(&json, "rows", table, options);
 	json_table(&json, "copies", copies, options);
 	json_object_end(&json);
-	json_finish(&json);
-	return CLI_OK;
+	return json_finish(&json);
 }
 
 /* Puts the means of the durations in both. */
@@ -390,24 +390,52 @@ static int check_parts(const struct diff_options *options, const struct diff_tab
 	return CLI_OK;
 }
 
-static int compare(const struct pair *pair, const struct diff_options *options)
+/* Both tables are empty before. Returns 0 or -ENOMEM; the caller releases both in any case. */
+static int make_tables(const struct pair *pair, const struct diff_options *options,
+		       struct diff_table *table, struct diff_table *copies)
 {
 	struct diff_query query = {.by = groupings[options->by].by,
 				   .scope = options->scope,
 				   .is_by_replay = options->is_by_replay};
 	bool has_copies = query.by == SUMMARY_BY_KERNEL;
-	struct diff_table table = {0}, copies = {0};
-	int err = diff_make(pair->traces[0], pair->traces[1], &query, &table);
+	int err = diff_make(pair->traces[0], pair->traces[1], &query, table);
 
 	query.by = SUMMARY_BY_COPY;
 	if (err == 0 && has_copies)
-		err = diff_make(pair->traces[0], pair->traces[1], &query, &copies);
+		err = diff_make(pair->traces[0], pair->traces[1], &query, copies);
+	return err;
+}
+
+int diff_write_json(struct trace *const traces[2], const char *const paths[2], const char *by,
+		    FILE *out)
+{
+	struct diff_options options = {.paths = {paths[0], paths[1]}};
+	struct pair pair = {{traces[0], traces[1]},
+			    {summary_count(traces[0]), summary_count(traces[1])}};
+	struct diff_table table = {0}, copies = {0};
+	int err;
+
+	while (options.by + 1 < GROUPING_COUNT && strcmp(groupings[options.by].name, by) != 0)
+		options.by++;
+	err = make_tables(&pair, &options, &table, &copies);
+	if (err == 0)
+		err = write_json(&pair, &options, &table, &copies, out);
+	diff_release(&table);
+	diff_release(&copies);
+	return err;
+}
+
+static int compare(const struct pair *pair, const struct diff_options *options)
+{
+	struct diff_table table = {0}, copies = {0};
+	int err = make_tables(pair, options, &table, &copies);
+
 	if (err < 0)
 		err = cli_fail("out of memory");
 	else
 		err = check_parts(options, &table);
 	if (err == CLI_OK && options->json)
-		err = print_json(pair, options, &table, &copies);
+		write_json(pair, options, &table, &copies, stdout);
 	else if (err == CLI_OK)
 		err = print_text(pair, options, &table, &copies);
 	diff_release(&table);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/table.h"
+#include "cli/answers.h"
 #include "cli/columns.h"
 #include "cli/command_options.h"
 #include "cli/graph_advise.h"
@@ -211,6 +212,19 @@ static void print_dot(const struct trace *trace, const struct graph_options *opt
 	puts("}");
 }
 
+int graph_write_json(const struct trace *trace, const char *path, const bool *is_left_out,
+		     FILE *out)
+{
+	struct graph_options options = {.path = path, .is_left_out = is_left_out};
+	struct graph_facts facts = {0};
+	int err = trace->graphs_count ? find(trace, &options, &facts) : -ENODATA;
+
+	if (err == 0)
+		err = graph_put_json(trace, &options, &facts, out);
+	release(&facts);
+	return err;
+}
+
 static int print(const struct trace *trace, const struct graph_options *options)
 {
 	struct graph_facts facts = {0};
@@ -231,7 +245,7 @@ static int print(const struct trace *trace, const struct graph_options *options)
 	if (find(trace, options, &facts) < 0)
 		err = cli_fail("out of memory");
 	else if (options->output == OUTPUT_JSON)
-		err = graph_print_json(trace, options, &facts);
+		graph_put_json(trace, options, &facts, stdout);
 	else if (options->output == OUTPUT_DOT)
 		print_dot(trace, options, &facts);
 	else

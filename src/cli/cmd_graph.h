@@ -3,6 +3,8 @@
 #ifndef DAGTAP_CLI_CMD_GRAPH_H
 #define DAGTAP_CLI_CMD_GRAPH_H
 
+#include <stdio.h>
+
 #include "analyze/graph_overlap.h"
 #include "analyze/graph_sort.h"
 #include "cli/cli.h"
@@ -13,7 +15,8 @@ enum graph_output { OUTPUT_TEXT, OUTPUT_JSON, OUTPUT_DOT };
 struct graph_options {
 	const char *path;
 	enum graph_output output;
-	uint64_t graph; /* id, 0 = all */
+	uint64_t graph;		 /* id, 0 = all */
+	const bool *is_left_out; /* by graph; NULL: none is */
 	uint32_t limit;
 	uint32_t sort; /* enum graph_sort */
 	uint32_t top;  /* nodes of all graphs in one table, 0 = tables of the graphs */
@@ -50,6 +53,8 @@ static inline uint32_t graph_shown(uint32_t limit, uint32_t count)
 static inline bool graph_is_wanted(const struct trace *trace, const struct graph_options *options,
 				   uint32_t graph)
 {
+	if (options->is_left_out && options->is_left_out[graph])
+		return false;
 	return options->graph == 0 || trace->graphs[graph].id == options->graph;
 }
 
@@ -58,10 +63,12 @@ static inline uint32_t graph_pid(const struct trace *trace, uint32_t graph)
 	return trace->processes[trace->graphs[graph].process].pid;
 }
 
-/* Print the result on stdout. Return a cli_exit. */
+/* Prints the result on stdout. Returns a cli_exit. */
 int graph_print_text(const struct trace *trace, const struct graph_options *options,
 		     const struct graph_facts *facts);
-int graph_print_json(const struct trace *trace, const struct graph_options *options,
-		     const struct graph_facts *facts);
+
+/* Writes the result to OUT as one JSON object (docs/json.md). Returns 0 or a negative errno. */
+int graph_put_json(const struct trace *trace, const struct graph_options *options,
+		   const struct graph_facts *facts, FILE *out);
 
 #endif

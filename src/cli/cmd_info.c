@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/answers.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/command_options.h"
@@ -177,11 +178,11 @@ static void json_sources(struct json *json, const struct trace *trace)
 	json_array_end(json);
 }
 
-static void print_contents_json(const struct trace *trace, const char *path)
+int info_write_json(const struct trace *trace, const char *path, FILE *out)
 {
 	struct json json;
 
-	json_init(&json, stdout);
+	json_init(&json, out);
 	json_object_begin(&json);
 	json_put_text(&json, "file", path);
 	json_put_text(&json, "command", trace_text(trace, trace->command));
@@ -203,7 +204,7 @@ static void print_contents_json(const struct trace *trace, const char *path)
 		json_text(&json, trace_text(trace, trace->messages[i].text));
 	json_array_end(&json);
 	json_object_end(&json);
-	json_finish(&json);
+	return json_finish(&json);
 }
 
 static void print_agents(const struct trace *trace)
@@ -309,7 +310,7 @@ static int info(const struct cli_command *self, int argc, char **argv)
 	if (cli_open_trace(argv[first], true, &trace) < 0)
 		return CLI_FAILED;
 	if (options.json)
-		print_contents_json(trace, argv[first]);
+		info_write_json(trace, argv[first], stdout);
 	else
 		print_contents_text(trace);
 	err = cli_finish_stdout();

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/answers.h"
 #include "cli/command_options.h"
 #include "cli/help.h"
 #include "cli/kernel_names.h"
@@ -229,7 +230,7 @@ static int print(const struct trace *trace, const struct path_options *options)
 		.limit = options->limit,
 		.trace = trace,
 	};
-	int code = find(trace, &result), exit_code;
+	int code = find(trace, &result), exit_code = CLI_OK;
 
 	if (code < 0)
 		exit_code = cli_fail("%s: %s", options->path,
@@ -238,11 +239,27 @@ static int print(const struct trace *trace, const struct path_options *options)
 	else if (result.windows.count == 0)
 		exit_code = tell_nothing(&result);
 	else if (options->json)
-		exit_code = path_print_json(&result);
+		path_put_json(&result, stdout);
 	else
 		exit_code = path_print_text(&result);
 	release(&result);
 	return exit_code == CLI_OK ? cli_finish_stdout() : exit_code;
+}
+
+int path_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out)
+{
+	struct path_result result = {
+		.file = path,
+		.query = {.nth = PATH_WINDOW_EACH, .begin_ns = INT64_MIN, .end_ns = INT64_MAX},
+		.limit = limit,
+		.trace = trace,
+	};
+	int err = find(trace, &result);
+
+	if (err == 0)
+		err = result.windows.count ? path_put_json(&result, out) : -ENODATA;
+	release(&result);
+	return err;
 }
 
 static int path(const struct cli_command *self, int argc, char **argv)

@@ -3,6 +3,8 @@
 #ifndef DAGTAP_CLI_CMD_PATH_H
 #define DAGTAP_CLI_CMD_PATH_H
 
+#include <stdio.h>
+
 #include "analyze/idle.h"
 #include "analyze/path_report.h"
 #include "cli/cli.h"
@@ -24,8 +26,10 @@ static inline uint32_t path_rows_shown(const struct path_result *result, uint32_
 	return result->limit && result->limit < count ? result->limit : count;
 }
 
-/* Print the result on stdout, and return a cli_exit. */
+/* Prints the result on stdout, and returns a cli_exit. */
 int path_print_text(const struct path_result *result);
-int path_print_json(const struct path_result *result);
+
+/* Writes the result to OUT as one JSON object (docs/json.md). Returns 0 or a negative errno. */
+int path_put_json(const struct path_result *result, FILE *out);
 
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cli/answers.h"
 #include "cli/command_options.h"
 #include "cli/filter_options.h"
 #include "cli/help.h"
@@ -152,10 +153,28 @@ static int print(const struct trace *trace, const struct scopes_options *options
 		exit_code = cli_fail("%s: out of memory", options->path);
 	else
 		exit_code = check_result(&result, options->nth);
-	if (exit_code == CLI_OK)
-		exit_code = options->json ? scopes_print_json(&result) : scopes_print_text(&result);
+	if (exit_code == CLI_OK && options->json)
+		scopes_put_json(&result, stdout);
+	else if (exit_code == CLI_OK)
+		exit_code = scopes_print_text(&result);
 	release(&result);
 	return exit_code == CLI_OK ? cli_finish_stdout() : exit_code;
+}
+
+int scopes_write_json(const struct trace *trace, const char *path, const char *pattern,
+		      uint32_t limit, FILE *out)
+{
+	struct scopes_result result = {
+		.file = path, .pattern = pattern, .limit = limit, .trace = trace};
+	int err = pattern ? find_instances(&result, NO_NTH)
+			  : scope_groups_make(trace, &result.groups);
+
+	if (err == 0 && result.groups.count + result.stats.instances.count == 0)
+		err = -ENODATA;
+	if (err == 0)
+		err = scopes_put_json(&result, out);
+	release(&result);
+	return err;
 }
 
 static int scopes(const struct cli_command *self, int argc, char **argv)

@@ -3,6 +3,8 @@
 #ifndef DAGTAP_CLI_CMD_SCOPES_H
 #define DAGTAP_CLI_CMD_SCOPES_H
 
+#include <stdio.h>
+
 #include "analyze/scope_compare.h"
 #include "analyze/scope_groups.h"
 #include "analyze/scope_stats.h"
@@ -41,8 +43,10 @@ const char *scopes_figure_text(enum scope_figure figure);
 const char *scopes_part_name(const struct trace *trace, const struct scope_part *part,
 			     bool is_node);
 
-/* Print the result on stdout, and return a cli_exit. */
+/* Prints the result on stdout, and returns a cli_exit. */
 int scopes_print_text(const struct scopes_result *result);
-int scopes_print_json(const struct scopes_result *result);
+
+/* Writes the result to OUT as one JSON object (docs/json.md). Returns 0 or a negative errno. */
+int scopes_put_json(const struct scopes_result *result, FILE *out);
 
 #endif

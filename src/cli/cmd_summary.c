@@ -1,10 +1,12 @@
 /* dagtap summary: times by kernel, stream, graph, scope or call. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/summary.h"
+#include "cli/answers.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/command_options.h"
@@ -83,8 +85,9 @@ static void json_totals(struct json *json, const struct summary_totals *totals)
 	json_object_end(json);
 }
 
+/* LIMIT: the most rows, 0 = all. */
 static int json_table(struct json *json, const struct trace *trace, const char *key,
-		      enum summary_by by)
+		      enum summary_by by, uint32_t limit)
 {
 	struct summary_table table;
 	int err = summary_make(trace, by, &table);
@@ -93,7 +96,7 @@ static int json_table(struct json *json, const struct trace *trace, const char *
 		return err;
 	json_key(json, key);
 	json_array_begin(json);
-	for (uint32_t i = 0; i < table.count; i++) {
+	for (uint32_t i = 0; i < table.count && (limit == 0 || i < limit); i++) {
 		const struct tally *tally = &table.rows[i].tally;
 
 		json_row_begin(json);
@@ -111,30 +114,45 @@ static int json_table(struct json *json, const struct trace *trace, const char *
 	return 0;
 }
 
-static int print_json(const struct trace *trace, const struct summary_options *options)
+static int write_json(const struct trace *trace, const char *path, uint32_t grouping,
+		      uint32_t limit, FILE *out)
 {
 	struct summary_totals totals = summary_count(trace);
-	enum summary_by by = groupings[options->by].by;
+	enum summary_by by = groupings[grouping].by;
 	struct json json;
 	int err;
 
-	json_init(&json, stdout);
+	json_init(&json, out);
 	json_object_begin(&json);
-	json_put_text(&json, "file", options->path);
+	json_put_text(&json, "file", path);
 	json_put_text(&json, "command", trace_text(trace, trace->command));
 	json_put_text(&json, "state", trace->truncated ? "truncated" : "complete");
 	json_totals(&json, &totals);
-	err = json_table(&json, trace, "kernels", SUMMARY_BY_KERNEL);
+	err = json_table(&json, trace, "kernels", SUMMARY_BY_KERNEL, limit);
 	if (err == 0)
-		err = json_table(&json, trace, "copies", SUMMARY_BY_COPY);
+		err = json_table(&json, trace, "copies", SUMMARY_BY_COPY, limit);
 	if (err == 0 && by != SUMMARY_BY_KERNEL) {
-		json_put_text(&json, "by", groupings[options->by].name);
-		err = json_table(&json, trace, "rows", by);
+		json_put_text(&json, "by", groupings[grouping].name);
+		err = json_table(&json, trace, "rows", by, limit);
 	}
 	json_object_end(&json);
-	if (err < 0)
+	return err < 0 ? err : json_finish(&json);
+}
+
+int summary_write_json(const struct trace *trace, const char *path, const char *by, uint32_t limit,
+		       FILE *out)
+{
+	uint32_t grouping = 0;
+
+	while (grouping + 1 < GROUPING_COUNT && strcmp(groupings[grouping].name, by) != 0)
+		grouping++;
+	return write_json(trace, path, grouping, limit, out);
+}
+
+static int print_json(const struct trace *trace, const struct summary_options *options)
+{
+	if (write_json(trace, options->path, options->by, 0, stdout) == -ENOMEM)
 		return cli_fail("out of memory");
-	json_finish(&json);
 	return cli_finish_stdout();
 }
 

@@ -184,14 +184,14 @@ static void json_top(struct json *json, const struct trace *trace,
 	json_put_u64(json, "top_count", facts->nodes.count);
 }
 
-int graph_print_json(const struct trace *trace, const struct graph_options *options,
-		     const struct graph_facts *facts)
+int graph_put_json(const struct trace *trace, const struct graph_options *options,
+		   const struct graph_facts *facts, FILE *out)
 {
 	uint64_t counts[TRACE_CONFIDENCE_EXACT + 1] = {0};
 	struct json json;
 
 	count_confidence(trace, counts);
-	json_init(&json, stdout);
+	json_init(&json, out);
 	json_object_begin(&json);
 	json_put_text(&json, "file", options->path);
 	json_key(&json, "confidence");
@@ -210,6 +210,5 @@ int graph_print_json(const struct trace *trace, const struct graph_options *opti
 	if (options->top)
 		json_top(&json, trace, options, facts);
 	json_object_end(&json);
-	json_finish(&json);
-	return CLI_OK;
+	return json_finish(&json);
 }

@@ -300,11 +300,11 @@ static void put_dependencies(struct json *json, const struct path_result *result
 	json_array_end(json);
 }
 
-int path_print_json(const struct path_result *result)
+int path_put_json(const struct path_result *result, FILE *out)
 {
 	struct json json;
 
-	json_init(&json, stdout);
+	json_init(&json, out);
 	json_object_begin(&json);
 	json_put_text(&json, "file", result->file);
 	put_windows(&json, result);
@@ -316,6 +316,5 @@ int path_print_json(const struct path_result *result)
 	put_stream_waits(&json, result);
 	put_dependencies(&json, result);
 	json_object_end(&json);
-	json_finish(&json);
-	return CLI_OK;
+	return json_finish(&json);
 }

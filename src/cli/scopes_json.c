@@ -148,11 +148,11 @@ static void put_comparisons(struct json *json, const struct scopes_result *resul
 	json_put_u64(json, "comparison_count", result->comparisons_count);
 }
 
-int scopes_print_json(const struct scopes_result *result)
+int scopes_put_json(const struct scopes_result *result, FILE *out)
 {
 	struct json json;
 
-	json_init(&json, stdout);
+	json_init(&json, out);
 	json_object_begin(&json);
 	json_put_text(&json, "file", result->file);
 	if (result->pattern) {
@@ -167,6 +167,5 @@ int scopes_print_json(const struct scopes_result *result)
 		put_groups(&json, result);
 	}
 	json_object_end(&json);
-	json_finish(&json);
-	return CLI_OK;
+	return json_finish(&json);
 }
