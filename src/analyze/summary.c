@@ -9,6 +9,7 @@
 
 #include "analyze/spread.h"
 #include "base/numbers.h"
+#include "trace/occupancy.h"
 #include "trace/row_table.h"
 
 #define PATH_DEPTH_MAX 256 /* nested scopes of a path that are shown */
@@ -217,10 +218,81 @@ static int group_activities(struct making *making, enum summary_by by)
 			return -ENOMEM;
 		row->bytes += trace_work_of(making->trace, activity)->bytes;
 		row->activities++;
+		if (activity->untimed == RECORD_UNTIMED_NO)
+			row->timed_bytes += trace_work_of(making->trace, activity)->bytes;
 		if (add_duration(making, i, row) < 0)
 			return -ENOMEM;
 	}
 	return making->parts ? describe_parts(making) : 0;
+}
+
+/* The time of a work kind, and a GPU on which it ran. */
+struct work_time {
+	int64_t ns;
+	uint32_t agent;
+};
+
+/* Adds the occupancy of a work kind to the row of its kernel. KNOWN_NS and MOST_NS are those of the
+ * row: the time with known occupancy, and of its longest work kind. */
+static void add_occupancy(struct summary_row *row, const struct occupancy *occupancy, int64_t ns,
+			  int64_t *known_ns, int64_t *most_ns)
+{
+	*known_ns = tally_sum(*known_ns, ns);
+	row->occupancy +=
+		(occupancy_value(occupancy) - row->occupancy) * (double)ns / (double)*known_ns;
+	if (ns > *most_ns) {
+		*most_ns = ns;
+		row->occupancy_limits = occupancy->limits;
+	}
+}
+
+static struct work_time *time_works(const struct trace *trace)
+{
+	struct work_time *times = calloc((size_t)trace->works_count + 1, sizeof(*times));
+
+	for (uint32_t i = 0; times && i < trace->activities_count; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+
+		if (row->untimed != RECORD_UNTIMED_NO || row->agent == TRACE_NONE)
+			continue;
+		times[row->work].agent = row->agent;
+		times[row->work].ns =
+			tally_sum(times[row->work].ns, tally_span(row->start_ns, row->end_ns));
+	}
+	return times;
+}
+
+/* Sets the occupancy of each kernel's row. Returns 0 or -ENOMEM. */
+static int find_occupancy(struct making *making)
+{
+	const struct trace *trace = making->trace;
+	struct work_time *times = time_works(trace);
+	int64_t(*row_ns)[2] = calloc((size_t)making->rows_count + 1, sizeof(*row_ns));
+	int err = times && row_ns ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < trace->works_count && err == 0; i++) {
+		struct occupancy occupancy;
+		uint32_t number;
+
+		if (times[i].ns <= 0 || trace->works[i].kind != TRACE_KERNEL)
+			continue;
+		occupancy = occupancy_of(trace_text(trace, trace->agents[times[i].agent].name),
+					 &trace->works[i]);
+		number = numbers_get(&making->keys, 0, trace->works[i].name);
+		if (occupancy.waves_most && number < making->rows_count)
+			add_occupancy(&making->rows[number], &occupancy, times[i].ns,
+				      &row_ns[number][0], &row_ns[number][1]);
+	}
+	free(times);
+	free(row_ns);
+	return err;
+}
+
+double summary_bytes_per_s(const struct summary_row *row)
+{
+	return row->tally.total_ns > 0
+		       ? (double)row->timed_bytes * 1e9 / (double)row->tally.total_ns
+		       : 0;
 }
 
 static int group_calls(struct making *making)
@@ -402,6 +474,8 @@ int summary_make_by_part(const struct trace *trace, enum summary_by by,
 
 	if (err == 0)
 		err = by == SUMMARY_BY_API ? group_calls(&making) : group_activities(&making, by);
+	if (err == 0 && by == SUMMARY_BY_KERNEL && !parts)
+		err = find_occupancy(&making);
 	table = (struct summary_table){.rows = making.rows, .count = making.rows_count};
 	spread_err = spread_finish(&making.spread, table.rows ? &table.rows->tally : NULL,
 				   sizeof(*table.rows), table.count);

@@ -38,8 +38,14 @@ enum summary_by {
 struct summary_row {
 	char *name; /* owned by the table */
 	struct tally tally;
-	uint64_t bytes;	     /* of copies and memsets */
-	uint64_t activities; /* SUMMARY_BY_API: calls */
+	uint64_t bytes;	      /* of copies and memsets */
+	uint64_t timed_bytes; /* of those with times */
+	uint64_t activities;  /* SUMMARY_BY_API: calls */
+	/* By kernel, without parts: the mean over the time of the kernels whose occupancy is known,
+	 * from 0 to 1; and the limits of the configuration that took most of that time, 0: none is
+	 * known (trace/occupancy.h). */
+	double occupancy;
+	uint32_t occupancy_limits;
 };
 
 /* Parts of a trace that are alike, such as the instances of a scope. */
@@ -63,6 +69,9 @@ int summary_make(const struct trace *trace, enum summary_by by, struct summary_t
 int summary_make_by_part(const struct trace *trace, enum summary_by by,
 			 const struct summary_parts *parts, struct summary_table *ret_table);
 void summary_release(struct summary_table *table);
+
+/* Bytes per second over the time of the copies; 0: no time. */
+double summary_bytes_per_s(const struct summary_row *row);
 
 /* A static text for people, such as "copy host to device". */
 const char *summary_direction_text(enum trace_copy_direction direction);

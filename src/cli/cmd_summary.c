@@ -16,6 +16,7 @@
 #include "cli/kernel_names.h"
 #include "cli/tally_output.h"
 #include "trace/load.h"
+#include "trace/occupancy.h"
 #include "wire/json.h"
 
 struct summary_options {
@@ -24,6 +25,7 @@ struct summary_options {
 	uint32_t limit;
 	struct filter_options filter_options;
 	struct filter filter;
+	bool occupancy;
 	bool full_names;
 	bool csv;
 	bool json;
@@ -53,6 +55,8 @@ static const struct cli_option options_of_summary[] = {
 	{"limit", .argument = "N",
 	 .help = "rows to show, 0 = all (default 30; JSON always has all)", .kind = OPTION_NUMBER,
 	 OPTION_IN(summary_options, limit)},
+	{"occupancy", .help = "by kernel: with the theoretical occupancy and what limits it",
+	 OPTION_IN(summary_options, occupancy)},
 	FILTER_OPTIONS(summary_options, filter_options),
 	KERNEL_NAMES_OPTION(summary_options, full_names),
 	{"csv", .help = "print the table as CSV: numbers without units, times in ns",
@@ -85,6 +89,20 @@ static void json_totals(struct json *json, const struct summary_totals *totals)
 	json_object_end(json);
 }
 
+static void json_occupancy(struct json *json, const struct summary_row *row)
+{
+	char text[OCCUPANCY_TEXT_CHARS];
+
+	json_key(json, "occupancy");
+	if (row->occupancy_limits)
+		json_double(json, row->occupancy);
+	else
+		json_null(json);
+	json_put_text(json, "occupancy_limit",
+		      row->occupancy_limits ? occupancy_limits_text(row->occupancy_limits, text)
+					    : NULL);
+}
+
 /* LIMIT: the most rows, 0 = all. */
 static int json_table(struct json *json, const struct trace *trace, const char *key,
 		      enum summary_by by, uint32_t limit)
@@ -105,8 +123,12 @@ static int json_table(struct json *json, const struct trace *trace, const char *
 		json_put_i64(json, "total_ns", tally->total_ns);
 		tally_put_json(json, "", tally);
 		json_put_u64(json, "untimed", tally->count - tally->timed);
-		if (by == SUMMARY_BY_COPY)
+		if (by == SUMMARY_BY_COPY) {
 			json_put_u64(json, "bytes", table.rows[i].bytes);
+			json_put_double(json, "bytes_per_s", summary_bytes_per_s(&table.rows[i]));
+		}
+		if (by == SUMMARY_BY_KERNEL)
+			json_occupancy(json, &table.rows[i]);
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -189,8 +211,32 @@ static void print_totals(const struct trace *trace, const struct summary_totals 
 	putchar('\n');
 }
 
+/* The columns of a table besides the times. */
+enum more_columns { MORE_NONE, MORE_BYTES, MORE_OCCUPANCY };
+
+static void put_more(struct columns *columns, const struct summary_row *row, enum more_columns more)
+{
+	char text[OCCUPANCY_TEXT_CHARS];
+
+	if (more == MORE_BYTES) {
+		columns_put_bytes(columns, row->bytes);
+		if (columns->is_csv)
+			columns_put(columns, "%.17g", summary_bytes_per_s(row));
+		else
+			columns_put(columns, "%s",
+				    human_bytes((uint64_t)summary_bytes_per_s(row), text));
+	}
+	if (more == MORE_OCCUPANCY && row->occupancy_limits) {
+		columns_put_share(columns, row->occupancy);
+		columns_put(columns, "%s", occupancy_limits_text(row->occupancy_limits, text));
+	} else if (more == MORE_OCCUPANCY) {
+		columns_put_none(columns, COLUMN_PLAIN);
+		columns_put_none(columns, COLUMN_PLAIN);
+	}
+}
+
 static void put_row(struct columns *columns, const struct summary_row *row, int64_t all_ns,
-		    bool has_bytes)
+		    enum more_columns more)
 {
 	const struct tally *tally = &row->tally;
 
@@ -198,17 +244,24 @@ static void put_row(struct columns *columns, const struct summary_row *row, int6
 	columns_put_ns(columns, (double)tally->total_ns);
 	columns_put_share(columns, all_ns > 0 ? (double)tally->total_ns / (double)all_ns : 0);
 	tally_put_cells(columns, tally);
-	if (has_bytes)
-		columns_put_bytes(columns, row->bytes);
+	put_more(columns, row, more);
 	columns_put(columns, "%s", kernel_names_text(row->name));
 }
 
 static int print_table(const struct trace *trace, enum summary_by by, const char *head,
 		       const struct summary_options *options)
 {
+	static const char *const more_heads[][2] = {
+		[MORE_NONE] = {NULL, NULL},
+		[MORE_BYTES] = {"?bytes", "?bytes per s"},
+		[MORE_OCCUPANCY] = {"occupancy %", "<limited by"},
+	};
+	enum more_columns more = by == SUMMARY_BY_COPY				 ? MORE_BYTES
+				 : by == SUMMARY_BY_KERNEL && options->occupancy ? MORE_OCCUPANCY
+										 : MORE_NONE;
+	const char *heads[] = {"count", "total", "?%", TALLY_HEADS, NULL, NULL, NULL, NULL};
+	const char **end = heads + 8;
 	uint32_t limit = options->limit;
-	const char *heads[] = {"count", "total", "?%", TALLY_HEADS, head, NULL};
-	const char *copy_heads[] = {"count", "total", "?%", TALLY_HEADS, "?bytes", head, NULL};
 	struct summary_table table;
 	struct columns columns;
 	int64_t all_ns = 0;
@@ -217,12 +270,15 @@ static int print_table(const struct trace *trace, enum summary_by by, const char
 		return cli_fail("out of memory");
 	if (limit == 0 || limit > table.count)
 		limit = table.count;
-	columns_init(&columns, by == SUMMARY_BY_COPY ? copy_heads : heads);
+	for (int i = 0; i < 2 && more_heads[more][i]; i++)
+		*end++ = more_heads[more][i];
+	*end = head;
+	columns_init(&columns, heads);
 	columns.is_csv = options->csv;
 	for (uint32_t i = 0; i < table.count; i++)
 		all_ns = tally_sum(all_ns, table.rows[i].tally.total_ns);
 	for (uint32_t i = 0; i < limit; i++)
-		put_row(&columns, &table.rows[i], all_ns, by == SUMMARY_BY_COPY);
+		put_row(&columns, &table.rows[i], all_ns, more);
 	if ((table.count || options->csv) && columns_print(&columns) < 0)
 		return cli_fail("out of memory");
 	if (limit < table.count && !options->csv)

@@ -7,6 +7,7 @@
 
 #include "format/format.h"
 #include "format/words.h"
+#include "trace/occupancy.h"
 #include "wire/utf8.h"
 
 struct csv {
@@ -306,6 +307,28 @@ static void put_activity_times(struct csv *csv, const struct trace_activity *act
 	put_known(csv, ticks.end);
 }
 
+/* Scalar registers, theoretical occupancy, and what limits it. */
+static void put_occupancy(struct csv *csv, const struct trace_activity *activity,
+			  const struct trace_work *work)
+{
+	const struct trace *trace = csv->trace;
+	struct occupancy occupancy = {0};
+	char text[OCCUPANCY_TEXT_CHARS];
+
+	if (activity->agent != TRACE_NONE)
+		occupancy =
+			occupancy_of(trace_text(trace, trace->agents[activity->agent].name), work);
+	put_known(csv, work->scalar_registers);
+	if (occupancy.waves_most) {
+		snprintf(text, sizeof(text), "%.4f", occupancy_value(&occupancy));
+		put_text(csv, text);
+		put_text(csv, occupancy_limits_text(occupancy.limits, text));
+	} else {
+		put_nothing(csv);
+		put_nothing(csv);
+	}
+}
+
 static void put_activity(struct csv *csv, uint32_t row)
 {
 	const struct trace_activity *activity = &csv->trace->activities[row];
@@ -339,6 +362,7 @@ static void put_activity(struct csv *csv, uint32_t row)
 	put_handle(csv, activity->stream);
 	put_grid_unit(csv, work->grid, in_blocks);
 	put_scope_by(csv, &csv->launch_path, activity->scope);
+	put_occupancy(csv, activity, work);
 }
 
 /* All arguments in one field, cut off at 2 KiB: "dst=0x7f00 sizeBytes=4096". */
@@ -583,7 +607,7 @@ static const struct table tables[] = {
 	 "start_tick,end_tick,grid_x,grid_y,grid_z,workgroup_x,workgroup_y,workgroup_z,bytes,"
 	 "direction,blit,cid,api,ordinal,scope,scope_id,graph,exec,replay,node,confidence,untimed,"
 	 "registers,group_bytes,private_bytes,stream_handle,grid_unit,launch_scope,"
-	 "launch_scope_id",
+	 "launch_scope_id,scalar_registers,occupancy,occupancy_limit",
 	 count_activities, put_activity},
 	{"process,thread,cid,api,parent_cid,begin_ns,end_ns,duration_ns,result,stream,activities,"
 	 "activities_expected,scope,scope_id,graph,exec,replay,args",

@@ -42,7 +42,7 @@ struct load_kernel {
 	trace_string name, symbol;
 	enum trace_activity_kind kind;
 	bool blit;
-	uint32_t registers;
+	uint32_t registers, scalar_registers;
 };
 
 /* Submissions of one kind by id, so that a completion finds its row. */

@@ -219,6 +219,8 @@ struct trace_work {
 	uint32_t private_bytes;
 	uint32_t group_bytes;
 	uint32_t registers; /* vector registers of a work-item, 0 if unknown */
+	/* scalar registers of a wave, 0 if unknown or if the architecture does not count them */
+	uint32_t scalar_registers;
 	uint32_t dst_agent, src_agent;
 	uint64_t grid[3]; /* work-items; a large CUDA kernel needs more than 32 bits */
 	uint64_t bytes;	  /* copies and memsets, 0 if unknown */

@@ -12,7 +12,7 @@ enum { TEXT_EMPTY, TEXT_X, TEXT_Y, TEXT_Z };
 
 #define NOWHERE                                                                                    \
 	.call = TRACE_NONE, .stream = TRACE_NONE, .scope = TRACE_NONE, .launch = TRACE_NONE,       \
-	.node = TRACE_NONE
+	.node = TRACE_NONE, .agent = TRACE_NONE
 #define RUN(of_work, start, end)                                                                   \
 	{                                                                                          \
 		.work = (of_work), .start_ns = (start), .end_ns = (end), NOWHERE                   \

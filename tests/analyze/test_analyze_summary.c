@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "analyze/summary.h"
+#include "trace/occupancy.h"
 
 enum { TEXT_EMPTY, TEXT_A, TEXT_B, TEXT_STEP, TEXT_LAYER, TEXT_CALL };
 
@@ -32,7 +33,7 @@ static struct trace_stream streams[] = {{.agent = TRACE_NONE}};
 static struct trace_api apis[] = {{.name = TEXT_CALL}};
 static struct trace_call calls[] = {{.begin_ns = 10, .end_ns = 15}, {.begin_ns = 20, .end_ns = 27}};
 
-#define NOWHERE .call = TRACE_NONE, .stream = TRACE_NONE, .node = TRACE_NONE
+#define NOWHERE .call = TRACE_NONE, .stream = TRACE_NONE, .node = TRACE_NONE, .agent = TRACE_NONE
 
 enum work { WORK_A, WORK_B, WORK_COPY, WORK_MEMSET };
 
@@ -51,6 +52,7 @@ static struct trace_activity activities[] = {
 	 .scope = 2,
 	 .launch = 0,
 	 .stream = 0,
+	 .agent = TRACE_NONE,
 	 .node = TRACE_NONE},
 	{.work = WORK_B,
 	 .start_ns = 300,
@@ -58,6 +60,7 @@ static struct trace_activity activities[] = {
 	 .scope = 3,
 	 .launch = 1,
 	 .stream = 0,
+	 .agent = TRACE_NONE,
 	 .node = TRACE_NONE},
 	{.work = WORK_B,
 	 .untimed = RECORD_UNTIMED_ZERO_TICK,
@@ -136,6 +139,42 @@ static void kernels_come_longest_first(void **state)
 	assert_int_equal(table.rows[1].tally.count, 2);
 	assert_int_equal(table.rows[1].tally.timed, 1);
 	assert_int_equal(table.rows[1].tally.total_ns, 5);
+	summary_release(&table);
+}
+
+/* One kernel with two configurations: all warps fit for 30 ns, 8 of 64 for 10 ns. */
+static void a_kernel_has_its_mean_occupancy(void **state)
+{
+	static const char *const strings[] = {"", "a", "sm_90"};
+	static struct trace_agent agent = {.name = 2};
+	static struct trace_work both[] = {
+		{.name = TEXT_A, .workgroup = {256, 1, 1}, .registers = 32},
+		{.name = TEXT_A, .workgroup = {16, 16, 1}, .registers = 255},
+	};
+	static struct trace_activity rows[] = {
+		{.work = 0, .start_ns = 0, .end_ns = 30},
+		{.work = 1, .start_ns = 40, .end_ns = 50},
+		{.work = 1, .untimed = RECORD_UNTIMED_ZERO_TICK},
+	};
+	const struct trace one = {
+		.strings = (const char **)strings,
+		.strings_count = 3,
+		.agents = &agent,
+		.agents_count = 1,
+		.works = both,
+		.works_count = 2,
+		.activities = rows,
+		.activities_count = 3,
+	};
+	struct summary_table table;
+
+	assert_int_equal(summary_make(&one, SUMMARY_BY_KERNEL, &table), 0);
+	assert_true(table.rows[0].occupancy == 0.78125);
+	assert_int_equal(table.rows[0].occupancy_limits,
+			 1u << OCCUPANCY_WAVES | 1u << OCCUPANCY_REGISTERS);
+	summary_release(&table);
+	assert_int_equal(summary_make(&trace, SUMMARY_BY_KERNEL, &table), 0);
+	assert_int_equal(table.rows[0].occupancy_limits, 0);
 	summary_release(&table);
 }
 
@@ -241,6 +280,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(totals_count_kinds),
 		cmocka_unit_test(kernels_come_longest_first),
+		cmocka_unit_test(a_kernel_has_its_mean_occupancy),
 		cmocka_unit_test(copies_are_told_by_direction),
 		cmocka_unit_test(pushes_of_one_path_are_one_row),
 		cmocka_unit_test(graphs_that_were_not_recorded_have_a_row),

@@ -80,7 +80,7 @@ static void graph_kernel_says_where_it_comes_from(void **state)
 	expect_line(text, 5,
 		    "100,0,1,1,100,kernel,b,1001800,1001900,100,1001050,180,190,1000,1,1,256,1,1,,,"
 		    "0,2,hipGraphLaunch,1,\"step \"\"1\"\"/layer\",2,7,9,1,1,exact,,,,,4096,"
-		    "work_items,\"step \"\"1\"\"/layer\",2");
+		    "work_items,\"step \"\"1\"\"/layer\",2,,,");
 	free(text);
 }
 
@@ -90,7 +90,7 @@ static void what_is_not_known_is_empty(void **state)
 
 	expect_line(text, 9,
 		    "100,0,2,,,kernel,orphan,,,,1005000,,,1,1,1,1,1,1,,,0,,,0,,,,,,,,"
-		    "not finished when tracing ended,,,,,work_items,,");
+		    "not finished when tracing ended,,,,,work_items,,,,,");
 	free(text);
 }
 
@@ -100,7 +100,7 @@ static void copy_has_bytes_and_direction(void **state)
 
 	expect_line(text, 7,
 		    "100,0,,0,100,copy,,1002700,1002800,100,1002550,,,,,,,,,4096,H2D,0,3,"
-		    "hipMemcpyAsync,0,\"step \"\"1\"\"\",1,,,,,,,,,,0,,\"step \"\"1\"\"\",1");
+		    "hipMemcpyAsync,0,\"step \"\"1\"\"\",1,,,,,,,,,,0,,\"step \"\"1\"\"\",1,,,");
 	free(text);
 }
 

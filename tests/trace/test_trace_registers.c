@@ -24,6 +24,14 @@ static void test_steps_of_architectures(void **state)
 	assert_int_equal(registers_of_kernel("gfx1030", OTHERS | 3, 0), 16);
 }
 
+static void test_scalar_registers(void **state)
+{
+	assert_int_equal(scalar_registers_of_kernel("gfx906", OTHERS), 16);
+	assert_int_equal(scalar_registers_of_kernel("gfx90a", OTHERS | 12 << 6), 112);
+	assert_int_equal(scalar_registers_of_kernel("gfx1030", OTHERS | 12 << 6), 0);
+	assert_int_equal(scalar_registers_of_kernel("gfx906", 0), 0);
+}
+
 static void test_what_is_not_known_is_not_said(void **state)
 {
 	assert_int_equal(registers_of_kernel("gfx906", 0, 0), 0);
@@ -35,6 +43,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_steps_of_architectures),
+		cmocka_unit_test(test_scalar_registers),
 		cmocka_unit_test(test_what_is_not_known_is_not_said),
 	};
 

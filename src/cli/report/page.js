@@ -136,13 +136,13 @@ function share(rows) {
 const TALLY = [COLUMN.count, COLUMN.total, COLUMN.mean, COLUMN.min, COLUMN.max];
 const EXTRA_KEYS = { median_ns: ["median", format.ns], p50_ns: ["p50", format.ns], stddev_ns: ["stddev", format.ns],
   p90_ns: ["p90", format.ns], p99_ns: ["p99", format.ns], occupancy: ["occupancy", format.percent],
-  bandwidth: ["bandwidth", value => `${format.bytes(value)}/s`] };
+  bytes_per_s: ["bandwidth", value => `${format.bytes(Math.round(value))}/s`] };
 
 /* The columns of a row of `summary --json`, those that only some versions have included. */
 function tallyColumns(rows, title) {
   const extra = Object.entries(EXTRA_KEYS).filter(([key]) => rows.some(row => typeof row[key] === "number"))
     .map(([key, [heading, show]]) => ({ title: heading, key, show }));
-  const limiter = rows.some(row => row.occupancy_limiter) ? [{ title: "limited by", key: "occupancy_limiter", word: true }] : [];
+  const limiter = rows.some(row => row.occupancy_limit) ? [{ title: "limited by", key: "occupancy_limit", word: true }] : [];
   const bytes = rows.some(row => row.bytes !== undefined) ? [COLUMN.bytes] : [];
   return [...TALLY.slice(0, 2), share(rows), ...TALLY.slice(2), ...extra, ...limiter, ...bytes, COLUMN.untimed, COLUMN.name(title)];
 }

@@ -83,6 +83,7 @@ static uint32_t make_work(struct submitting *submitting, const struct record_dis
 	work.private_bytes = record->private_bytes;
 	work.group_bytes = record->group_bytes;
 	work.registers = kernel.registers;
+	work.scalar_registers = kernel.scalar_registers;
 	return work_intern(&load->works, &work);
 }
 

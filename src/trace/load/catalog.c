@@ -197,14 +197,17 @@ static int load_apis(struct process_load *load)
 	return 0;
 }
 
-static uint32_t count_registers(const struct process_load *load, const struct record_kernel *record)
+static void count_registers(const struct process_load *load, const struct record_kernel *record,
+			    struct load_kernel *kernel)
 {
 	uint32_t agent = load_find_agent(load, record->agent);
+	const char *architecture;
 
 	if (agent == TRACE_NONE)
-		return 0;
-	return registers_of_kernel(load->strings->strings[load->trace->agents[agent].name],
-				   record->rsrc1, record->properties);
+		return;
+	architecture = load->strings->strings[load->trace->agents[agent].name];
+	kernel->registers = registers_of_kernel(architecture, record->rsrc1, record->properties);
+	kernel->scalar_registers = scalar_registers_of_kernel(architecture, record->rsrc1);
 }
 
 /* Call after load_agents: the architecture tells how to read a kernel's descriptor. */
@@ -227,7 +230,7 @@ static int load_kernels(struct process_load *load)
 		kernel->symbol = strtab_intern(load->strings, record->name, record->name_bytes);
 		kernel->name = demangle_intern(load->strings, record->name, record->name_bytes);
 		kernel->blit = blit_find(load->strings->strings[kernel->symbol], &kernel->kind);
-		kernel->registers = count_registers(load, record);
+		count_registers(load, record, kernel);
 		load->kernel_count++;
 	}
 	raw_release(list);

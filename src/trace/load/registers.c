@@ -7,6 +7,10 @@
 #define GRANULES_MASK 0x3fu
 #define WAVE_32	      (1u << 10)
 
+#define SCALAR_SHIFT 6
+#define SCALAR_MASK  0xfu
+#define SCALAR_STEP  16
+
 #define STEP	  4
 #define WIDE_STEP 8
 
@@ -30,4 +34,12 @@ uint32_t registers_of_kernel(const char *architecture, uint32_t rsrc1, uint32_t 
 	if (strlen(architecture) >= strlen("gfx1010") && (properties & WAVE_32))
 		return granules * WIDE_STEP;
 	return granules * STEP;
+}
+
+uint32_t scalar_registers_of_kernel(const char *architecture, uint32_t rsrc1)
+{
+	/* gfx9: the field is twice the number of steps less one. */
+	if (rsrc1 == 0 || strncmp(architecture, "gfx9", 4) != 0)
+		return 0;
+	return ((rsrc1 >> SCALAR_SHIFT & SCALAR_MASK) / 2 + 1) * SCALAR_STEP;
 }

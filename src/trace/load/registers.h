@@ -1,4 +1,4 @@
-/* Number of vector registers of a kernel, from the descriptor in its code object. */
+/* Numbers of registers of a kernel, from the descriptor in its code object. */
 #ifndef DAGTAP_TRACE_REGISTERS_H
 #define DAGTAP_TRACE_REGISTERS_H
 
@@ -8,5 +8,9 @@
  * allocates them. RSRC1 and PROPERTIES are fields of the kernel descriptor. Returns 0 if the
  * descriptor is not known (RSRC1 is never 0 in one), or the architecture. */
 uint32_t registers_of_kernel(const char *architecture, uint32_t rsrc1, uint32_t properties);
+
+/* Number of scalar registers of a wave, in the steps in which ARCHITECTURE allocates them. Returns
+ * 0 if it is not known, and for gfx10 and later, which give each wave the same number. */
+uint32_t scalar_registers_of_kernel(const char *architecture, uint32_t rsrc1);
 
 #endif
