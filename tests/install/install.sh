@@ -30,6 +30,8 @@ lib/pkgconfig/dagpatch.pc
 lib/pkgconfig/dagtap-trace.pc
 lib/pkgconfig/dagtap.pc
 share/bash-completion/completions/dagtap
+share/doc/dagtap/LICENSE
+share/doc/dagtap/docs/json.md
 share/man/man1/dagtap.1
 share/man/man1/dagtap-check.1
 share/man/man1/dagtap-diff.1
@@ -38,6 +40,8 @@ share/man/man1/dagtap-graph.1
 share/man/man1/dagtap-info.1
 share/man/man1/dagtap-path.1
 share/man/man1/dagtap-record.1
+share/man/man1/dagtap-report.1
+share/man/man1/dagtap-scopes.1
 share/man/man1/dagtap-softgpu.1
 share/man/man1/dagtap-summary.1'
 for file in $expected; do
