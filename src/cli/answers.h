@@ -26,6 +26,8 @@ int graph_write_json(const struct trace *trace, const char *path, const bool *is
 /* Of the whole trace. */
 int path_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out);
 
+int gaps_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out);
+
 /* PATTERN: which scopes; NULL: all, in groups. */
 int scopes_write_json(const struct trace *trace, const char *path, const char *pattern,
 		      uint32_t limit, FILE *out);

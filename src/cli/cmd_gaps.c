@@ -1,10 +1,12 @@
 /* dagtap gaps: the longest gaps of GPUs, why they are there, and what the host did in them. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/gaps.h"
+#include "cli/answers.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/command_options.h"
@@ -83,14 +85,14 @@ static void json_gap(struct json *json, const struct trace *trace, const struct 
 	json_object_end(json);
 }
 
-static void print_json(const struct trace *trace, const struct gaps_options *options,
-		       const struct gaps *gaps)
+static int write_json(const struct trace *trace, const char *path, const struct gaps *gaps,
+		      FILE *out)
 {
 	struct json json;
 
-	json_init(&json, stdout);
+	json_init(&json, out);
 	json_object_begin(&json);
-	json_put_text(&json, "file", options->path);
+	json_put_text(&json, "file", path);
 	json_key(&json, "gaps");
 	json_array_begin(&json);
 	for (uint32_t i = 0; i < gaps->count; i++)
@@ -99,7 +101,7 @@ static void print_json(const struct trace *trace, const struct gaps_options *opt
 	json_put_u64(&json, "gap_count", gaps->found);
 	json_put_i64(&json, "total_ns", gaps->total_ns);
 	json_object_end(&json);
-	json_finish(&json);
+	return json_finish(&json);
 }
 
 /* ---- text ---- */
@@ -174,7 +176,7 @@ static int print(const struct trace *trace, const struct gaps_options *options)
 	if (err < 0) {
 		err = cli_fail("%s: out of memory", options->path);
 	} else if (options->json) {
-		print_json(trace, options, &gaps);
+		write_json(trace, options->path, &gaps, stdout);
 		err = CLI_OK;
 	} else {
 		err = print_text(trace, options, &gaps);
@@ -183,6 +185,21 @@ static int print(const struct trace *trace, const struct gaps_options *options)
 	dependencies_release(&deps);
 	selection_release(&selection);
 	return err == CLI_OK ? cli_finish_stdout() : err;
+}
+
+int gaps_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out)
+{
+	struct dependencies deps = {0};
+	struct gaps gaps = {0};
+	int err = dependencies_make(trace, &deps);
+
+	if (err == 0)
+		err = gaps_find(&deps, NULL, limit, &gaps);
+	if (err == 0)
+		err = gaps.found ? write_json(trace, path, &gaps, out) : -ENODATA;
+	gaps_release(&gaps);
+	dependencies_release(&deps);
+	return err;
 }
 
 static int gaps(const struct cli_command *self, int argc, char **argv)

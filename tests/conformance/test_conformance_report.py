@@ -22,6 +22,7 @@ RECORDING, OTHER = DATA / "jax-steps.dagtap", DATA / "torch-small.json"
 COMMANDS = {
     "summary": ["summary"], "by_scope": ["summary", "--by", "scope"], "by_stream": ["summary", "--by", "stream"],
     "by_api": ["summary", "--by", "api"], "graph": ["graph"], "path": ["path"], "check": ["check"],
+    "gaps": ["gaps", "--limit", "100"],
 }
 
 

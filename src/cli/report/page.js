@@ -277,7 +277,7 @@ function topology(graph) {
 const nodeTime = (title, key, number) => ({ title, key, show: format.ns, value: node => node[number] ? node[key] : null });
 
 const NODE_COLUMNS = [{ title: "node", key: "id", show: String }, COLUMN.count, nodeTime("mean", "mean_ns", "count"),
-  nodeTime("min", "min_ns", "count"), nodeTime("max", "max_ns", "count"), nodeTime("gap, mean", "gap_mean_ns", "gaps"),
+  nodeTime("median", "median_ns", "count"), nodeTime("stddev", "stddev_ns", "count"), nodeTime("min", "min_ns", "count"), nodeTime("max", "max_ns", "count"), nodeTime("gap, mean", "gap_mean_ns", "gaps"),
   nodeTime("gap, max", "gap_max_ns", "gaps"),
   { title: "type", key: "type", word: true }, { title: "critical", word: true, value: node => node.critical ? "yes" : "" },
   { title: "kernel", key: "kernel", text: true }, { title: "recorded in scope", key: "scope", text: true }];
@@ -393,6 +393,13 @@ function idleTime() {
   if (data.stream_waits.length) part.append(make("h3", {}, "Streams that waited for others"), table([COLUMN.count, COLUMN.total,
     { title: "GPU", key: "gpu", show: String }, { title: "stream", key: "stream", show: String }, { title: "cause", word: true, value: row => words(row.cause) },
     { title: "for", text: true, value: row => workText(row.for) }], data.stream_waits, { caption: "Waits of streams", most: 12, source: "path.stream_waits" }));
+  const first = rows => rows.length ? `${rows[0].name} (${format.ns(rows[0].ns)})` : "";
+  if (DATA.gaps) part.append(make("h3", {}, "Longest gaps"),
+    make("p", {}, `${format.count(DATA.gaps.gap_count)} gaps of ${format.ns(DATA.gaps.total_ns)} in all, in which a GPU ran nothing; the longest:`),
+    table([{ title: "idle", key: "duration_ns", show: format.ns }, { title: "GPU", key: "gpu", show: String },
+      { title: "cause", word: true, value: row => words(row.cause) }, { title: "until", text: true, value: row => workText(row.after) },
+      { title: "longest call in it", text: true, value: row => first(row.calls) }, { title: "in scope", key: "scope", text: true }],
+    DATA.gaps.gaps, { caption: "Longest gaps", most: 12, source: "gaps.gaps" }));
 }
 
 /* ---- ledger, contents ---- */
@@ -432,6 +439,7 @@ function changes(id, title, diff, source, name) {
   const columns = [...["a", "b"].flatMap(letter => [side(letter, "count", format.count, "count"), side(letter, "total_ns", format.ns, "total"),
     side(letter, "mean_ns", format.ns, "mean")]), { title: "change", key: "change_ns", show: format.change },
   { title: "%", show: value => `${value > 0 ? "+" : ""}${format.percent(value)}`, value: row => row.ratio === null ? null : row.ratio - 1 },
+  { title: "p", key: "probability", show: value => value.toPrecision(2) }, { title: "changed", word: true, value: row => row.changed ? "yes" : "" },
   { title: "state", key: "state", word: true }, COLUMN.name(name)];
   section(id, title, table(columns, diff.rows, { caption: title, source: `${source}.rows` }),
     ...(diff.copies.length ? [make("h3", {}, "Copies and memsets"), table(columns, diff.copies, { caption: "Copies and memsets", source: `${source}.copies` })] : []));
