@@ -1,5 +1,5 @@
-# A Debian package of all that is installed: cpack -G DEB in the build folder. The folders below the prefix stay as
-# they are, because dagtap finds its injected library beside itself.
+# A Debian package of all that is installed: cpack -G DEB in the build folder. The folders below the
+# prefix stay as they are, because dagtap finds its injected library beside itself.
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md" PATTERN "man" EXCLUDE)
 

@@ -26,6 +26,7 @@ int graph_write_json(const struct trace *trace, const char *path, const bool *is
 /* Of the whole trace. */
 int path_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out);
 
+/* The LIMIT longest gaps. */
 int gaps_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out);
 
 /* PATTERN: which scopes; NULL: all, in groups. */

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""count_report.py recording|comparison|large DAGTAP WORK FILE [B]: judges the page of `dagtap report`.
+"""count_report.py recording|comparison|large DAGTAP WORK FILE [B]: judges `dagtap report`.
 
-The data in the page is parsed as a browser parses it, and compared with what the commands print, and with sums over
-the CSV of the same file.
+The data in the page is parsed as a browser parses it, and compared with what the commands print,
+and with sums over the CSV of the same file.
 """
 
 import collections

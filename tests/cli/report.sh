@@ -1,6 +1,7 @@
 #!/bin/bash
-# report.sh: the data in the page of a report is what the commands print with --json; the timeline's sums are those of the CSV of the
-# same file; what a text in a recording cannot do to the page; the command's options.
+# report.sh: the data in the page of a report is what the commands print with --json; the timeline's
+# sums are those of the CSV of the same file; what a text in a recording cannot do to the page; the
+# command's options.
 . "$(dirname "$0")/lib.sh"
 
 recording=$SOURCE_DIR/tests/data/jax-steps.dagtap

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`dagtap report` in headless Chromium: the numbers that the page shows are those of the commands' --json.
+"""`dagtap report` in headless Chromium: the page shows the numbers of the commands' --json.
 
 Without Chromium the test is skipped (exit status 77), and says so.
 """
@@ -27,7 +27,7 @@ COMMANDS = {
 
 
 class Shown(html.parser.HTMLParser):
-    """The rows of each table with a data-source, {key: value} each, and the numbers of the cards."""
+    """The rows, {key: value}, of each table with a data-source; the numbers of the cards."""
 
     def __init__(self):
         super().__init__()

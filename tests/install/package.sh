@@ -1,6 +1,6 @@
 #!/bin/bash
-# package.sh CPACK: makes the Debian package, takes it apart with dpkg-deb, and uses what is in it: the command on the software GPU,
-# libdagtap by pkg-config, a manual page.
+# package.sh CPACK: makes the Debian package, takes it apart with dpkg-deb, and uses what is in it:
+# the command on the software GPU, libdagtap by pkg-config, a manual page.
 . "$(dirname "$0")/../cli/lib.sh"
 cpack=$1
 
