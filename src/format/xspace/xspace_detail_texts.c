@@ -81,6 +81,8 @@ void xspace_kernel_details(const struct trace_work *work, char *text, size_t siz
 	    work->workgroup[2]);
 	if (work->private_bytes)
 		add(&out, " private_mem:%" PRIu32, work->private_bytes);
+	if (work->scalar_registers)
+		add(&out, " scalar_regs:%" PRIu32, work->scalar_registers);
 	if (has_partial_groups(work))
 		add(&out, " work_items:%" PRIu64 ",%" PRIu64 ",%" PRIu64, work->grid[0],
 		    work->grid[1], work->grid[2]);

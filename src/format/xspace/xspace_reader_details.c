@@ -15,7 +15,7 @@
 struct details {
 	uint64_t grid[3], block[3]; /* grid in blocks; block in work-items */
 	uint64_t work_items[3];	    /* grid in work-items, if the last blocks are not full */
-	uint64_t private_bytes, group_bytes, registers, bytes;
+	uint64_t private_bytes, group_bytes, registers, scalar_registers, bytes;
 	uint64_t src, dest; /* GPU numbers of the file; valid if has_src, has_dest */
 	bool has_src, has_dest;
 };
@@ -61,6 +61,8 @@ static void take_token(const char *key, size_t chars, const char *value, struct 
 		details->group_bytes += number;
 	} else if (is_key(key, chars, "regs")) {
 		details->registers = number;
+	} else if (is_key(key, chars, "scalar_regs")) {
+		details->scalar_registers = number;
 	} else if (is_key(key, chars, "private_mem")) {
 		details->private_bytes = number;
 	} else if (is_key(key, chars, "size") || is_key(key, chars, "num_bytes")) {
@@ -163,6 +165,7 @@ static struct trace_work make_work(const struct xread_load *load, const struct x
 			work.grid[i] = details.work_items[i];
 	}
 	work.registers = clamped(details.registers);
+	work.scalar_registers = clamped(details.scalar_registers);
 	work.private_bytes = clamped(details.private_bytes);
 	work.group_bytes = clamped(details.group_bytes);
 	work.bytes = details.bytes;
