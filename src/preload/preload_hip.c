@@ -106,6 +106,7 @@ static bool find_functions(void)
 	memcpy(&layouts.call.hipKernelNameRef, &found, sizeof(found));
 	found = door_find(&door_hip, "hipKernelNameRefByPtr");
 	memcpy(&layouts.call.hipKernelNameRefByPtr, &found, sizeof(found));
+	layouts.call.hipGetDevice = inner.hipGetDevice;
 	return layouts.call.hipKernelNameRef && layouts.call.hipKernelNameRefByPtr &&
 	       inner.hipRuntimeGetVersion(&layouts.version) == HIP_OK &&
 	       (layouts.version < FREES_ARGUMENTS_FROM || layouts.version >= FREES_ARGUMENTS_TO);
