@@ -54,6 +54,7 @@ struct driver_table {
 	uint64_t *ends;
 	struct updater_entry *log;
 	cuda_address on_device; /* state, first[], relocations */
+	void *contents;		/* what is copied there; NULL when it is known to be there */
 	size_t device_bytes;
 	uint64_t end_count; /* counts of the rings: powers of two */
 	uint64_t log_count;
@@ -367,16 +368,21 @@ static void *make_contents(const struct patch_table_plan *plan, const struct tar
 }
 
 static int fill_device(struct cuda_driver *cuda, struct driver_table *table,
-		       const struct patch_table_plan *plan, const void *contents)
+		       const struct patch_table_plan *plan)
 {
 	size_t bytes = table->device_bytes = device_bytes(plan);
 	int err = CUDA_RELAXED(cuda, cuMemAlloc_v2, &table->on_device, bytes);
 
 	if (!err)
-		err = CUDA_RELAXED(cuda, cuMemcpyAsync, table->on_device, cuda_address_of(contents),
-				   bytes, table->stream);
+		err = CUDA_RELAXED(cuda, cuMemcpyAsync, table->on_device,
+				   cuda_address_of(table->contents), bytes, table->stream);
 	if (!err)
 		err = CUDA_RELAXED(cuda, cuStreamSynchronize, table->stream);
+	/* Otherwise the copy may still read them. */
+	if (!err) {
+		free(table->contents);
+		table->contents = NULL;
+	}
 	return err;
 }
 
@@ -510,7 +516,6 @@ static int fill_table(struct cuda_driver *cuda, struct driver_table *table, cuda
 		      const struct patch_table_plan *plan)
 {
 	struct target *targets = malloc(plan->relocation_count * sizeof(*targets));
-	void *contents = NULL;
 	int err =
 		targets ? CUDA_CALL(cuda, cuStreamCreate, &table->stream, CUDA_STREAM_NON_BLOCKING)
 			: patch_fault(-ENOMEM, "malloc", 0, "no memory for a table");
@@ -522,14 +527,13 @@ static int fill_table(struct cuda_driver *cuda, struct driver_table *table, cuda
 	if (!err)
 		err = find_handles(cuda, plan, targets);
 	if (!err)
-		contents = make_contents(plan, targets);
-	if (!err && !contents)
+		table->contents = make_contents(plan, targets);
+	if (!err && !table->contents)
 		err = patch_fault(-ENOMEM, "calloc", 0, "no memory for a table");
 	if (!err)
-		err = fill_device(cuda, table, plan, contents);
+		err = fill_device(cuda, table, plan);
 	if (!err)
 		err = add_updater(cuda, table, graph, plan);
-	free(contents);
 	free(targets);
 	return err;
 }
@@ -666,5 +670,6 @@ void cuda_table_destroy(struct patch_device *device, struct driver_table *table)
 	if (table->on_device)
 		cuda->call.cuMemFree_v2(table->on_device);
 	cuda_unrelax(cuda, CUDA_OK);
+	free(table->contents);
 	free(table);
 }
