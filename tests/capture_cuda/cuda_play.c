@@ -4,6 +4,7 @@
 #include "record/record.h"
 
 #define DEVICE_SYNCHRONIZE 165 /* cudaDeviceSynchronize */
+#define PLAYED_NS	   100 /* duration of each activity */
 
 void play_call(uint32_t correlation)
 {
@@ -12,13 +13,13 @@ void play_call(uint32_t correlation)
 
 struct cupti_kernel play_kernel(uint32_t correlation, const char *name)
 {
-	uint64_t now = model_now();
+	uint64_t now = model_pass(PLAYED_NS);
 
 	return (struct cupti_kernel){
 		.kind = CUPTI_KIND_CONCURRENT_KERNEL,
 		.registersPerThread = 32,
 		.start = now,
-		.end = now + 100,
+		.end = now + PLAYED_NS,
 		.deviceId = DEVICE,
 		.contextId = CONTEXT,
 		.streamId = STREAM,
@@ -41,14 +42,14 @@ struct cupti_kernel play_kernel(uint32_t correlation, const char *name)
 
 struct cupti_memcpy play_copy(uint32_t correlation, uint64_t bytes)
 {
-	uint64_t now = model_now();
+	uint64_t now = model_pass(PLAYED_NS);
 
 	return (struct cupti_memcpy){
 		.kind = CUPTI_KIND_MEMCPY,
 		.copyKind = CUPTI_COPY_H2D,
 		.bytes = bytes,
 		.start = now,
-		.end = now + 100,
+		.end = now + PLAYED_NS,
 		.deviceId = DEVICE,
 		.contextId = CONTEXT,
 		.streamId = STREAM,
@@ -58,14 +59,14 @@ struct cupti_memcpy play_copy(uint32_t correlation, uint64_t bytes)
 
 struct cupti_memset play_fill(uint32_t correlation, uint64_t bytes)
 {
-	uint64_t now = model_now();
+	uint64_t now = model_pass(PLAYED_NS);
 
 	return (struct cupti_memset){
 		.kind = CUPTI_KIND_MEMSET,
 		.value = 0xff,
 		.bytes = bytes,
 		.start = now,
-		.end = now + 100,
+		.end = now + PLAYED_NS,
 		.deviceId = DEVICE,
 		.contextId = CONTEXT,
 		.streamId = STREAM,

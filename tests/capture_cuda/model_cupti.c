@@ -19,6 +19,7 @@ static struct {
 	void *userdata;
 	bool is_asked[DOMAINS][CBIDS]; /* by domain and callback */
 	bool is_all_asked[DOMAINS];    /* callbacks of any number */
+	uint32_t asked_count;	       /* how many of both are true */
 	uint64_t kinds;
 	cupti_buffer_requested *requested;
 	cupti_buffer_completed *completed;
@@ -161,13 +162,10 @@ bool model_is_subscribed(void)
 	return model.callback;
 }
 
+/* Some tests step through this, instruction by instruction. */
 bool model_is_enabled(void)
 {
-	for (uint32_t domain = 0; domain < DOMAINS; domain++)
-		for (uint32_t cbid = 0; cbid < CBIDS; cbid++)
-			if (model_is_asked(domain, cbid))
-				return true;
-	return model.kinds;
+	return model.asked_count || model.kinds;
 }
 
 bool model_is_asked(uint32_t domain, uint32_t cbid)
@@ -175,18 +173,27 @@ bool model_is_asked(uint32_t domain, uint32_t cbid)
 	return model.is_all_asked[domain] || (cbid < CBIDS && model.is_asked[domain][cbid]);
 }
 
+static _Atomic uint64_t last_ns;
+
 uint64_t model_now(void)
 {
-	static _Atomic uint64_t last;
 	struct timespec now;
-	uint64_t ns, before = atomic_load(&last);
+	uint64_t ns, before = atomic_load(&last_ns);
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + MODEL_CLOCK_AHEAD_NS;
 	if (ns <= before)
 		ns = before + 1;
-	atomic_store(&last, ns);
+	atomic_store(&last_ns, ns);
 	return ns;
+}
+
+uint64_t model_pass(uint64_t duration_ns)
+{
+	uint64_t begin = model_now();
+
+	atomic_fetch_add(&last_ns, duration_ns);
+	return begin;
 }
 
 /* ---- CUPTI's side ---- */
@@ -219,7 +226,15 @@ MODEL_EXPORT(cuptiUnsubscribe, (void *subscriber))
 	model.callback = NULL;
 	memset(model.is_asked, 0, sizeof(model.is_asked));
 	memset(model.is_all_asked, 0, sizeof(model.is_all_asked));
+	model.asked_count = 0;
 	return CUPTI_OK;
+}
+
+static void ask(bool *asked, bool enable)
+{
+	if (*asked != enable)
+		model.asked_count += enable ? 1 : -1;
+	*asked = enable;
 }
 
 MODEL_EXPORT(cuptiEnableDomain, (uint32_t enable, void *subscriber, uint32_t domain))
@@ -227,7 +242,7 @@ MODEL_EXPORT(cuptiEnableDomain, (uint32_t enable, void *subscriber, uint32_t dom
 	uint32_t result = enable ? result_of(MODEL_ENABLE_DOMAIN) : CUPTI_OK;
 
 	if (result == CUPTI_OK)
-		model.is_all_asked[domain] = enable;
+		ask(&model.is_all_asked[domain], enable);
 	return result;
 }
 
@@ -237,7 +252,7 @@ MODEL_EXPORT(cuptiEnableCallback,
 	uint32_t result = enable ? result_of(MODEL_ENABLE_CALLBACK) : CUPTI_OK;
 
 	if (result == CUPTI_OK)
-		model.is_asked[domain][cbid] = enable;
+		ask(&model.is_asked[domain][cbid], enable);
 	return result;
 }
 

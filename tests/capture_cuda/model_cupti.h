@@ -99,6 +99,10 @@ bool model_is_asked(uint32_t domain, uint32_t cbid);
 #define MODEL_CLOCK_AHEAD_NS 1000000000000
 uint64_t model_now(void);
 
+/* Returns model_now() and lets DURATION_NS pass: activities that follow each other in a stream do
+ * not overlap, however fast the test is. */
+uint64_t model_pass(uint64_t duration_ns);
+
 /*
  * Makes cuptiGetTimestamp return READ_NS() instead of model_now(); 0 means that CUPTI returns no
  * time. Call before the recording begins.
