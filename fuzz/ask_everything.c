@@ -67,9 +67,14 @@ void ask_everything(const struct trace *trace)
 		if (summary_make(trace, (enum summary_by)by, &table) == 0)
 			summary_release(&table);
 	}
-	if (diff_make(trace, trace, SUMMARY_BY_NODE, &changes) == 0)
-		diff_release(&changes);
-	if (graph_analysis_make(trace, &analysis) == 0) {
+	for (int is_by_replay = 0; is_by_replay <= 1; is_by_replay++) {
+		const struct diff_query query = {.by = SUMMARY_BY_NODE,
+						 .is_by_replay = is_by_replay};
+
+		if (diff_make(trace, trace, &query, &changes) == 0)
+			diff_release(&changes);
+	}
+	if (graph_analysis_make(trace, NULL, &analysis) == 0) {
 		if (graph_overlap_make(trace, &analysis, &overlaps) == 0)
 			free(overlaps);
 		graph_analysis_release(&analysis);

@@ -24,5 +24,5 @@ if [ $# -eq 0 ]; then
 	set -- "${files[@]}"
 fi
 # clang-tidy also counts the warnings of system headers, which it does not print.
-printf '%s\n' "$@" | xargs -P "$jobs" -n 4 clang-tidy-14 -p "$build" --quiet 2>&1 |
+printf '%s\n' "$@" | xargs -P "$jobs" -n 4 clang-tidy-14 --extra-arg=-Wno-unknown-warning-option -p "$build" --quiet 2>&1 |
 	sed -E '/^[0-9]+ warnings? (generated|treated as errors?)\.?$/d'
