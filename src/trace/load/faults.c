@@ -103,11 +103,12 @@ static int name_packets(struct process_load *load, uint32_t on_device)
 		if (row->untimed != RECORD_UNTIMED_ON_DEVICE)
 			continue;
 		named++;
-		err = load_message(load, false,
-				   "on the device, its end was not seen: %s, packet %" PRIu64
-				   " of queue %" PRIu64,
-				   trace_text(trace, trace_work_of(trace, row)->name), row->id,
-				   (uint64_t)trace->queues[row->queue].id);
+		err = load_message(
+			load, false,
+			"on the device, its end was not seen: %s, packet %" PRIu64
+			" of queue %" PRIu64,
+			trace_text(trace, trace_work_of(trace, row)->name), row->id,
+			row->queue == TRACE_NONE ? 0 : (uint64_t)trace->queues[row->queue].id);
 	}
 	if (!err && on_device > named)
 		err = load_message(load, false, "and %" PRIu32 " more", on_device - named);
