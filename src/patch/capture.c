@@ -159,6 +159,21 @@ static int append_match(struct dagpatch_recording *recording, uint32_t node,
 				 match->offset);
 }
 
+/* The eight bytes that hold BYTE in each capture tell a caller what it may be. */
+static int explain_difference(struct dagpatch_recording *recording, uint32_t node, uint32_t byte,
+			      const struct compare_bytes *bytes, const char *why)
+{
+	uint64_t a = 0, b = 0;
+	uint32_t word = byte & ~(uint32_t)7;
+	uint32_t size = bytes->size - word < 8 ? bytes->size - word : 8;
+
+	memcpy(&a, bytes->a + word, size);
+	memcpy(&b, bytes->b + word, size);
+	return recording_fail_at(recording, -EILSEQ, node, public_byte(recording, node, byte),
+				 "the captures differ and %s: 0x%llx and 0x%llx", why,
+				 (unsigned long long)a, (unsigned long long)b);
+}
+
 static int find_relocations(struct dagpatch_recording *recording, uint32_t node,
 			    const struct patch_image *a, const struct patch_image *b,
 			    const struct captures *captures, const struct compare_slots *slots)
@@ -184,11 +199,11 @@ static int find_relocations(struct dagpatch_recording *recording, uint32_t node,
 					       "the captures differ in what is no address");
 			return 0;
 		case COMPARE_UNEXPLAINED:
-			return explain(recording, -EILSEQ, node, match.byte,
-				       "the captures differ and no slot explains it");
+			return explain_difference(recording, node, match.byte, &bytes,
+						  "no slot explains it");
 		case COMPARE_AMBIGUOUS:
-			return explain(recording, -EILSEQ, node, match.byte,
-				       "the captures differ and several slots explain it");
+			return explain_difference(recording, node, match.byte, &bytes,
+						  "several slots explain it");
 		case COMPARE_MATCH:
 			err = append_match(recording, node, a, captures, &match);
 			if (err < 0)
