@@ -641,7 +641,7 @@ int dagpatch_add_conditional(struct dagpatch_recording *recording,
  * runs on the thread that makes the call, and only during that call:
  *
  *	call			patched work		with DAGPATCH_RECAPTURE
- *	dagpatch_add_captured	2 times; 6 with		never
+ *	dagpatch_add_captured	2 times; 6 to 32 with	never
  *				DAGPATCH_LEAVE_UNSTABLE
  *	dagpatch_apply,		never; once with	once for each place of the work
  *	dagpatch_launch		options.verify		that must be captured, see below
@@ -675,9 +675,10 @@ enum {
 	/* The work is captured twice more at each set of addresses. Words of 4 bytes in kernels'
 	 * arguments that differ even at equal addresses (such as padding of structs that is never
 	 * written) have nothing to do with the slots: they keep the value of the first capture. An
-	 * address that shares such a word is patched all the same. Use it only if these words are
-	 * known not to be addresses of objects that are newly made for each capture and hold the
-	 * slots' addresses themselves. */
+	 * address that shares such a word is patched all the same. If a word is equal at equal
+	 * addresses, and no slot explains it, this may be chance: there are twice as many captures,
+	 * and again, up to 32. Use it only if these words are known not to be addresses of objects
+	 * that are newly made for each capture and hold the slots' addresses themselves. */
 	DAGPATCH_LEAVE_UNSTABLE = 2,
 };
 
@@ -799,7 +800,7 @@ struct dagpatch_adoption {
 	void *const *addresses[2];
 	void *other_graph; /* the same work at addresses[1]; only read; NULL: see declared */
 	/* Further captures of the same work, alternately at addresses[0] and addresses[1]: see
-	 * DAGPATCH_LEAVE_UNSTABLE. At most 6, only with other_graph; only read. */
+	 * DAGPATCH_LEAVE_UNSTABLE. At most 30, only with other_graph; only read. */
 	void *const *further_graphs;
 	uint32_t further_graph_count;
 	/* Must agree with the addresses in GRAPH. Either this or other_graph. */

@@ -20,7 +20,7 @@
 #include "patch/slot_add.h"
 #include "patch/work.h"
 
-/* With DAGPATCH_LEAVE_UNSTABLE: three captures at each set of addresses. */
+/* With DAGPATCH_LEAVE_UNSTABLE: captures before the first comparison. */
 #define UNSTABLE_CAPTURES 6
 _Static_assert(UNSTABLE_CAPTURES <= CAPTURES_MOST, "they have a place");
 
@@ -573,12 +573,59 @@ static int check_capture(struct dagpatch_recording *recording,
 	return slots_check(recording, capture->slots, capture->slot_count, "a capture");
 }
 
-/* The first graph that it captures becomes the work's and is kept. */
+/* The place of a capture among the captures, which are alternately at the two sets of addresses.
+ * The two of a pair take turns as in the sequence of Thue and Morse, so that a word that changes at
+ * regular intervals does not go with the set. */
+static uint32_t capture_index(uint32_t number)
+{
+	return number ^ (uint32_t)__builtin_parity(number / 2);
+}
+
+/* Captures until there are COUNT. */
+static int capture_further(struct dagpatch_recording *recording,
+			   const struct dagpatch_capture *capture, struct captures *captures,
+			   uint32_t count)
+{
+	int err = 0;
+
+	for (uint32_t i = captures->count; err == 0 && i < count; i++) {
+		uint32_t index = capture_index(i);
+
+		err = capture_graph(recording, capture->record, capture->user,
+				    captures->addresses[index % 2], &captures->graphs[index]);
+	}
+	captures->count = count;
+	return err;
+}
+
+/* Compares the captures. A word that was never written may go with the set of addresses by chance:
+ * then more captures tell. */
+static int append_compared(struct dagpatch_recording *recording,
+			   const struct dagpatch_capture *capture, struct captures *captures,
+			   uint32_t node)
+{
+	struct mark mark = recording_mark(recording);
+	int err = capture_append(recording, captures, &(struct capture_place){node, 1});
+
+	while (err == -EILSEQ && (capture->flags & DAGPATCH_LEAVE_UNSTABLE) &&
+	       captures->count < CAPTURES_MOST) {
+		uint32_t twice = 2 * captures->count;
+
+		recording_rewind(recording, &mark);
+		err = capture_further(recording, capture, captures,
+				      twice < CAPTURES_MOST ? twice : CAPTURES_MOST);
+		if (err == 0)
+			err = capture_append(recording, captures, &(struct capture_place){node, 1});
+	}
+	return err;
+}
+
+/* The first graph becomes the work's and is kept. */
 static int capture_in_turn(struct dagpatch_recording *recording,
 			   const struct dagpatch_capture *capture, void *const *const addresses[2],
 			   uint32_t node)
 {
-	uint32_t wanted = capture->flags & DAGPATCH_LEAVE_UNSTABLE ? UNSTABLE_CAPTURES : 2;
+	bool is_unstable = capture->flags & DAGPATCH_LEAVE_UNSTABLE;
 	struct captures captures = {
 		.slots = capture->slots,
 		.slot_count = capture->slot_count,
@@ -589,24 +636,24 @@ static int capture_in_turn(struct dagpatch_recording *recording,
 		.record = capture->record,
 		.user = capture->user,
 		.slot_count = capture->slot_count,
-		.is_unstable = capture->flags & DAGPATCH_LEAVE_UNSTABLE,
+		.is_unstable = is_unstable,
 	};
-	int err = 0;
+	int err = capture_further(recording, capture, &captures, 1);
 
-	for (uint32_t i = 0; err == 0 && i < wanted; i++) {
-		err = capture_graph(recording, capture->record, capture->user, addresses[i % 2],
-				    &captures.graphs[i]);
-		captures.count += err == 0;
-		work.graph = captures.graphs[0];
-		if (err == 0 && i == 0)
-			err = work_place(recording, node, &work, capture->slots);
-		if (err == 0 && i == 0)
-			err = attributes_find(recording, work.graph, NULL);
-	}
+	work.graph = captures.graphs[0];
 	if (err == 0)
-		err = capture_append(recording, &captures, &(struct capture_place){node, 1});
+		err = work_place(recording, node, &work, capture->slots);
+	if (err == 0)
+		err = attributes_find(recording, work.graph, NULL);
+	if (err == 0)
+		err = capture_further(recording, capture, &captures,
+				      is_unstable ? UNSTABLE_CAPTURES : 2);
+	if (err == 0)
+		err = append_compared(recording, capture, &captures, node);
 	for (uint32_t i = 1; i < captures.count; i++)
-		recording->device->driver->graph_destroy(recording->device, captures.graphs[i]);
+		if (captures.graphs[i])
+			recording->device->driver->graph_destroy(recording->device,
+								 captures.graphs[i]);
 	return err;
 }
 

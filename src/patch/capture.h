@@ -12,7 +12,7 @@ int capture_graph(struct dagpatch_recording *recording, dagpatch_capture_fn reco
 		  void *const *addresses, struct driver_graph **ret_graph);
 
 /* Captures of the same work, to be compared. At most CAPTURES_MOST. */
-#define CAPTURES_MOST 8
+#define CAPTURES_MOST 32
 struct captures {
 	struct driver_graph *graphs[CAPTURES_MOST]; /* alternately at ADDRESSES[0] and [1] */
 	uint32_t count; /* 1: no relocations are searched; more than 2: to find unstable words */

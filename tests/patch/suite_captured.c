@@ -392,13 +392,17 @@ static void unexplained_difference_is_an_error(void **state)
 	OK(recording, dagpatch_add_empty(recording, NULL, NULL));
 }
 
-/* The value of an uninitialised hole in a struct in each capture. In some rows one byte is equal
- * by chance at the first addresses; in others the whole word is, but not at the second. */
+/* The value of an uninitialised hole in a struct in each capture. The captures come at the
+ * addresses A, B, B, A, B, A, A, B, B, A, A, B. In some rows one byte is equal by chance at A; in
+ * others the whole word is, but not at B; in the last one the word goes with the addresses in the
+ * first six captures. */
+#define HOLES 12
 static const uint32_t *hole;
-static const uint32_t holes[][6] = {
+static const uint32_t holes[][HOLES] = {
 	{1, 2, 3, 4, 5, 6},
-	{0x11110001, 0x22220002, 0x33330001, 0x22220002, 0x11110001, 0x22220002},
-	{7, 9, 7, 9, 7, 5},
+	{0x11110001, 0x22220002, 0x22220002, 0x33330001, 0x22220002, 0x11110001},
+	{7, 9, 9, 7, 5, 7},
+	{7, 9, 9, 7, 9, 7, 9, 9, 7, 7, 9, 7},
 };
 
 static int record_hole(struct work *work, void *stream, void *const *addresses)
@@ -406,7 +410,7 @@ static int record_hole(struct work *work, void *stream, void *const *addresses)
 	struct bed_struct by_value = {.dst = addresses[0],
 				      .scalar = 6,
 				      .count = WORDS,
-				      .unused = hole[(work->calls - 1) % 6],
+				      .unused = hole[(work->calls - 1) % HOLES],
 				      .src = addresses[1]};
 
 	return launch(stream, BED_STRUCT, (void *[]){&by_value});
@@ -453,6 +457,43 @@ static void unstable_words_stay_when_asked_for(void **state)
 		hole = holes[i];
 		leave_hole(*state, "byte 2"); /* byte 20 or byte 22 */
 	}
+}
+
+static int record_with_set(struct work *work, void *stream, void *const *addresses)
+{
+	struct bed_struct by_value = {.dst = addresses[0],
+				      .scalar = 6,
+				      .count = WORDS,
+				      .unused = addresses[0] == work->fixed ? 7 : 9,
+				      .src = addresses[1]};
+
+	return launch(stream, BED_STRUCT, (void *[]){&by_value});
+}
+
+/* A word that goes with the addresses in all captures may depend on them. */
+static void word_that_goes_with_the_set_is_an_error(void **state)
+{
+	struct scene *scene = *state;
+	uint32_t *at[4] = {buffer(0), buffer(0), buffer(0), buffer(0)}, slots[2];
+	struct work work = {.record = record_with_set, .fixed = at[0]};
+	struct dagpatch_capture capture = {
+		.size = sizeof(capture),
+		.record = record_work,
+		.user = &work,
+		.slots = slots,
+		.slot_count = 2,
+		.flags = DAGPATCH_LEAVE_UNSTABLE,
+		.addresses = {(void *[]){at[0], at[1]}, (void *[]){at[3], at[2]}},
+	};
+
+	slots[0] = slot(scene->recording, "dst");
+	slots[1] = slot(scene->recording, "src");
+	scene_failed(scene->recording,
+		     dagpatch_add_captured(scene->recording, &capture, NULL, NULL), -EILSEQ,
+		     "no slot explains it: 0x700000040 and 0x900000040");
+	assert_int_equal(work.calls, 32);
+	for (uint32_t i = 0; i < 4; i++)
+		suite_bed->free(at[i]);
 }
 
 static int record_more_each_time(struct work *work, void *stream, void *const *addresses)
@@ -663,6 +704,7 @@ int suite_captured(void)
 		SCENE(copy_2d_stays_2d),
 		SCENE(unexplained_difference_is_an_error),
 		SCENE(unstable_words_stay_when_asked_for),
+		SCENE(word_that_goes_with_the_set_is_an_error),
 		SCENE(another_shape_is_an_error),
 		SCENE(another_kernel_is_an_error),
 		SCENE(failing_callback_is_reported),

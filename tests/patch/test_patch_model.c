@@ -437,7 +437,7 @@ static void another_order_is_an_error(void **state)
 						      .user = &calls, .slots = &to, .slot_count = 1,
 						      .flags = DAGPATCH_LEAVE_UNSTABLE),
 				      NULL, NULL),
-		-EILSEQ, "capture 3 have other dependencies");
+		-EILSEQ, "capture 4 have other dependencies");
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
 }

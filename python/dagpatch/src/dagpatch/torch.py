@@ -21,6 +21,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional, Sequence, Union
 
 from ._abi import Strategy
+from ._library import Mismatch
 from .context import Context
 from .nodes import Declared
 from .recording import Recording
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     import torch
 
 Slots = Union[Mapping[str, Any], Sequence[Any]]
+
+_CAPTURES_MOST = 32
 
 # Of torch.device's index: one context serves all graphs of a device.
 _contexts: dict[tuple[str, int], Context] = {}
@@ -142,7 +145,7 @@ def adopt(
     """Makes the tensors SLOTS that GRAPH was captured with (by name, or in an order) exchangeable.
 
     Which bytes of the graph are their addresses is told by OTHER, the same work captured with
-    other_slots and in the memory pool of GRAPH, or is declared. FURTHER_GRAPHS: up to six further
+    other_slots and in the memory pool of GRAPH, or is declared. FURTHER_GRAPHS: up to 30 further
     captures, in turn with slots and other_slots, where kernels' parameters have holes that nobody
     fills (PyTorch's reductions). capture() does all that. GRAPH was made with keep_graph=True; the
     others are only read and may be dropped afterwards.
@@ -187,15 +190,16 @@ def capture(
     context: Optional[Context] = None,
     **options: Any,
 ) -> Adopted:
-    """Captures WORK(*tensors) and adopts it. It is called captures + 1 times (captures is 2 to 8
+    """Captures WORK(*tensors) and adopts it. It is called captures + 1 times (captures is 2 to 32
     and even), never run: run it before, so that libraries have loaded what they need, and have it
-    leave no tensor behind that it made.
+    leave no tensor behind that it made. If the captures differ where no slot explains it, there
+    are twice as many, and again, up to 32: what nobody writes may go with the tensors by chance.
 
     OPTIONS are those of torch.cuda.graph (stream, pool, capture_error_mode)."""
     import torch
 
-    if captures % 2 or not 2 <= captures <= 8:
-        raise ValueError("captures: 2, 4, 6 or 8")
+    if captures % 2 or not 2 <= captures <= _CAPTURES_MOST:
+        raise ValueError("captures: an even number from 2 to 32")
     tensors = _tensors(slots)
     # In another order: a slot that lies behind another one both times could not be told from that
     # one's end.
@@ -207,18 +211,39 @@ def capture(
             work(*at)
         return graph
 
-    # Kernels' structs have holes, in which PyTorch leaves what was on the stack, addresses of
-    # tensor objects, too. Each capture has objects of its own, and the two sets come in changing
-    # order, so that nothing but the slots goes with the set.
-    objects = [[tensor.detach() for tensor in at] for at in (tensors, others) * (captures // 2)]
-    order = sorted(range(captures), key=lambda i: (i // 2, (i + i // 2) % 2))
     # The pool grows during the first capture; later ones find it as the one before has left it.
     first = captured([tensor.detach() for tensor in tensors])
-    made = {i: captured(objects[i], pool=first.pool()) for i in order}
-    graphs = [made[i] for i in range(captures)]
-    return adopt(
-        graphs[0], slots, other=graphs[1], other_slots=others, further_graphs=graphs[2:], context=context
-    )
+    # Kernels' structs have holes, in which PyTorch leaves what was on the stack, addresses of
+    # tensor objects, too. Each capture has objects of its own, which live until the end.
+    objects: list[list[Any]] = []
+    graphs: list[Any] = []
+    while True:
+        made = {}
+        for number in range(len(graphs), captures):
+            index = _capture_index(number)
+            objects.append([tensor.detach() for tensor in (others if index % 2 else tensors)])
+            made[index] = captured(objects[-1], pool=first.pool())
+        graphs += [made[index] for index in sorted(made)]
+        try:
+            return adopt(
+                graphs[0],
+                slots,
+                other=graphs[1],
+                other_slots=others,
+                further_graphs=graphs[2:],
+                context=context,
+            )
+        except Mismatch:
+            if captures == _CAPTURES_MOST:
+                raise
+        captures = min(2 * captures, _CAPTURES_MOST)
+
+
+def _capture_index(number: int) -> int:
+    """The place of a capture among the graphs, which are in turn with the tensors and the others.
+    The two of a pair take turns as in the sequence of Thue and Morse, so that what changes at
+    regular intervals does not go with the tensors."""
+    return number ^ (bin(number // 2).count("1") & 1)
 
 
 def _instantiate(graph: Any) -> None:
