@@ -187,6 +187,26 @@ static void stats_are_kept(void **state)
 	trace_close(trace);
 }
 
+/* The first event's details are a number in the end, so that it is no kernel. */
+static void the_last_of_several_equal_stats_counts(void **state)
+{
+	struct maker maker = {0};
+	struct trace *trace;
+
+	put_gpu(&maker);
+	maker_event(&maker, "gemm", 1000, 1000,
+		    STATS(U64("correlation_id", 7), REF("kernel_details", DETAILS),
+			  U64("kernel_details", 0xffffff)));
+	maker_event(&maker, "axpy", 2000, 1000,
+		    STATS(U64("correlation_id", 8), U64("kernel_details", 0xffffff),
+			  REF("kernel_details", DETAILS)));
+	trace = open_made(&maker);
+	assert_int_equal(trace->activities_count, 1);
+	assert_int_equal(trace->activities[0].cid, 8);
+	assert_int_equal(trace_work_of(trace, &trace->activities[0])->workgroup[0], 128);
+	trace_close(trace);
+}
+
 /* Before XLA's post-processing API calls are on planes of their own. */
 static void raw_planes(void **state)
 {
@@ -779,6 +799,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kernel_and_its_call),
 		cmocka_unit_test(stats_are_kept),
+		cmocka_unit_test(the_last_of_several_equal_stats_counts),
 		cmocka_unit_test(raw_planes),
 		cmocka_unit_test(copies_and_memsets),
 		cmocka_unit_test(details_of_rocm),

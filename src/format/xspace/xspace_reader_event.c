@@ -83,16 +83,21 @@ static int keep_attribute(struct xread_load *load, struct xread_event *event,
 	return 0;
 }
 
-/* Notes the value of a stat that the reader understands. A double is never such a value. */
+/* Notes the value of a stat that the reader understands. A double is never such a value. If an
+ * event states a stat several times, the last value counts. */
 static void know_value(struct xread_event *event, enum xspace_stat known,
 		       const struct trace_scope_attribute *attribute)
 {
+	const uint64_t bit = UINT64_C(1) << known;
+
 	if (attribute->kind == RECORD_ATTRIBUTE_TEXT) {
 		event->stat[known].text = attribute->value.text;
-		event->texts |= UINT64_C(1) << known;
+		event->texts |= bit;
+		event->numbers &= ~bit;
 	} else if (attribute->kind != RECORD_ATTRIBUTE_DOUBLE) {
 		event->stat[known].number = attribute->value.uint64;
-		event->numbers |= UINT64_C(1) << known;
+		event->numbers |= bit;
+		event->texts &= ~bit;
 	}
 }
 
