@@ -182,7 +182,7 @@ static bool is_type(struct slice argument)
 /* Whether the argument is a class that says what the kernel does, and no type of data. */
 static bool is_functor(struct slice argument)
 {
-	char last = argument.length ? argument.text[argument.length - 1] : ' ';
+	int last = argument.length ? argument.text[argument.length - 1] : ' ';
 
 	return is_type(argument) && !is_builtin(argument) && !begins_with(argument, "std::") &&
 	       !begins_with(argument, "c10::") && last != '*' && last != '&';

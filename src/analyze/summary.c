@@ -469,14 +469,15 @@ int summary_make_by_part(const struct trace *trace, enum summary_by by,
 			 const struct summary_parts *parts, struct summary_table *ret_table)
 {
 	struct making making = {.trace = trace, .parts = parts};
-	struct summary_table table;
+	struct summary_table table = {0};
 	int err = by == SUMMARY_BY_SCOPE ? number_paths(&making) : 0, spread_err;
 
 	if (err == 0)
 		err = by == SUMMARY_BY_API ? group_calls(&making) : group_activities(&making, by);
 	if (err == 0 && by == SUMMARY_BY_KERNEL && !parts)
 		err = find_occupancy(&making);
-	table = (struct summary_table){.rows = making.rows, .count = making.rows_count};
+	table.rows = making.rows;
+	table.count = making.rows ? making.rows_count : 0;
 	spread_err = spread_finish(&making.spread, table.rows ? &table.rows->tally : NULL,
 				   sizeof(*table.rows), table.count);
 	err = err ? err : spread_err;

@@ -469,6 +469,7 @@ static void index_rows(struct writer *writer, const struct window_rows *list, bo
 	}
 }
 
+/* NOLINTNEXTLINE(readability-function-size): each PUT_COLUMN is many statements */
 static void put_window(struct json *json, struct writer *writer, uint32_t number)
 {
 	const struct report_window *window = &writer->windows->rows[number];

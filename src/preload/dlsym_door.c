@@ -12,7 +12,8 @@ void *door_dlsym(void *handle, const char *name)
 
 	/* All doors begin so; most names that programs ask for do not. */
 	if (!found || !name ||
-	    (strncmp(name, "cu", 2) && strncmp(name, "hip", 3) && strncmp(name, "__hip", 5)))
+	    (strncmp(name, "cu", 2) != 0 && strncmp(name, "hip", 3) != 0 &&
+	     strncmp(name, "__hip", 5) != 0))
 		return found;
 	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
 		found = door_wrap(libraries[i], name, found);

@@ -32,13 +32,14 @@ void *door_dlsym_inner(void *handle, const char *name)
 static bool is_inside(struct door_library *library, const void *address)
 {
 	void *none = NULL;
-	const char *slash;
+	const char *slash, *file;
 	Dl_info info;
 
 	if (!dladdr(address, &info) || !info.dli_fname)
 		return false;
 	slash = strrchr(info.dli_fname, '/');
-	if (strncmp(slash ? slash + 1 : info.dli_fname, library->prefix, strlen(library->prefix)))
+	file = slash ? slash + 1 : info.dli_fname;
+	if (strncmp(file, library->prefix, strlen(library->prefix)) != 0)
 		return false;
 	return atomic_compare_exchange_strong(&library->base, &none, info.dli_fbase) ||
 	       none == info.dli_fbase;
@@ -58,7 +59,7 @@ static int find_loaded(struct dl_phdr_info *info, size_t size, void *user)
 	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
 	const char *prefix = search->library->prefix;
 
-	if (!slash || strncmp(slash + 1, prefix, strlen(prefix)) ||
+	if (!slash || strncmp(slash + 1, prefix, strlen(prefix)) != 0 ||
 	    strlen(info->dlpi_name) >= sizeof(search->path) || search->skip-- > 0)
 		return 0;
 	strcpy(search->path, info->dlpi_name);

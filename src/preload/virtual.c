@@ -60,7 +60,7 @@ static bool read_nodes(struct virtual *v)
 	void **nodes = is_read ? calloc(2 * count, sizeof(*nodes)) : NULL;
 
 	v->nodes = nodes ? calloc(count, sizeof(*v->nodes)) : NULL;
-	v->moving_of_cell = malloc(count * CELL_KINDS * sizeof(*v->moving_of_cell));
+	v->moving_of_cell = nodes ? malloc(count * CELL_KINDS * sizeof(*v->moving_of_cell)) : NULL;
 	is_read = v->nodes && v->moving_of_cell &&
 		  v->vendor->graph_nodes(v->graph, nodes, &count) == 0 &&
 		  v->vendor->graph_nodes(v->clone, nodes + count, &copy_count) == 0 &&

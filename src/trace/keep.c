@@ -98,20 +98,25 @@ static void keep_calls(struct trace *trace, const uint32_t *calls)
 		(trace)->name##_count = kept;                                                      \
 	} while (0)
 
-static void keep_rows_of_calls(struct trace *trace, const struct renumbering *numbers)
+/* Points the waits at the new numbers of their records. */
+static void renumber_producers(struct trace *trace, const uint32_t *records)
 {
 	for (uint32_t i = 0; i < trace->waits_count; i++) {
 		struct trace_wait *wait = &trace->waits[i];
-		uint32_t producer = renumber(numbers->records, wait->producer);
+		uint32_t producer = renumber(records, wait->producer);
 
 		if (producer == TRACE_NONE && wait->producer != TRACE_NONE)
 			wait->known = TRACE_KNOWN_NOT;
 		wait->producer = producer;
 	}
-	KEEP_ROWS(trace, barriers, numbers->calls);
-	KEEP_ROWS(trace, event_records, numbers->calls);
-	KEEP_ROWS(trace, waits, numbers->calls);
-	KEEP_ROWS(trace, memory_operations, numbers->calls);
+}
+
+static void keep_rows_of_calls(struct trace *trace, const uint32_t *calls)
+{
+	KEEP_ROWS(trace, barriers, calls);
+	KEEP_ROWS(trace, event_records, calls);
+	KEEP_ROWS(trace, waits, calls);
+	KEEP_ROWS(trace, memory_operations, calls);
 }
 
 int trace_keep(struct trace *trace, const bool *activities, const bool *calls)
@@ -127,7 +132,8 @@ int trace_keep(struct trace *trace, const bool *activities, const bool *calls)
 		number_records(trace, numbers.calls, numbers.records);
 		keep_activities(trace, activities, numbers.calls);
 		keep_calls(trace, numbers.calls);
-		keep_rows_of_calls(trace, &numbers);
+		renumber_producers(trace, numbers.records);
+		keep_rows_of_calls(trace, numbers.calls);
 	}
 	free(numbers.calls);
 	free(numbers.records);

@@ -62,6 +62,7 @@ static uint32_t find(struct annotations *annotations, uint32_t scope, uint32_t l
 	uint32_t last = annotations->last[list];
 	int64_t row;
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): last is 0 if the table is empty */
 	if (last && annotations->table[last - 1].scope == scope)
 		return last;
 	row = find_row(annotations, scope, list);
