@@ -104,6 +104,13 @@ DAGTAP_SOFTGPU_API int softgpu_clock_step(uint64_t ns);
 /* Lets the clock run again, from the held time. Does nothing when the clock is not held. */
 DAGTAP_SOFTGPU_API void softgpu_clock_release(void);
 
+/* With the key "schedule": says that the calling thread waits for the device in a way that the
+ * device does not see, for example by reading memory in a loop. The device considers the program
+ * idle until it submits work or changes a signal, without the 20 ms that it waits otherwise. May be
+ * called by any thread of the program, each time round the loop, but not by a host function. Cost:
+ * a lock; one load without a schedule. */
+DAGTAP_SOFTGPU_API void softgpu_program_waits(void);
+
 /* Checks a configuration string ("gfx90a,gpus=2,kernel_ns=5000") without applying it: the device
  * itself reads DAGTAP_SOFTGPU. Returns 0, or -EINVAL. In the latter case RET_MESSAGE, unless NULL,
  * receives one line that tells the cause, NUL-terminated and cut to MESSAGE_BYTES; a NULL STRING is

@@ -40,6 +40,14 @@ void softgpu_take_release(void)
 		schedule_resume();
 }
 
+/* ---- the schedule ---- */
+
+void softgpu_program_waits(void)
+{
+	if (schedule_is_on())
+		schedule_host_polls();
+}
+
 /* ---- the clock ---- */
 
 /* The page of the clock when DAGTAP_CLOCK names no file. */

@@ -318,6 +318,16 @@ void schedule_host_acts(void)
 	unlock_schedule();
 }
 
+void schedule_host_polls(void)
+{
+	lock_schedule();
+	if (schedule.quiet_acts != schedule.acts) {
+		schedule.quiet_acts = schedule.acts;
+		give_turn();
+	}
+	unlock_schedule();
+}
+
 void schedule_host_waits(struct schedule_host_wait *wait)
 {
 	lock_schedule();

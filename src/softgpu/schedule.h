@@ -11,12 +11,13 @@
  * run too early or too late is among the candidates. Then one turn at a time is given, until the
  * program acts again.
  *
- * The program is considered idle when one of its threads waits for a signal, or when it has called
- * no function of this library for 20 ms, for instance because it polls memory or sleeps. A callback
- * needs only 1 ms without a call, because HIP 5.2.3 polls for what its callbacks change. A turn
- * that takes more than a second may be a kernel that waits for another kernel; other parties get
- * turns meanwhile. The same seed gives the same order as long as none of these times matters and
- * one thread of the program submits. Every order is one that real hardware may choose.
+ * The program is considered idle when one of its threads waits for a signal, when it says so
+ * (softgpu_program_waits), or when it has called no function of this library for 20 ms, for
+ * instance because it polls memory or sleeps. A callback needs only 1 ms without a call, because
+ * HIP 5.2.3 polls for what its callbacks change. A turn that takes more than a second may be a
+ * kernel that waits for another kernel; other parties get turns meanwhile. The same seed gives the
+ * same order as long as none of these times matters and one thread of the program submits. Every
+ * order is one that real hardware may choose.
  *
  * Threading: any thread may call these functions, but the functions with a party are called by the
  * party's thread only. The thread that starts it calls schedule_join, and schedule_leave if it
@@ -76,6 +77,9 @@ void schedule_resume(void);
 
 /* Notes that the program has submitted work or changed a signal. */
 void schedule_host_acts(void);
+
+/* Notes that the program waits for the device, until it acts: softgpu_program_waits. */
+void schedule_host_polls(void);
 
 /* A wait for a signal by a thread of the program. The struct belongs to that thread, which sets the
  * first four fields. */

@@ -1,8 +1,11 @@
 /* The bed on HIP (bed.h). hiprtc compiles the kernels when the bed is opened; the software GPU
  * runs the host functions of the same names. */
+#include <dlfcn.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <hsa/hsa.h>
 
@@ -45,6 +48,24 @@ static const struct example_kernel kernels[BED_KERNELS] = {
 	[BED_STRUCT] = {"bed_struct"}, [BED_PACKED] = {"bed_packed"},
 	[BED_HOLD] = {"bed_hold"},     [BED_COUNT_DOWN] = {"bed_count_down"},
 };
+
+/* ---- waits ---- */
+
+/* The C library's function. HIP 5.2.3 polls in a loop with it for what its callbacks change. The
+ * schedule would find out by the time that passes; host functions and the device's threads call it
+ * too, but the suite's waits are in its main thread. */
+EXPORT int sched_yield(void)
+{
+	static void (*program_waits)(void);
+
+	if (getpid() == gettid()) {
+		if (!program_waits)
+			*(void **)&program_waits = dlsym(RTLD_DEFAULT, "softgpu_program_waits");
+		if (program_waits)
+			program_waits();
+	}
+	return (int)syscall(SYS_sched_yield);
+}
 
 /* ---- the kernels as host functions ---- */
 

@@ -4,10 +4,15 @@
  * it ran. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -167,6 +172,39 @@ static int print_orders(const char *seed)
 	return 0;
 }
 
+/* ---- the process that polls ---- */
+
+static _Atomic bool clock_stands_still;
+
+/* The C library's function, with which the schedule finds out that the program is idle. */
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *ret_time)
+{
+	if (!clock_stands_still)
+		return (int)syscall(SYS_clock_gettime, clock, ret_time);
+	*ret_time = (struct timespec){.tv_sec = 1};
+	return 0;
+}
+
+/* Ends only if the device takes the kernel while no time passes. */
+static int poll_without_time(void)
+{
+	struct round round = {0};
+	char letters[KERNELS];
+
+	aql_open("gfx906,schedule=1", &aql);
+	assert_int_equal(softgpu_kernel_register("count", record), 0);
+	round.queues[0] = aql_queue(&aql, 64);
+	round.kernargs = machine_allocate(aql.machine.kernarg, 4096);
+	round.done = aql_signal(1);
+	set_letters(letters, round.kernargs, 'a');
+	clock_stands_still = true;
+	submit(&round, 0, 0, AQL_BARRIER, round.done);
+	while (hsa_signal_load_scacquire(round.done) != 0)
+		softgpu_program_waits();
+	clock_stands_still = false;
+	return ran_count == 1 ? 0 : 1;
+}
+
 /* ---- the test ---- */
 
 static const char *self;
@@ -296,6 +334,14 @@ static void a_seed_is_an_order(void **state)
 	}
 }
 
+static void a_program_that_polls_can_say_so(void **state)
+{
+	char command[TEXT];
+
+	snprintf(command, sizeof(command), "'%s' polls", self);
+	assert_int_equal(system(command), 0);
+}
+
 static int read_all(void **state)
 {
 	for (uint32_t i = 0; i < SEEDS; i++)
@@ -312,10 +358,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_dependency_is_kept),
 		cmocka_unit_test(a_copy_may_come_too_late),
 		cmocka_unit_test(a_seed_is_an_order),
+		cmocka_unit_test(a_program_that_polls_can_say_so),
 	};
 
 	self = argv[0];
 	if (argc > 1)
-		return print_orders(argv[1]);
+		return strcmp(argv[1], "polls") ? print_orders(argv[1]) : poll_without_time();
 	return cmocka_run_group_tests(tests, read_all, NULL);
 }
