@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "capture/hip/handle_map.h"
+#include "capture/handle_map.h"
 
 static void put_get_take(void **state)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "capture/capture_session.h"
-#include "capture/hip/handle_map.h"
+#include "capture/handle_map.h"
 
 struct function {
 	/* Of the same fat binary; NULL: the last one, or from hipModuleGetFunction. */

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "capture/capture_session.h"
+#include "capture/handle_map.h"
 #include "capture/hip/function.h"
 #include "capture/hip/graph_copy.h"
 #include "capture/hip/graph_describe.h"
 #include "capture/hip/graph_template.h"
-#include "capture/hip/handle_map.h"
 #include "capture/hip/hip_functions.h"
 #include "capture/hip/paced.h"
 #include "vendor/hip_types.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "capture/capture_session.h"
-#include "capture/hip/handle_map.h"
+#include "capture/handle_map.h"
 #include "capture/hip/hip_functions.h"
 #include "capture/hip/runtime_graph.h"
 #include "capture/scope.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "capture/capture_session.h"
+#include "capture/handle_map.h"
 #include "capture/hip/graph_node.h"
-#include "capture/hip/handle_map.h"
 #include "capture/hip/hip_runtime.h"
 #include "vendor/hip_types.h"
 

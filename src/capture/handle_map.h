@@ -4,8 +4,8 @@
  * put and take lock. A thread that looks up a handle while another thread removes it gets the
  * old value or none. Tables that were replaced by larger ones are kept, since a reader may still
  * use them; together they take less than twice the memory of the newest one. */
-#ifndef DAGTAP_CAPTURE_HIP_HANDLE_MAP_H
-#define DAGTAP_CAPTURE_HIP_HANDLE_MAP_H
+#ifndef DAGTAP_CAPTURE_HANDLE_MAP_H
+#define DAGTAP_CAPTURE_HANDLE_MAP_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* A hash table of handles with open addressing, which readers use without a lock; see
  * handle_map.h. */
-#include "capture/hip/handle_map.h"
+#include "capture/handle_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
