@@ -238,10 +238,10 @@ static const struct ingest_stage stages[] = {
 	 "update notes, graph input, cuda nodes, calls, activities, works, graphs, nodes, execs, "
 	 "launches",
 	 "nodes of activities, switches", naming_load},
-	{"hip events",
+	{"call events",
 	 "event notes, graph input, apis, calls, streams of calls, activities, graphs, nodes, "
 	 "execs, launches",
-	 "events, event records, waits", hip_events_load},
+	 "events, event records, waits", call_events_load},
 	{"cuda events",
 	 "records, cuda clock, outer calls, captured calls, threads, agents, streams, calls, "
 	 "graph input, graphs, nodes, execs, launches",

@@ -40,7 +40,7 @@ void process_load_release(struct process_load *load)
 	call_notes_release(&load->call_notes);
 	work_table_release(&load->works);
 	graph_input_release(&load->graph_input);
-	free(load->hip_events.rows);
+	free(load->call_events.rows);
 	free(load->updates.rows);
 	switches_release(&load->switches);
 	cuda_load_release(&load->cuda);

@@ -15,8 +15,8 @@
 #include "base/idset.h"
 #include "base/strtab.h"
 #include "record/record.h"
+#include "trace/graph/call_events.h"
 #include "trace/graph/graph_input.h"
-#include "trace/graph/hip_events.h"
 #include "trace/graph/switches.h"
 #include "trace/graph/updates.h"
 #include "trace/load/cuda_load.h"
@@ -104,13 +104,13 @@ struct process_load {
 	uint32_t clock_count;
 	struct load_kernel *kernels; /* ordered by kernel id; from catalog_load on */
 	uint32_t kernel_count;
-	struct submissions packets;	   /* by packet_key(); from submissions_load on */
-	struct submissions copies;	   /* by copy id; the same */
-	struct graph_input graph_input;	   /* from graph_records_load on */
-	struct expect_graph *expects;	   /* by graph, from first.graphs; from graphs_load on */
-	struct hip_event_notes hip_events; /* from calls_load to hip_events_load */
-	struct update_notes updates;	   /* from calls_load to naming_load */
-	struct switches switches;	   /* from naming_load on */
+	struct submissions packets;	     /* by packet_key(); from submissions_load on */
+	struct submissions copies;	     /* by copy id; the same */
+	struct graph_input graph_input;	     /* from graph_records_load on */
+	struct expect_graph *expects;	     /* by graph, from first.graphs; from graphs_load on */
+	struct call_event_notes call_events; /* from calls_load to call_events_load */
+	struct update_notes updates;	     /* from calls_load to naming_load */
+	struct switches switches;	     /* from naming_load on */
 	struct cuda_load cuda;
 };
 

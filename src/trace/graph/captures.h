@@ -4,7 +4,7 @@
  * each stream that waits for an event that was recorded in it.
  *
  * Streams are numbers from 0; TRACE_NONE is a stream of which nothing is known, and every function
- * ignores it. A capture is a number from 1, 0 is none. Used for HIP (hip_events.c) and for CUDA
+ * ignores it. A capture is a number from 1, 0 is none. Used for HIP (call_events.c) and for CUDA
  * (cuda_captures.c). */
 #ifndef DAGTAP_TRACE_CAPTURES_H
 #define DAGTAP_TRACE_CAPTURES_H

@@ -1,7 +1,7 @@
 /* Inside trace/: the events that launches of graphs record. A node of the type "event record"
  * records its event whenever its graph is launched. Which event that is follows from the graph as
  * it was when its executable graph was made, and from the updates of the executable graph before
- * the launch. hip_events.c and cuda_recorders.c use it. */
+ * the launch. call_events.c and cuda_recorders.c use it. */
 #ifndef DAGTAP_TRACE_GRAPH_EVENTS_H
 #define DAGTAP_TRACE_GRAPH_EVENTS_H
 

@@ -19,7 +19,7 @@ struct call_api {
 	uint32_t api; /* index into apis; TRACE_NONE = not looked up yet */
 	uint32_t arg_words;
 	struct stream_api stream;
-	struct hip_event_api event;
+	struct call_event_api event;
 	struct cuda_capture_api capture;
 	struct update_api update;
 	struct expect_call expected;
@@ -137,8 +137,8 @@ static int look_up_api(struct call_fill *fill, uint32_t function, struct call_ap
 		.arg_words = load->trace->apis[row].arg_words,
 		.stream = load->call_notes.stream_apis[row - load->first.apis],
 		.event = load->without_waits
-				 ? (struct hip_event_api){.role = HIP_EVENT_NONE}
-				 : hip_event_api_of(load->trace, &load->trace->apis[row]),
+				 ? (struct call_event_api){.role = CALL_EVENT_NONE}
+				 : call_event_api_of(load->trace, &load->trace->apis[row]),
 		.capture = cuda_capture_api_of(load->trace, &load->trace->apis[row]),
 		.update = update_api_of(load->trace, &load->trace->apis[row]),
 		.expected = expect_call_of(load->trace, &load->trace->apis[row]),
@@ -262,8 +262,8 @@ static int add_call(struct call_fill *fill, const struct record_api *api, uint32
 	load->tally.expected[rank] = expect_call_count(&fill->api->expected, api);
 	if (note_programmatic(fill, rank, api) < 0)
 		return -ENOMEM;
-	if (fill->api->event.role != HIP_EVENT_NONE &&
-	    hip_event_note(&load->hip_events, &fill->api->event, rank, api) < 0)
+	if (fill->api->event.role != CALL_EVENT_NONE &&
+	    call_event_note(&load->call_events, &fill->api->event, rank, api) < 0)
 		return -ENOMEM;
 	if (fill->api->capture.role != CUDA_CAPTURE_NONE &&
 	    cuda_capture_note(&load->cuda.captures, &fill->api->capture, rank, api) < 0)

@@ -1,5 +1,5 @@
-/* Rows of HIP's events, their records and waits (see hip_events.h). */
-#include "trace/graph/hip_events.h"
+/* Rows of HIP's events, their records and waits (see call_events.h). */
+#include "trace/graph/call_events.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,38 +22,38 @@ enum { CAPTURE_UNMATCHED = 903, CAPTURE_WRONG_THREAD = 908 };
 
 static const struct role_name {
 	const char *call;
-	enum hip_event_role role;
+	enum call_event_role role;
 	const char *event; /* name of the argument that holds the event; NULL = none */
 } role_names[] = {
-	{"hipEventCreate", HIP_EVENT_CREATE, "event"},
-	{"hipEventCreateWithFlags", HIP_EVENT_CREATE, "event"},
-	{"hipEventDestroy", HIP_EVENT_DESTROY, "event"},
-	{"hipIpcOpenEventHandle", HIP_EVENT_OPEN, "event"},
-	{"hipIpcGetEventHandle", HIP_EVENT_EXPORT, "event"},
-	{"hipEventRecord", HIP_EVENT_RECORD, "event"},
-	{"hipEventRecord_spt", HIP_EVENT_RECORD, "event"},
-	{"hipEventRecordWithFlags", HIP_EVENT_RECORD, "event"},
-	{"hipExtLaunchKernel", HIP_EVENT_RECORD_START, "startEvent"},
-	{"hipExtModuleLaunchKernel", HIP_EVENT_RECORD_START, "startEvent"},
-	{"hipHccModuleLaunchKernel", HIP_EVENT_RECORD_START, "startEvent"},
-	{"hipStreamWaitEvent", HIP_EVENT_STREAM_WAIT, "event"},
-	{"hipStreamWaitEvent_spt", HIP_EVENT_STREAM_WAIT, "event"},
-	{"hipEventSynchronize", HIP_EVENT_WAIT, "event"},
-	{"hipStreamSynchronize", HIP_EVENT_WAIT_STREAM, NULL},
-	{"hipStreamSynchronize_spt", HIP_EVENT_WAIT_STREAM, NULL},
-	{"hipDeviceSynchronize", HIP_EVENT_WAIT_DEVICE, NULL},
-	{"hipCtxSynchronize", HIP_EVENT_WAIT_DEVICE, NULL},
-	{"hipStreamBeginCapture", HIP_EVENT_CAPTURE_BEGIN, NULL},
-	{"hipStreamBeginCapture_spt", HIP_EVENT_CAPTURE_BEGIN, NULL},
-	{"hipStreamBeginCaptureToGraph", HIP_EVENT_CAPTURE_BEGIN, NULL},
-	{"hipStreamEndCapture", HIP_EVENT_CAPTURE_END, NULL},
-	{"hipStreamEndCapture_spt", HIP_EVENT_CAPTURE_END, NULL},
-	{"hipStreamDestroy", HIP_EVENT_STREAM_GONE, NULL},
+	{"hipEventCreate", CALL_EVENT_CREATE, "event"},
+	{"hipEventCreateWithFlags", CALL_EVENT_CREATE, "event"},
+	{"hipEventDestroy", CALL_EVENT_DESTROY, "event"},
+	{"hipIpcOpenEventHandle", CALL_EVENT_OPEN, "event"},
+	{"hipIpcGetEventHandle", CALL_EVENT_EXPORT, "event"},
+	{"hipEventRecord", CALL_EVENT_RECORD, "event"},
+	{"hipEventRecord_spt", CALL_EVENT_RECORD, "event"},
+	{"hipEventRecordWithFlags", CALL_EVENT_RECORD, "event"},
+	{"hipExtLaunchKernel", CALL_EVENT_RECORD_START, "startEvent"},
+	{"hipExtModuleLaunchKernel", CALL_EVENT_RECORD_START, "startEvent"},
+	{"hipHccModuleLaunchKernel", CALL_EVENT_RECORD_START, "startEvent"},
+	{"hipStreamWaitEvent", CALL_EVENT_STREAM_WAIT, "event"},
+	{"hipStreamWaitEvent_spt", CALL_EVENT_STREAM_WAIT, "event"},
+	{"hipEventSynchronize", CALL_EVENT_WAIT, "event"},
+	{"hipStreamSynchronize", CALL_EVENT_WAIT_STREAM, NULL},
+	{"hipStreamSynchronize_spt", CALL_EVENT_WAIT_STREAM, NULL},
+	{"hipDeviceSynchronize", CALL_EVENT_WAIT_DEVICE, NULL},
+	{"hipCtxSynchronize", CALL_EVENT_WAIT_DEVICE, NULL},
+	{"hipStreamBeginCapture", CALL_EVENT_CAPTURE_BEGIN, NULL},
+	{"hipStreamBeginCapture_spt", CALL_EVENT_CAPTURE_BEGIN, NULL},
+	{"hipStreamBeginCaptureToGraph", CALL_EVENT_CAPTURE_BEGIN, NULL},
+	{"hipStreamEndCapture", CALL_EVENT_CAPTURE_END, NULL},
+	{"hipStreamEndCapture_spt", CALL_EVENT_CAPTURE_END, NULL},
+	{"hipStreamDestroy", CALL_EVENT_STREAM_GONE, NULL},
 };
 
-struct hip_event_api hip_event_api_of(const struct trace *trace, const struct trace_api *api)
+struct call_event_api call_event_api_of(const struct trace *trace, const struct trace_api *api)
 {
-	struct hip_event_api result = {
+	struct call_event_api result = {
 		.word = ARGS_NO_WORD,
 		.stop_word = ARGS_NO_WORD,
 		.flags_word = ARGS_NO_WORD,
@@ -70,24 +70,24 @@ struct hip_event_api hip_event_api_of(const struct trace *trace, const struct tr
 		result.role = row->role;
 		if (row->event)
 			result.word = args_word(trace, api, row->event);
-		if (row->role == HIP_EVENT_RECORD_START)
+		if (row->role == CALL_EVENT_RECORD_START)
 			result.stop_word = args_word(trace, api, "stopEvent");
-		if (row->role == HIP_EVENT_RECORD || row->role == HIP_EVENT_STREAM_WAIT)
+		if (row->role == CALL_EVENT_RECORD || row->role == CALL_EVENT_STREAM_WAIT)
 			result.flags_word = args_word(trace, api, "flags");
 	}
 	return result;
 }
 
 /* Returns NULL when out of memory. */
-static struct hip_event_note *add_note(struct hip_event_notes *notes, enum hip_event_role role,
-				       uint32_t rank, uint64_t event)
+static struct call_event_note *add_note(struct call_event_notes *notes, enum call_event_role role,
+					uint32_t rank, uint64_t event)
 {
-	struct hip_event_note *note =
+	struct call_event_note *note =
 		table_add((void **)&notes->rows, &notes->count, sizeof(*note));
 
 	if (!note)
 		return NULL;
-	*note = (struct hip_event_note){
+	*note = (struct call_event_note){
 		.event = event,
 		.rank = rank,
 		.event_row = TRACE_NONE,
@@ -101,28 +101,28 @@ static struct hip_event_note *add_note(struct hip_event_notes *notes, enum hip_e
 
 /* A call that failed has no effect. Exception: most failures of hipStreamEndCapture end the
  * capture. */
-static bool has_effect(enum hip_event_role role, int32_t result)
+static bool has_effect(enum call_event_role role, int32_t result)
 {
-	return result == 0 || (role == HIP_EVENT_CAPTURE_END && result != CAPTURE_UNMATCHED &&
+	return result == 0 || (role == CALL_EVENT_CAPTURE_END && result != CAPTURE_UNMATCHED &&
 			       result != CAPTURE_WRONG_THREAD);
 }
 
-int hip_event_note(struct hip_event_notes *notes, const struct hip_event_api *api, uint32_t rank,
-		   const struct record_api *record)
+int call_event_note(struct call_event_notes *notes, const struct call_event_api *api, uint32_t rank,
+		    const struct record_api *record)
 {
 	uint64_t event = args_word_at(record, api->word);
 	uint64_t stop = args_word_at(record, api->stop_word);
-	struct hip_event_note *note;
+	struct call_event_note *note;
 
 	if (!has_effect(api->role, record->result))
 		return 0;
-	if (event || api->role >= HIP_EVENT_WAIT_STREAM) {
+	if (event || api->role >= CALL_EVENT_WAIT_STREAM) {
 		note = add_note(notes, api->role, rank, event);
 		if (!note)
 			return -ENOMEM;
 		note->is_external = args_word_at(record, api->flags_word) & FLAG_EXTERNAL;
 	}
-	return stop && !add_note(notes, HIP_EVENT_RECORD_STOP, rank, stop) ? -ENOMEM : 0;
+	return stop && !add_note(notes, CALL_EVENT_RECORD_STOP, rank, stop) ? -ENOMEM : 0;
 }
 
 /* Adds notes for the events that the nodes of launched graphs record. */
@@ -133,9 +133,9 @@ static int note_replays(struct process_load *load)
 
 	for (uint32_t i = 0; i < events.count && err == 0; i++) {
 		const struct graph_event *row = &events.rows[i];
-		struct hip_event_note *note =
-			add_note(&load->hip_events,
-				 row->event ? HIP_EVENT_RECORD_NODE : HIP_EVENT_RECORD_MAYBE,
+		struct call_event_note *note =
+			add_note(&load->call_events,
+				 row->event ? CALL_EVENT_RECORD_NODE : CALL_EVENT_RECORD_MAYBE,
 				 row->call - load->first.calls, row->event);
 
 		if (note)
@@ -175,12 +175,12 @@ struct event_walk {
 };
 
 static const struct trace_call *call_of(const struct process_load *load,
-					const struct hip_event_note *note)
+					const struct call_event_note *note)
 {
 	return &load->trace->calls[load->first.calls + note->rank];
 }
 
-static struct event_life *life_of(struct event_walk *walk, const struct hip_event_note *note)
+static struct event_life *life_of(struct event_walk *walk, const struct call_event_note *note)
 {
 	return &walk->lives[idset_find(&walk->handles, note->event)];
 }
@@ -198,7 +198,7 @@ static void begin_life(const struct event_walk *walk, struct event_life *life, b
 }
 
 /* The event of a handle that is used. It may have been created before the recording. */
-static struct event_life *used_life(struct event_walk *walk, const struct hip_event_note *note)
+static struct event_life *used_life(struct event_walk *walk, const struct call_event_note *note)
 {
 	struct event_life *life = life_of(walk, note);
 
@@ -207,7 +207,7 @@ static struct event_life *used_life(struct event_walk *walk, const struct hip_ev
 	return life;
 }
 
-static int give_row(struct event_walk *walk, struct event_life *life, struct hip_event_note *note)
+static int give_row(struct event_walk *walk, struct event_life *life, struct call_event_note *note)
 {
 	struct trace_event *row;
 
@@ -228,7 +228,7 @@ static int give_row(struct event_walk *walk, struct event_life *life, struct hip
 }
 
 /* Stream of the note's call, from first.streams; TRACE_NONE if it has none. */
-static uint32_t stream_of(const struct event_walk *walk, const struct hip_event_note *note)
+static uint32_t stream_of(const struct event_walk *walk, const struct call_event_note *note)
 {
 	uint32_t stream = call_of(walk->load, note)->stream;
 
@@ -237,9 +237,9 @@ static uint32_t stream_of(const struct event_walk *walk, const struct hip_event_
 
 static int take_record(struct event_walk *walk, uint32_t at)
 {
-	struct hip_event_note *note = &walk->load->hip_events.rows[at];
+	struct call_event_note *note = &walk->load->call_events.rows[at];
 	struct event_life *life = used_life(walk, note);
-	bool is_node = note->is_external || note->role == HIP_EVENT_RECORD_NODE;
+	bool is_node = note->is_external || note->role == CALL_EVENT_RECORD_NODE;
 
 	if (captures_record(&walk->captures, stream_of(walk, note), is_node, &life->capture))
 		return 0;
@@ -251,7 +251,7 @@ static int take_record(struct event_walk *walk, uint32_t at)
 
 /* Sets which record a wait that is called now is for. */
 static void resolve(const struct event_walk *walk, const struct event_life *life,
-		    struct hip_event_note *wait)
+		    struct call_event_note *wait)
 {
 	const struct process_load *load = walk->load;
 	bool is_sure = !walk->has_losses && !life->is_exported && life->turn > walk->doubt_turn;
@@ -264,17 +264,17 @@ static void resolve(const struct event_walk *walk, const struct event_life *life
 		return;
 	}
 	wait->producer = life->record;
-	if (call_of(load, &load->hip_events.rows[life->record])->end_ns >
+	if (call_of(load, &load->call_events.rows[life->record])->end_ns >
 	    call_of(load, wait)->begin_ns)
 		is_sure = false;
 	wait->known = is_sure ? TRACE_KNOWN_ORDER : TRACE_KNOWN_LIKELY;
 }
 
-static int take_event_wait(struct event_walk *walk, struct hip_event_note *note)
+static int take_event_wait(struct event_walk *walk, struct call_event_note *note)
 {
 	struct event_life *life = used_life(walk, note);
 
-	if (note->role == HIP_EVENT_STREAM_WAIT &&
+	if (note->role == CALL_EVENT_STREAM_WAIT &&
 	    captures_wait(&walk->captures, stream_of(walk, note), note->is_external, life->capture))
 		return 0;
 	resolve(walk, life, note);
@@ -284,43 +284,43 @@ static int take_event_wait(struct event_walk *walk, struct hip_event_note *note)
 
 static int take_note(struct event_walk *walk, uint32_t at)
 {
-	struct hip_event_note *note = &walk->load->hip_events.rows[at];
+	struct call_event_note *note = &walk->load->call_events.rows[at];
 
 	walk->turn++;
-	switch ((enum hip_event_role)note->role) {
-	case HIP_EVENT_CREATE:
-	case HIP_EVENT_OPEN:
+	switch ((enum call_event_role)note->role) {
+	case CALL_EVENT_CREATE:
+	case CALL_EVENT_OPEN:
 		begin_life(walk, life_of(walk, note), true);
-		life_of(walk, note)->is_foreign = note->role == HIP_EVENT_OPEN;
+		life_of(walk, note)->is_foreign = note->role == CALL_EVENT_OPEN;
 		return 0;
-	case HIP_EVENT_EXPORT:
+	case CALL_EVENT_EXPORT:
 		used_life(walk, note)->is_exported = true;
 		return 0;
-	case HIP_EVENT_DESTROY:
+	case CALL_EVENT_DESTROY:
 		used_life(walk, note)->is_there = false;
 		return 0;
-	case HIP_EVENT_RECORD:
-	case HIP_EVENT_RECORD_START:
-	case HIP_EVENT_RECORD_STOP:
-	case HIP_EVENT_RECORD_NODE:
+	case CALL_EVENT_RECORD:
+	case CALL_EVENT_RECORD_START:
+	case CALL_EVENT_RECORD_STOP:
+	case CALL_EVENT_RECORD_NODE:
 		return take_record(walk, at);
-	case HIP_EVENT_RECORD_MAYBE:
+	case CALL_EVENT_RECORD_MAYBE:
 		walk->doubt_turn = walk->turn;
 		return 0;
-	case HIP_EVENT_STREAM_WAIT:
-	case HIP_EVENT_WAIT:
+	case CALL_EVENT_STREAM_WAIT:
+	case CALL_EVENT_WAIT:
 		return take_event_wait(walk, note);
-	case HIP_EVENT_WAIT_STREAM:
-	case HIP_EVENT_WAIT_DEVICE:
+	case CALL_EVENT_WAIT_STREAM:
+	case CALL_EVENT_WAIT_DEVICE:
 		note->row = walk->wait_count++;
 		return 0;
-	case HIP_EVENT_CAPTURE_BEGIN:
+	case CALL_EVENT_CAPTURE_BEGIN:
 		return captures_begin(&walk->captures, stream_of(walk, note));
-	case HIP_EVENT_CAPTURE_END:
-	case HIP_EVENT_STREAM_GONE:
+	case CALL_EVENT_CAPTURE_END:
+	case CALL_EVENT_STREAM_GONE:
 		captures_end(&walk->captures, stream_of(walk, note));
 		return 0;
-	case HIP_EVENT_NONE:
+	case CALL_EVENT_NONE:
 		break;
 	}
 	return 0;
@@ -331,12 +331,12 @@ static int foresee_captures(struct event_walk *walk, const struct sort_row *orde
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < walk->load->hip_events.count && err == 0; i++) {
-		const struct hip_event_note *note = &walk->load->hip_events.rows[order[i].index];
-		bool is_end = note->role == HIP_EVENT_CAPTURE_END &&
+	for (uint32_t i = 0; i < walk->load->call_events.count && err == 0; i++) {
+		const struct call_event_note *note = &walk->load->call_events.rows[order[i].index];
+		bool is_end = note->role == CALL_EVENT_CAPTURE_END &&
 			      call_of(walk->load, note)->result == 0;
 
-		if (is_end || note->role == HIP_EVENT_CAPTURE_BEGIN)
+		if (is_end || note->role == CALL_EVENT_CAPTURE_BEGIN)
 			err = captures_foresee(&walk->captures, stream_of(walk, note), is_end);
 	}
 	return err;
@@ -349,9 +349,9 @@ static int init_walk(struct event_walk *walk, struct process_load *load)
 		.has_losses = load_has_losses(load, RECORD_CLASS_API) ||
 			      load_has_losses(load, RECORD_CLASS_GRAPH),
 	};
-	for (uint32_t i = 0; i < load->hip_events.count; i++)
-		if (load->hip_events.rows[i].event &&
-		    idset_add(&walk->handles, load->hip_events.rows[i].event) < 0)
+	for (uint32_t i = 0; i < load->call_events.count; i++)
+		if (load->call_events.rows[i].event &&
+		    idset_add(&walk->handles, load->call_events.rows[i].event) < 0)
 			return -ENOMEM;
 	if (idset_finish(&walk->handles) < 0)
 		return -ENOMEM;
@@ -370,13 +370,13 @@ static void release_walk(struct event_walk *walk)
 }
 
 /* The low bits tell the nodes of one launch apart. */
-static uint64_t note_key(const struct hip_event_note *note)
+static uint64_t note_key(const struct call_event_note *note)
 {
 	return (uint64_t)note->rank << 32 | (uint64_t)note->role << 24 | (note->node & 0xffffff);
 }
 
 /* The calls of a single thread come in order. */
-static bool are_sorted(const struct hip_event_notes *notes)
+static bool are_sorted(const struct call_event_notes *notes)
 {
 	for (uint32_t i = 1; i < notes->count; i++)
 		if (note_key(&notes->rows[i - 1]) >= note_key(&notes->rows[i]))
@@ -384,16 +384,16 @@ static bool are_sorted(const struct hip_event_notes *notes)
 	return true;
 }
 
-static bool is_record(const struct hip_event_note *note)
+static bool is_record(const struct call_event_note *note)
 {
-	return note->role >= HIP_EVENT_RECORD && note->role <= HIP_EVENT_RECORD_NODE;
+	return note->role >= CALL_EVENT_RECORD && note->role <= CALL_EVENT_RECORD_NODE;
 }
 
 /* Sorts the notes by call. Only a damaged file has several notes with one call and role; one
  * stays. */
-static int sort_notes(struct hip_event_notes *notes, struct sort_row *order)
+static int sort_notes(struct call_event_notes *notes, struct sort_row *order)
 {
-	struct hip_event_note *sorted;
+	struct call_event_note *sorted;
 	uint32_t count = 0;
 
 	if (are_sorted(notes))
@@ -409,7 +409,7 @@ static int sort_notes(struct hip_event_notes *notes, struct sort_row *order)
 		if (i == 0 || order[i].key != order[i - 1].key)
 			sorted[count++] = notes->rows[order[i].index];
 	free(notes->rows);
-	*notes = (struct hip_event_notes){sorted, count};
+	*notes = (struct call_event_notes){sorted, count};
 	return 0;
 }
 
@@ -417,15 +417,15 @@ static int sort_notes(struct hip_event_notes *notes, struct sort_row *order)
  * other calls count from their entry. */
 static int order_notes(const struct process_load *load, struct sort_row *order)
 {
-	for (uint32_t i = 0; i < load->hip_events.count; i++) {
-		const struct hip_event_note *note = &load->hip_events.rows[i];
+	for (uint32_t i = 0; i < load->call_events.count; i++) {
+		const struct call_event_note *note = &load->call_events.rows[i];
 		const struct trace_call *call = call_of(load, note);
-		bool is_made = note->role == HIP_EVENT_CREATE || note->role == HIP_EVENT_OPEN;
+		bool is_made = note->role == CALL_EVENT_CREATE || note->role == CALL_EVENT_OPEN;
 
 		order[i] =
 			(struct sort_row){(uint64_t)(is_made ? call->end_ns : call->begin_ns), i};
 	}
-	return sort_rows(order, load->hip_events.count);
+	return sort_rows(order, load->call_events.count);
 }
 
 /* Marks waits of streams as uncertain if the event was recorded again while the wait was being
@@ -442,19 +442,19 @@ static int doubt_waits(struct event_walk *walk, const struct sort_row *order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < walk->event_count; i++)
 		next_record[i] = INT64_MAX;
-	for (uint32_t i = load->hip_events.count; i-- > 0;) {
-		struct hip_event_note *note = &load->hip_events.rows[order[i].index];
+	for (uint32_t i = load->call_events.count; i-- > 0;) {
+		struct call_event_note *note = &load->call_events.rows[order[i].index];
 		const struct trace_call *call = call_of(load, note);
 		int64_t *next;
 
-		if (note->role == HIP_EVENT_RECORD_MAYBE)
+		if (note->role == CALL_EVENT_RECORD_MAYBE)
 			next_doubt = call->begin_ns;
 		if (note->row == TRACE_NONE || note->event_row == TRACE_NONE)
 			continue;
 		next = &next_record[note->event_row];
 		if (is_record(note))
 			*next = call->begin_ns;
-		else if (note->role == HIP_EVENT_STREAM_WAIT &&
+		else if (note->role == CALL_EVENT_STREAM_WAIT &&
 			 (*next < call->end_ns || next_doubt < call->end_ns) &&
 			 note->known == TRACE_KNOWN_ORDER)
 			note->known =
@@ -466,14 +466,14 @@ static int doubt_waits(struct event_walk *walk, const struct sort_row *order)
 
 /* ---- rows ---- */
 
-static enum trace_wait_type wait_type(enum hip_event_role role)
+static enum trace_wait_type wait_type(enum call_event_role role)
 {
 	switch (role) {
-	case HIP_EVENT_STREAM_WAIT:
+	case CALL_EVENT_STREAM_WAIT:
 		return TRACE_WAIT_STREAM_EVENT;
-	case HIP_EVENT_WAIT:
+	case CALL_EVENT_WAIT:
 		return TRACE_WAIT_EVENT;
-	case HIP_EVENT_WAIT_STREAM:
+	case CALL_EVENT_WAIT_STREAM:
 		return TRACE_WAIT_STREAM;
 	default:
 		return TRACE_WAIT_DEVICE;
@@ -483,17 +483,17 @@ static enum trace_wait_type wait_type(enum hip_event_role role)
 /* Time at which the stream reached the record, if the device tells: start or end of the kernel that
  * the event was given to. 0 = not known. */
 static int64_t device_ns(const struct trace *trace, const struct trace_call *call,
-			 enum hip_event_role role)
+			 enum call_event_role role)
 {
 	const struct trace_activity *kernel = &trace->activities[call->activity_first];
 
-	if ((role != HIP_EVENT_RECORD_START && role != HIP_EVENT_RECORD_STOP) ||
+	if ((role != CALL_EVENT_RECORD_START && role != CALL_EVENT_RECORD_STOP) ||
 	    call->activity_count != 1 || trace_work_of(trace, kernel)->kind != TRACE_KERNEL)
 		return 0;
-	return role == HIP_EVENT_RECORD_START ? kernel->start_ns : kernel->end_ns;
+	return role == CALL_EVENT_RECORD_START ? kernel->start_ns : kernel->end_ns;
 }
 
-static void fill_record(const struct process_load *load, const struct hip_event_note *note,
+static void fill_record(const struct process_load *load, const struct call_event_note *note,
 			uint32_t event_first, struct trace_event_record *row)
 {
 	const struct trace_call *call = call_of(load, note);
@@ -509,7 +509,7 @@ static void fill_record(const struct process_load *load, const struct hip_event_
 	};
 }
 
-static void fill_wait(const struct process_load *load, const struct hip_event_note *note,
+static void fill_wait(const struct process_load *load, const struct call_event_note *note,
 		      uint32_t event_first, struct trace_wait *row)
 {
 	const struct trace_call *call = call_of(load, note);
@@ -529,7 +529,7 @@ static void fill_wait(const struct process_load *load, const struct hip_event_no
 	if (note->event_row != TRACE_NONE)
 		row->event = event_first + note->event_row;
 	if (note->producer != TRACE_NONE)
-		row->producer = load->hip_events.rows[note->producer].row;
+		row->producer = load->call_events.rows[note->producer].row;
 }
 
 /* Makes the rows in the order of the notes, which is the order of the calls. */
@@ -549,16 +549,16 @@ static int make_rows(struct event_walk *walk)
 		memcpy(events, walk->events, walk->event_count * sizeof(*events));
 	/* All records first: if threads raced, a wait may have a smaller cid than the record it is
 	 * for. */
-	for (uint32_t i = 0; i < load->hip_events.count; i++) {
-		struct hip_event_note *note = &load->hip_events.rows[i];
+	for (uint32_t i = 0; i < load->call_events.count; i++) {
+		struct call_event_note *note = &load->call_events.rows[i];
 
 		if (note->row == TRACE_NONE || !is_record(note))
 			continue;
 		note->row = record_row++;
 		fill_record(load, note, event_first, records++);
 	}
-	for (uint32_t i = 0; i < load->hip_events.count; i++) {
-		const struct hip_event_note *note = &load->hip_events.rows[i];
+	for (uint32_t i = 0; i < load->call_events.count; i++) {
+		const struct call_event_note *note = &load->call_events.rows[i];
 
 		if (note->row != TRACE_NONE && !is_record(note))
 			fill_wait(load, note, event_first, waits++);
@@ -575,7 +575,7 @@ static int load_rows(struct process_load *load, struct sort_row *order)
 		result = order_notes(load, order);
 	if (result == 0)
 		result = foresee_captures(&walk, order);
-	for (uint32_t i = 0; i < load->hip_events.count && result == 0; i++)
+	for (uint32_t i = 0; i < load->call_events.count && result == 0; i++)
 		result = take_note(&walk, order[i].index);
 	if (result == 0)
 		result = doubt_waits(&walk, order);
@@ -585,9 +585,9 @@ static int load_rows(struct process_load *load, struct sort_row *order)
 	return result;
 }
 
-int hip_events_load(struct process_load *load)
+int call_events_load(struct process_load *load)
 {
-	struct hip_event_notes *notes = &load->hip_events;
+	struct call_event_notes *notes = &load->call_events;
 	struct sort_row *order;
 	int err;
 
@@ -602,6 +602,6 @@ int hip_events_load(struct process_load *load)
 		err = load_rows(load, order);
 	free(order);
 	free(notes->rows);
-	*notes = (struct hip_event_notes){0};
+	*notes = (struct call_event_notes){0};
 	return err;
 }
