@@ -72,7 +72,8 @@ struct record_header {
 	X(CUDA_STREAM, META)                                                                       \
 	X(CUDA_UPDATE, GRAPH)                                                                      \
 	X(QUEUE_TAKEN, META)                                                                       \
-	X(FAULT, META)
+	X(FAULT, META)                                                                             \
+	X(CUDA_STREAM_HANDLE, META)
 
 enum record_type {
 	RECORD_NONE,
@@ -790,6 +791,16 @@ struct record_cuda_stream {
 	uint32_t context;
 	uint32_t kind; /* enum record_cuda_stream_kind */
 	uint32_t priority;
+	uint32_t reserved;
+};
+
+/* Which stream a handle stands for from a time on, until the next record of the same handle. Handle
+ * 0 is the context's legacy default stream, 2 the default stream of the writing thread. */
+struct record_cuda_stream_handle {
+	struct record_header header; /* tag: stream */
+	uint64_t handle;
+	uint64_t ns; /* when the first call that used the handle began */
+	uint32_t context;
 	uint32_t reserved;
 };
 

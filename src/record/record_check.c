@@ -65,6 +65,7 @@ static const struct shape shapes[RECORD_TYPE_COUNT] = {
 	SHAPE(CUDA_UPDATE, record_cuda_update),
 	SHAPE(QUEUE_TAKEN, record_queue_taken),
 	SHAPE(FAULT, record_fault),
+	SHAPE(CUDA_STREAM_HANDLE, record_cuda_stream_handle),
 };
 
 static uint64_t text_bytes(const struct record_header *header, const struct shape *shape)

@@ -34,6 +34,7 @@
 	X(CUDA_CALLS, "cuda", "calls")                                                             \
 	X(CUDA_OPEN, "cuda", "open")                                                               \
 	X(CUDA_CALLS_SELECTED, "cuda", "calls_selected")                                           \
+	X(CUDA_WAITS_FROM_CALLS, "cuda", "waits_from_calls")                                       \
 	X(CUDA_KERNELS, "cuda", "kernels")                                                         \
 	X(CUDA_COPIES, "cuda", "copies")                                                           \
 	X(CUDA_OTHERS, "cuda", "others")                                                           \

@@ -346,7 +346,7 @@ struct trace_barrier { /* A barrier packet. Ordered by (process, queue id, packe
  * handle of a destroyed one is a row of its own. */
 struct trace_event {
 	uint32_t process;
-	uint64_t handle;     /* HIP: the pointer; CUDA: CUPTI's number */
+	uint64_t handle;     /* HIP: the pointer; CUDA: CUPTI's number, or ours from 1 on */
 	uint32_t generation; /* number of events that had this handle before */
 	/* Opened from another process; the recording does not tell which call records it. */
 	bool is_foreign;

@@ -1,4 +1,4 @@
-/* Rows of HIP's events, their records and waits (see call_events.h). */
+/* Rows of events, their records and waits, from calls (see call_events.h). */
 #include "trace/graph/call_events.h"
 
 #include <errno.h>
@@ -17,66 +17,6 @@ enum { CAPTURE_UNMATCHED = 903, CAPTURE_WRONG_THREAD = 908 };
 
 /* hipEventRecordExternal and hipEventWaitExternal. */
 #define FLAG_EXTERNAL 1
-
-/* ---- what a call does ---- */
-
-static const struct role_name {
-	const char *call;
-	enum call_event_role role;
-	const char *event; /* name of the argument that holds the event; NULL = none */
-} role_names[] = {
-	{"hipEventCreate", CALL_EVENT_CREATE, "event"},
-	{"hipEventCreateWithFlags", CALL_EVENT_CREATE, "event"},
-	{"hipEventDestroy", CALL_EVENT_DESTROY, "event"},
-	{"hipIpcOpenEventHandle", CALL_EVENT_OPEN, "event"},
-	{"hipIpcGetEventHandle", CALL_EVENT_EXPORT, "event"},
-	{"hipEventRecord", CALL_EVENT_RECORD, "event"},
-	{"hipEventRecord_spt", CALL_EVENT_RECORD, "event"},
-	{"hipEventRecordWithFlags", CALL_EVENT_RECORD, "event"},
-	{"hipExtLaunchKernel", CALL_EVENT_RECORD_START, "startEvent"},
-	{"hipExtModuleLaunchKernel", CALL_EVENT_RECORD_START, "startEvent"},
-	{"hipHccModuleLaunchKernel", CALL_EVENT_RECORD_START, "startEvent"},
-	{"hipStreamWaitEvent", CALL_EVENT_STREAM_WAIT, "event"},
-	{"hipStreamWaitEvent_spt", CALL_EVENT_STREAM_WAIT, "event"},
-	{"hipEventSynchronize", CALL_EVENT_WAIT, "event"},
-	{"hipStreamSynchronize", CALL_EVENT_WAIT_STREAM, NULL},
-	{"hipStreamSynchronize_spt", CALL_EVENT_WAIT_STREAM, NULL},
-	{"hipDeviceSynchronize", CALL_EVENT_WAIT_DEVICE, NULL},
-	{"hipCtxSynchronize", CALL_EVENT_WAIT_DEVICE, NULL},
-	{"hipStreamBeginCapture", CALL_EVENT_CAPTURE_BEGIN, NULL},
-	{"hipStreamBeginCapture_spt", CALL_EVENT_CAPTURE_BEGIN, NULL},
-	{"hipStreamBeginCaptureToGraph", CALL_EVENT_CAPTURE_BEGIN, NULL},
-	{"hipStreamEndCapture", CALL_EVENT_CAPTURE_END, NULL},
-	{"hipStreamEndCapture_spt", CALL_EVENT_CAPTURE_END, NULL},
-	{"hipStreamDestroy", CALL_EVENT_STREAM_GONE, NULL},
-};
-
-struct call_event_api call_event_api_of(const struct trace *trace, const struct trace_api *api)
-{
-	struct call_event_api result = {
-		.word = ARGS_NO_WORD,
-		.stop_word = ARGS_NO_WORD,
-		.flags_word = ARGS_NO_WORD,
-	};
-	const char *name = trace_text(trace, api->name);
-
-	if (api->domain != RECORD_DOMAIN_HIP)
-		return result;
-	for (size_t i = 0; i < sizeof(role_names) / sizeof(*role_names); i++) {
-		const struct role_name *row = &role_names[i];
-
-		if (strcmp(name, row->call) != 0)
-			continue;
-		result.role = row->role;
-		if (row->event)
-			result.word = args_word(trace, api, row->event);
-		if (row->role == CALL_EVENT_RECORD_START)
-			result.stop_word = args_word(trace, api, "stopEvent");
-		if (row->role == CALL_EVENT_RECORD || row->role == CALL_EVENT_STREAM_WAIT)
-			result.flags_word = args_word(trace, api, "flags");
-	}
-	return result;
-}
 
 /* Returns NULL when out of memory. */
 static struct call_event_note *add_note(struct call_event_notes *notes, enum call_event_role role,
@@ -121,6 +61,7 @@ int call_event_note(struct call_event_notes *notes, const struct call_event_api 
 		if (!note)
 			return -ENOMEM;
 		note->is_external = args_word_at(record, api->flags_word) & FLAG_EXTERNAL;
+		note->context = (uint32_t)args_word_at(record, api->context_word);
 	}
 	return stop && !add_note(notes, CALL_EVENT_RECORD_STOP, rank, stop) ? -ENOMEM : 0;
 }
@@ -180,6 +121,14 @@ static const struct trace_call *call_of(const struct process_load *load,
 	return &load->trace->calls[load->first.calls + note->rank];
 }
 
+/* CUDA's events are numbered, from 1, as CUPTI numbers them. */
+static bool is_cuda(const struct process_load *load, const struct call_event_note *note)
+{
+	const struct trace *trace = load->trace;
+
+	return trace->apis[call_of(load, note)->api].domain == RECORD_DOMAIN_CUDA;
+}
+
 static struct event_life *life_of(struct event_walk *walk, const struct call_event_note *note)
 {
 	return &walk->lives[idset_find(&walk->handles, note->event)];
@@ -197,13 +146,16 @@ static void begin_life(const struct event_walk *walk, struct event_life *life, b
 	};
 }
 
-/* The event of a handle that is used. It may have been created before the recording. */
+/* The event of a handle that is used. It may have been created before the recording; but a
+ * process's first recording of CUDA began with its first use of CUDA. */
 static struct event_life *used_life(struct event_walk *walk, const struct call_event_note *note)
 {
+	const struct process_load *load = walk->load;
 	struct event_life *life = life_of(walk, note);
 
 	if (!life->is_there)
-		begin_life(walk, life, false);
+		begin_life(walk, life,
+			   is_cuda(load, note) && !load->trace->processes[load->process].session);
 	return life;
 }
 
@@ -221,6 +173,10 @@ static int give_row(struct event_walk *walk, struct event_life *life, struct cal
 			.generation = life->generations - 1,
 			.is_foreign = life->is_foreign,
 		};
+		if (is_cuda(walk->load, note)) {
+			row->handle = walk->event_count;
+			row->generation = 0;
+		}
 		life->row = walk->event_count - 1;
 	}
 	note->event_row = life->row;
@@ -241,7 +197,8 @@ static int take_record(struct event_walk *walk, uint32_t at)
 	struct event_life *life = used_life(walk, note);
 	bool is_node = note->is_external || note->role == CALL_EVENT_RECORD_NODE;
 
-	if (captures_record(&walk->captures, stream_of(walk, note), is_node, &life->capture))
+	if (cuda_is_captured(walk->load, walk->load->first.calls + note->rank) ||
+	    captures_record(&walk->captures, stream_of(walk, note), is_node, &life->capture))
 		return 0;
 	life->record = at;
 	life->turn = walk->turn;
@@ -275,7 +232,9 @@ static int take_event_wait(struct event_walk *walk, struct call_event_note *note
 	struct event_life *life = used_life(walk, note);
 
 	if (note->role == CALL_EVENT_STREAM_WAIT &&
-	    captures_wait(&walk->captures, stream_of(walk, note), note->is_external, life->capture))
+	    (cuda_is_captured(walk->load, walk->load->first.calls + note->rank) ||
+	     captures_wait(&walk->captures, stream_of(walk, note), note->is_external,
+			   life->capture)))
 		return 0;
 	resolve(walk, life, note);
 	note->row = walk->wait_count++;
@@ -505,6 +464,8 @@ static void fill_record(const struct process_load *load, const struct call_event
 		.stream = call->stream,
 		.event = event_first + note->event_row,
 		.node = note->node,
+		.context =
+			call->stream == TRACE_NONE ? 0 : load->trace->streams[call->stream].context,
 		.device_ns = device_ns(load->trace, call, note->role),
 	};
 }
@@ -525,6 +486,7 @@ static void fill_wait(const struct process_load *load, const struct call_event_n
 		.stream = call->stream,
 		.event = TRACE_NONE,
 		.producer = TRACE_NONE,
+		.context = note->context,
 	};
 	if (note->event_row != TRACE_NONE)
 		row->event = event_first + note->event_row;
@@ -589,11 +551,12 @@ int call_events_load(struct process_load *load)
 {
 	struct call_event_notes *notes = &load->call_events;
 	struct sort_row *order;
-	int err;
+	int err = 0;
 
 	if (load->without_waits)
 		return 0;
-	err = cuda_is_there(&load->cuda) ? 0 : note_replays(load);
+	if (!cuda_is_there(&load->cuda) || load->cuda.waits_from_calls)
+		err = note_replays(load);
 	if (err < 0 || !notes->count)
 		return err;
 	order = table_alloc(notes->count, sizeof(*order));

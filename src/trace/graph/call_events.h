@@ -1,8 +1,9 @@
-/* Inside trace/: events of HIP. Calls that make, record and wait for events are noted while the
- * rows of calls are filled, because the arguments of calls may not be kept. The notes become rows
- * after the stage that tells on which streams the calls were.
+/* Inside trace/: events of HIP, and those of CUDA if CUPTI was not asked for them. Calls that make,
+ * record and wait for events are noted while the rows of calls are filled, because the arguments of
+ * calls may not be kept. The notes become rows after the stage that tells on which streams the
+ * calls were.
  *
- * HIP does not say which record a wait is for: it is the last record of the event before the wait.
+ * No call says which record a wait is for: it is the last record of the event before the wait.
  * An event exists from the return of the call that made its handle to the entry of the call that
  * destroyed it; records and waits take effect at the entry of their call. This gives the calls of
  * several threads an order that the threads themselves could have observed. Where a record and a
@@ -48,6 +49,7 @@ struct call_event_api {
 	uint8_t stop_word; /* of CALL_EVENT_RECORD_START: of the event to record at the end */
 	/* of records and waits: their flags, which may ask for a node in a captured graph */
 	uint8_t flags_word;
+	uint8_t context_word; /* of CUDA's: number of the context */
 };
 
 /* A call that concerns an event. call_event_note fills event, rank, role and is_external;
@@ -61,9 +63,10 @@ struct call_event_note {
 	/* Index into event_records or waits, first within the process, in the end within the trace;
 	 * TRACE_NONE = it gets no row. */
 	uint32_t row;
-	uint32_t node; /* of CALL_EVENT_RECORD_NODE: index into trace.nodes */
-	uint8_t role;  /* enum call_event_role */
-	uint8_t known; /* of a wait: enum trace_known */
+	uint32_t node;	  /* of CALL_EVENT_RECORD_NODE: index into trace.nodes */
+	uint32_t context; /* CUPTI's number; 0 = none, or not known */
+	uint8_t role;	  /* enum call_event_role */
+	uint8_t known;	  /* of a wait: enum trace_known */
 	/* if its stream is captured, it becomes a node of the graph, not an edge */
 	bool is_external;
 };
@@ -74,8 +77,10 @@ struct call_event_notes {
 	uint32_t count;
 };
 
-/* What API does with events. The role is CALL_EVENT_NONE for calls of other interfaces. */
-struct call_event_api call_event_api_of(const struct trace *trace, const struct trace_api *api);
+/* What API does with events. The role is CALL_EVENT_NONE for calls of other interfaces, and for
+ * CUDA's if CUPTI was asked for waits. Call after cuda_load. */
+struct call_event_api call_event_api_of(const struct process_load *load,
+					const struct trace_api *api);
 
 /* Notes the call of RECORD and API, which has row RANK from first.calls, if it concerns an event
  * and had an effect. Call for each call whose API has a role. Returns 0 or -ENOMEM. */

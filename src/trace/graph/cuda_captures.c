@@ -1,5 +1,5 @@
-/* Finds captured stream waits (cuda_captures.h): walks the noted calls in the order of time with
- * the capture rules of trace/graph/captures.h. */
+/* Finds captured event records and waits (cuda_captures.h): walks the noted calls in the order of
+ * time with the capture rules of trace/graph/captures.h. */
 #include "trace/graph/cuda_captures.h"
 
 #include <errno.h>
@@ -140,7 +140,8 @@ static int take_note(struct capture_walk *walk, const struct cuda_capture_note *
 		captures_end(&walk->captures, stream);
 		return 0;
 	case CUDA_CAPTURE_RECORD:
-		captures_record(&walk->captures, stream, note->is_external, event);
+		if (captures_record(&walk->captures, stream, note->is_external, event))
+			mark_captured(walk, note);
 		return 0;
 	case CUDA_CAPTURE_WAIT:
 		if (captures_wait(&walk->captures, stream, note->is_external, *event))

@@ -1,7 +1,7 @@
-/* Inside trace/graph/: finds the stream waits that were captured into graphs, and keeps the events
- * that calls name. CUPTI reports a captured wait like any other wait, with the number of the
- * event's last record outside of captures, although the wait is not for that record (H200, CUDA
- * 13.0). */
+/* Inside trace/graph/: finds the event records and stream waits that were captured into graphs, and
+ * keeps the events that calls name. CUPTI reports a captured wait like any other wait, with the
+ * number of the event's last record outside of captures, although the wait is not for that record
+ * (H200, CUDA 13.0). */
 #ifndef DAGTAP_TRACE_CUDA_CAPTURES_H
 #define DAGTAP_TRACE_CUDA_CAPTURES_H
 
@@ -61,8 +61,8 @@ void cuda_captures_release(struct cuda_captures *captures);
  * recording does not have the arguments. Call after cuda_captures_load. */
 uint64_t cuda_event_of_call(const struct process_load *load, uint32_t call);
 
-/* Whether CALL (a row, or TRACE_NONE) is a stream wait that was captured. Call after
- * cuda_captures_load. */
+/* Whether CALL (a row, or TRACE_NONE) is an event record or a stream wait that was captured. Call
+ * after cuda_captures_load. */
 bool cuda_is_captured(const struct process_load *load, uint32_t call);
 
 #endif

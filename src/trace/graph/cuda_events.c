@@ -452,7 +452,7 @@ int cuda_events_load(struct process_load *load)
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types) && err == 0; i++)
 		err = raw_sort(&load->raw.lists[types[i]], by_cid);
-	if (err == 0 && !load->without_waits)
+	if (err == 0 && !load->without_waits && !load->cuda.waits_from_calls)
 		err = load_all_waits(load);
 	if (err == 0)
 		err = load_memory(load);

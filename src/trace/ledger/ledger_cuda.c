@@ -62,6 +62,15 @@ static void say_count(struct ledger *ledger, struct trace_source *source, enum w
 					 (unsigned long long)count, what));
 }
 
+static void say_waits_not_subscribed(struct ledger *ledger, struct trace_source *source)
+{
+	if (ledger->load->cuda.waits_from_calls)
+		ledger_say(ledger, source,
+			   strtab_intern_z(ledger->load->strings,
+					   "not subscribed: waits and event records, which are "
+					   "known from calls (dagtap record --calls all)"));
+}
+
 static void say_odd_records(struct ledger *ledger, struct trace_source *source)
 {
 	say_count(ledger, source, WITNESS_CUDA_OF_UNKNOWN_KINDS,
@@ -90,6 +99,7 @@ static void add_cuda_activities(struct ledger *ledger)
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
 		source->received += load->raw.type_counts[types[i]];
 	ledger_add_drop(ledger, source, TRACE_DROP_LOST, NO_BUFFER, dropped);
+	say_waits_not_subscribed(ledger, source);
 	if (ledger_ring_dropped_activities(ledger))
 		say_ring_dropped(ledger, source);
 	say_odd_records(ledger, source);
@@ -132,6 +142,7 @@ void ledger_add_cuda_losses(struct ledger *ledger)
 			ledger_witness_or_0(ledger, WITNESS_CUDA_DROPPED));
 	source->unexplained = ledger_witness_or_0(ledger, WITNESS_CUDA_TORN_BUFFERS);
 	say_odd_records(ledger, source);
+	say_waits_not_subscribed(ledger, source);
 	ledger_say_not_subscribed(ledger, source, WITNESS_CUDA_CALLS_SELECTED);
 	say_untimed(ledger, source);
 }

@@ -21,6 +21,7 @@ struct call_api {
 	struct stream_api stream;
 	struct call_event_api event;
 	struct cuda_capture_api capture;
+	struct cuda_stream_api cuda_stream;
 	struct update_api update;
 	struct expect_call expected;
 	uint32_t programmatic_word; /* TRACE_NONE: the API has no such argument */
@@ -111,7 +112,9 @@ static int use_unknown_api(struct call_fill *fill, uint32_t function, struct cal
 		 * texts. */
 		load->trace->strings = load->strings->strings;
 	}
-	*api = (struct call_api){.api = *unknown, .programmatic_word = TRACE_NONE};
+	*api = (struct call_api){.api = *unknown,
+				 .cuda_stream = {ARGS_NO_WORD, ARGS_NO_WORD},
+				 .programmatic_word = TRACE_NONE};
 	return 0;
 }
 
@@ -136,10 +139,10 @@ static int look_up_api(struct call_fill *fill, uint32_t function, struct call_ap
 		.api = row,
 		.arg_words = load->trace->apis[row].arg_words,
 		.stream = load->call_notes.stream_apis[row - load->first.apis],
-		.event = load->without_waits
-				 ? (struct call_event_api){.role = CALL_EVENT_NONE}
-				 : call_event_api_of(load->trace, &load->trace->apis[row]),
+		.event = load->without_waits ? (struct call_event_api){.role = CALL_EVENT_NONE}
+					     : call_event_api_of(load, &load->trace->apis[row]),
 		.capture = cuda_capture_api_of(load->trace, &load->trace->apis[row]),
+		.cuda_stream = cuda_stream_api_of(load->trace, &load->trace->apis[row]),
 		.update = update_api_of(load->trace, &load->trace->apis[row]),
 		.expected = expect_call_of(load->trace, &load->trace->apis[row]),
 		.programmatic_word = programmatic_word(load->trace, &load->trace->apis[row]),
@@ -227,6 +230,17 @@ static int note_programmatic(struct call_fill *fill, uint32_t rank, const struct
 	return 0;
 }
 
+/* Row of the stream that a call of CUDA names; others get theirs later. */
+static uint32_t cuda_stream(const struct call_fill *fill, const struct record_api *record,
+			    uint32_t tid)
+{
+	const struct cuda_handle *found =
+		cuda_handles_find(fill->load, &fill->api->cuda_stream, record, tid);
+
+	return found ? cuda_find_stream(fill->load, found->stream_context, found->stream)
+		     : TRACE_NONE;
+}
+
 static int add_call(struct call_fill *fill, const struct record_api *api, uint32_t tid)
 {
 	struct process_load *load = fill->load;
@@ -251,7 +265,7 @@ static int add_call(struct call_fill *fill, const struct record_api *api, uint32
 		.thread = fill_thread(&fill->thread, load, tid),
 		.parent = parent == UINT32_MAX ? TRACE_NONE : load->first.calls + parent,
 		.scope = scope == UINT32_MAX ? TRACE_NONE : load->first.scopes + scope,
-		.stream = TRACE_NONE,
+		.stream = cuda_stream(fill, api, tid),
 		.launch = TRACE_NONE,
 		.activities_expected = api->activities,
 		.api = fill->api->api,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/witnesses.h"
 #include "trace/process_load.h"
 
 #define CUPTI_HZ	 1000000000 /* CUPTI's time stamps are in ns */
@@ -39,6 +40,7 @@ int cuda_learn(struct cuda_load *cuda, const struct record_header *header)
 	const struct record_cuda_copy *copy = at;
 	const struct record_cuda_sync *sync = at;
 	const struct record_cuda_event *event = at;
+	const struct record_cuda_stream_handle *handle = at;
 
 	switch (header->type) {
 	case RECORD_CUDA_INNER:
@@ -55,6 +57,8 @@ int cuda_learn(struct cuda_load *cuda, const struct record_header *header)
 		return learn_stream(cuda, sync->context, sync->stream);
 	case RECORD_CUDA_EVENT:
 		return learn_stream(cuda, event->context, event->stream);
+	case RECORD_CUDA_STREAM_HANDLE:
+		return learn_stream(cuda, handle->context, header->tag);
 	case RECORD_CUDA_GRAPH:
 		return learn_step(cuda, at);
 	case RECORD_CUDA_UPDATE:
@@ -125,10 +129,27 @@ static void tell_agents(struct process_load *load)
 	}
 }
 
+static void find_source_of_waits(struct process_load *load)
+{
+	const struct witness_name *name = &witness_names[WITNESS_CUDA_WAITS_FROM_CALLS];
+	const struct raw_list *list = &load->raw.lists[RECORD_WITNESS];
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_witness *record = list->rows[i].record;
+
+		if (!strncmp(record->source, name->source, sizeof(record->source)) &&
+		    !strncmp(record->key, name->key, sizeof(record->key)))
+			load->cuda.waits_from_calls = true;
+	}
+}
+
 int cuda_load(struct process_load *load)
 {
 	int err = load_inner(load);
 
+	find_source_of_waits(load);
+	if (err == 0)
+		err = cuda_handles_load(load);
 	if (err == 0)
 		err = load_clock(load);
 	if (err == 0)
@@ -145,6 +166,7 @@ void cuda_load_release(struct cuda_load *cuda)
 	idset_release(&cuda->switched);
 	clock_fit_release(&cuda->clock);
 	cuda_captures_release(&cuda->captures);
+	free(cuda->handles.rows);
 	free(cuda->outer);
 	free(cuda->nodes);
 }

@@ -14,6 +14,7 @@
 #include "record/record.h"
 #include "trace/clock_fit.h"
 #include "trace/graph/cuda_captures.h"
+#include "trace/load/cuda_handles.h"
 #include "trace/trace_model.h"
 
 struct process_load;
@@ -59,7 +60,10 @@ struct cuda_load {
 	uint32_t stream_first; /* row of the first of CUDA's streams */
 	/* CUPTI's clock to host time; one for all devices */
 	struct clock_fit clock;
-	uint32_t clock_hint;	 /* for clock_fit_convert */
+	uint32_t clock_hint; /* for clock_fit_convert */
+	/* CUPTI was not asked for waits and event records: call_events.c finds them */
+	bool waits_from_calls;
+	struct cuda_handles handles;
 	struct cuda_node *nodes; /* by rank of node_ids */
 	struct cuda_captures captures;
 	/* Row + 1 of the exec for which nodes have their places; 0 = none. */
@@ -85,8 +89,8 @@ int cuda_learn(struct cuda_load *cuda, const struct record_header *header);
 /* Called once after the first walk; ranks are valid from then on. 0 or -ENOMEM. */
 int cuda_finish_sets(struct cuda_load *cuda);
 
-/* A stage, before the streams: learns which calls are inside others, and fits CUPTI's clock. 0 or
- * -ENOMEM. */
+/* A stage, before the streams: learns which calls are inside others, which streams handles stand
+ * for and where waits are known from, and fits CUPTI's clock. 0 or -ENOMEM. */
 int cuda_load(struct process_load *load);
 
 /* A stage, after graphs and launches: sets activities_expected of each CUDA call. A kernel launch
