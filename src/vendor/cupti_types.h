@@ -25,6 +25,7 @@ enum cupti_result {
 	CUPTI_OK = 0,
 	CUPTI_INVALID_PARAMETER = 1, /* for a callback: this CUPTI does not know it */
 	CUPTI_MAX_LIMIT_REACHED = 12,
+	CUPTI_INVALID_STREAM = 20,
 	CUPTI_INVALID_KIND = 21, /* for a record: it is incomplete or invalid */
 	CUPTI_NOT_SUPPORTED = 27,
 	CUPTI_INSUFFICIENT_PRIVILEGES = 35,
@@ -67,10 +68,26 @@ enum cupti_domain {
 	CUPTI_DOMAIN_RESOURCE = 3,
 };
 
+/* Handles of default streams; 0 is one of them, which one depends on the function. */
+#define CUDA_STREAM_LEGACY     1
+#define CUDA_STREAM_PER_THREAD 2
+
 enum cupti_driver_call {
+	CUPTI_cuCtxSynchronize = 17,
+	CUPTI_cuEventCreate = 118,
 	CUPTI_cuEventRecord = 119,
+	CUPTI_cuEventQuery = 120,
+	CUPTI_cuEventSynchronize = 121,
+	CUPTI_cuEventDestroy = 122,
+	CUPTI_cuStreamQuery = 125,
+	CUPTI_cuStreamSynchronize = 126,
 	CUPTI_cuStreamWaitEvent = 295,
+	CUPTI_cuEventDestroy_v2 = 325,
+	CUPTI_cuIpcGetEventHandle = 334,
+	CUPTI_cuIpcOpenEventHandle = 335,
 	CUPTI_cuStreamWaitEvent_ptsz = 436,
+	CUPTI_cuStreamQuery_ptsz = 439,
+	CUPTI_cuStreamSynchronize_ptsz = 440,
 	CUPTI_cuEventRecord_ptsz = 441,
 	CUPTI_cuStreamBeginCapture = 495,
 	CUPTI_cuStreamBeginCapture_ptsz = 496,
@@ -95,11 +112,29 @@ enum cupti_driver_call {
 	CUPTI_cuStreamBeginCaptureToGraph_ptsz = 721,
 	CUPTI_cuGraphAddNode_v2 = 723,
 	CUPTI_cuGraphAddDependencies_v2 = 727,
+	CUPTI_cuGreenCtxRecordEvent = 749,
+	CUPTI_cuGreenCtxWaitEvent = 750,
+	CUPTI_cuCtxRecordEvent = 755,
+	CUPTI_cuCtxWaitEvent = 756,
+	CUPTI_cuCtxSynchronize_v2 = 800,
 };
 
 enum cupti_runtime_call {
+	CUPTI_cudaThreadSynchronize = 126,
+	CUPTI_cudaStreamSynchronize = 131,
+	CUPTI_cudaStreamQuery = 132,
+	CUPTI_cudaEventCreate = 133,
+	CUPTI_cudaEventCreateWithFlags = 134,
 	CUPTI_cudaEventRecord = 135,
+	CUPTI_cudaEventDestroy = 136,
+	CUPTI_cudaEventSynchronize = 137,
+	CUPTI_cudaEventQuery = 138,
 	CUPTI_cudaStreamWaitEvent = 147,
+	CUPTI_cudaDeviceSynchronize = 165,
+	CUPTI_cudaIpcGetEventHandle = 176,
+	CUPTI_cudaIpcOpenEventHandle = 177,
+	CUPTI_cudaStreamSynchronize_ptsz = 239,
+	CUPTI_cudaStreamQuery_ptsz = 240,
 	CUPTI_cudaEventRecord_ptsz = 242,
 	CUPTI_cudaStreamWaitEvent_ptsz = 247,
 	CUPTI_cudaGraphLaunch = 311,
@@ -124,6 +159,8 @@ enum cupti_runtime_call {
 };
 
 enum cupti_resource {
+	CUPTI_STREAM_CREATED = 3,
+	CUPTI_STREAM_DESTROY_STARTING = 4,
 	CUPTI_MODULE_UNLOAD_STARTING = 7,
 	CUPTI_GRAPH_CREATED = 9,
 	CUPTI_GRAPH_DESTROY_STARTING = 10,
@@ -455,6 +492,9 @@ typedef void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *buf
 	X(get_dropped, cuptiActivityGetNumDroppedRecords,                                          \
 	  (void *context, uint32_t stream, size_t *dropped))                                       \
 	X(flush_all, cuptiActivityFlushAll, (uint32_t flag))                                       \
+	X(get_context_id, cuptiGetContextId, (void *context, uint32_t *id))                        \
+	X(get_stream_id, cuptiGetStreamIdEx,                                                       \
+	  (void *context, void *stream, uint8_t is_per_thread, uint32_t *id))                      \
 	X(get_graph_id, cuptiGetGraphId, (void *graph, uint32_t *id))                              \
 	X(get_node_id, cuptiGetGraphNodeId, (void *node, uint64_t *id))
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { DOMAINS = 4, CBIDS = 1024 };
+enum { DOMAINS = 4, CBIDS = 1024, STREAMS_MOST = 64 };
 
 static struct {
 	uint32_t version;
@@ -196,6 +196,48 @@ uint64_t model_pass(uint64_t duration_ns)
 	return begin;
 }
 
+/* ---- contexts and streams ---- */
+
+static __thread uint32_t current_context = 1;
+static __thread uint32_t own_stream; /* the thread's default stream, 0 = not used yet */
+
+static struct {
+	pthread_mutex_t lock;
+	struct model_stream live[STREAMS_MOST];
+	uint32_t count, last;
+} streams = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = MODEL_NULL_STREAM};
+
+void model_set_context(uint32_t context)
+{
+	current_context = context;
+}
+
+/* Call with the lock held. Returns NULL for a stream that no model_make_stream made. */
+static struct model_stream *find_stream(uint64_t handle)
+{
+	for (uint32_t i = 0; i < streams.count; i++)
+		if (streams.live[i].handle == handle)
+			return &streams.live[i];
+	return NULL;
+}
+
+struct model_stream model_find_stream(uint64_t handle)
+{
+	struct model_stream stream = {handle, current_context, (uint32_t)handle};
+	struct model_stream *made;
+
+	pthread_mutex_lock(&streams.lock);
+	made = find_stream(handle);
+	if (made)
+		stream = *made;
+	else if (handle <= CUDA_STREAM_LEGACY)
+		stream.number = MODEL_NULL_STREAM;
+	else if (handle == CUDA_STREAM_PER_THREAD)
+		stream.number = own_stream = own_stream ? own_stream : ++streams.last;
+	pthread_mutex_unlock(&streams.lock);
+	return stream;
+}
+
 /* ---- CUPTI's side ---- */
 
 #define MODEL_EXPORT(name, parameters)                                                             \
@@ -367,6 +409,24 @@ MODEL_EXPORT(cuptiActivityFlushAll, (uint32_t flag))
 	return result;
 }
 
+MODEL_EXPORT(cuptiGetContextId, (void *context, uint32_t *id))
+{
+	*id = (uint32_t)(uintptr_t)context;
+	return *id ? result_of(MODEL_GET_ID) : CUPTI_INVALID_PARAMETER;
+}
+
+MODEL_EXPORT(cuptiGetStreamIdEx, (void *context, void *stream, uint8_t is_per_thread, uint32_t *id))
+{
+	uint32_t result = result_of(MODEL_GET_STREAM_ID);
+	struct model_stream found = model_find_stream(
+		!stream && is_per_thread ? CUDA_STREAM_PER_THREAD : (uintptr_t)stream);
+
+	if (result == CUPTI_OK && context && (uint32_t)(uintptr_t)context != found.context)
+		result = CUPTI_INVALID_STREAM;
+	*id = found.number;
+	return result;
+}
+
 MODEL_EXPORT(cuptiGetGraphId, (void *graph, uint32_t *id))
 {
 	*id = (uint32_t)(uintptr_t)graph;
@@ -407,6 +467,8 @@ static void call_back(uint32_t domain, uint32_t cbid, const void *data)
 static struct cupti_callback_data data_of(struct model_open *call)
 {
 	return (struct cupti_callback_data){
+		.context = (void *)(uintptr_t)current_context,
+		.contextUid = current_context,
 		.functionName = call->name,
 		.functionParams = call->params,
 		.correlationData = &call->data,
@@ -440,6 +502,39 @@ void model_call(uint32_t domain, uint32_t cbid, uint32_t correlation, const char
 
 	model_enter(&call, domain, cbid, correlation, name, NULL);
 	model_leave(&call, 0);
+}
+
+static void tell_stream(enum cupti_resource step, const struct model_stream *stream)
+{
+	struct cupti_resource_data data = {
+		.context = (void *)(uintptr_t)stream->context,
+		.stream = (void *)(uintptr_t)stream->handle,
+	};
+
+	call_back(CUPTI_DOMAIN_RESOURCE, step, &data);
+}
+
+struct model_stream model_make_stream(uint64_t handle)
+{
+	struct model_stream stream = {.handle = handle, .context = current_context};
+
+	pthread_mutex_lock(&streams.lock);
+	stream.number = ++streams.last;
+	streams.live[streams.count++] = stream;
+	pthread_mutex_unlock(&streams.lock);
+	tell_stream(CUPTI_STREAM_CREATED, &stream);
+	return stream;
+}
+
+void model_destroy_stream(uint64_t handle)
+{
+	struct model_stream stream = model_find_stream(handle);
+
+	tell_stream(CUPTI_STREAM_DESTROY_STARTING, &stream);
+	pthread_mutex_lock(&streams.lock);
+	*find_stream(handle) = streams.live[streams.count - 1];
+	streams.count--;
+	pthread_mutex_unlock(&streams.lock);
 }
 
 void model_resource(enum cupti_resource step, const void *descriptor)
@@ -495,6 +590,11 @@ static bool copy_record(const void *record, size_t bytes, size_t room, bool *ret
 	return fits;
 }
 
+static bool is_wait(uint32_t kind)
+{
+	return kind == CUPTI_KIND_SYNCHRONIZATION || kind == CUPTI_KIND_CUDA_EVENT;
+}
+
 /* Other threads may flush at the same time. */
 void model_put(const void *record, size_t bytes)
 {
@@ -502,6 +602,8 @@ void model_put(const void *record, size_t bytes)
 	size_t room = model_record_bytes(activity->kind);
 	bool is_full;
 
+	if (is_wait(activity->kind) && !(model.kinds >> activity->kind & 1))
+		return;
 	if (room < bytes)
 		bytes = room;
 	while (!copy_record(record, bytes, room, &is_full)) {

@@ -30,7 +30,8 @@
 	X(GET_DROPPED)                                                                             \
 	X(NEXT_RECORD)                                                                             \
 	X(EVENT_TIMES)                                                                             \
-	X(GET_ID)
+	X(GET_ID)                                                                                  \
+	X(GET_STREAM_ID)
 
 enum model_call {
 #define X(name) MODEL_##name,
@@ -124,12 +125,35 @@ void model_enter(struct model_open *call, uint32_t domain, uint32_t cbid, uint32
 void model_leave(struct model_open *call, int result);
 void model_call(uint32_t domain, uint32_t cbid, uint32_t correlation, const char *name);
 
+#define MODEL_NULL_STREAM 7 /* number of the legacy default stream of each context */
+
+/* A stream: its handle, and CUPTI's numbers of its context and of itself. */
+struct model_stream {
+	uint64_t handle;
+	uint32_t context, number;
+};
+
+/* Sets the calling thread's current context, which is 1 at first. */
+void model_set_context(uint32_t context);
+
+/*
+ * Returns the stream of a handle; of a default stream, that of the current context and, for
+ * CUDA_STREAM_PER_THREAD, of the thread. A handle of which no stream was made stands for a stream
+ * of the current context with the same number.
+ */
+struct model_stream model_find_stream(uint64_t handle);
+
+/* Make a stream in the current context, and destroy it; its handle may then be used again. The tool
+ * is told. */
+struct model_stream model_make_stream(uint64_t handle);
+void model_destroy_stream(uint64_t handle);
+
 /* Calls the tool back with a step in the life of a resource, such as a graph node. */
 void model_resource(enum cupti_resource step, const void *descriptor);
 
 /*
  * Appends a record to the current buffer. If the tool gives no buffer, the record is dropped and
- * counted.
+ * counted. A wait or an event record is appended only if the tool has asked for its kind.
  */
 void model_put(const void *record, size_t bytes);
 

@@ -63,7 +63,7 @@ static const struct trace_event_record *producer_of(const struct trace *trace, u
 
 static void ordered(void)
 {
-	play_start();
+	play_start_with_all_calls();
 	for (uint32_t call = 100; call <= 104; call++)
 		play_call(call);
 	/*
@@ -101,7 +101,7 @@ static void inter_stream_dependency(void **state)
  */
 static void record_missing(void)
 {
-	play_start();
+	play_start_with_all_calls();
 	record_event(4, STREAM, 5);
 	record_event(5, STREAM, 7);
 	wait_for(9, RECORD_CUDA_SYNC_EVENT, RECORD_CUDA_NONE, EVENT, 6);
@@ -121,7 +121,7 @@ static void unresolved_wait_still_emits_event_id(void **state)
 
 static void never_recorded(void)
 {
-	play_start();
+	play_start_with_all_calls();
 	play_call(101);
 	record_event_of(EVENT + 1, 101, STREAM, 1);
 	play_call(102);
@@ -144,7 +144,7 @@ static void a_wait_for_an_event_without_a_record_is_for_nothing(void **state)
 
 static void recorded_and_waited_for(void)
 {
-	play_start();
+	play_start_with_all_calls();
 	record_event(4, STREAM, 5);
 	wait_for(9, RECORD_CUDA_SYNC_EVENT, RECORD_CUDA_NONE, EVENT, 5);
 	session_stop();
@@ -162,7 +162,7 @@ static void event_synchronize_resolves_producer(void **state)
 
 static void two_events(void)
 {
-	play_start();
+	play_start_with_all_calls();
 	record_event_of(EVENT, 1, STREAM, 1);
 	record_event_of(OTHER_EVENT, 2, OTHER_STREAM, 2);
 	wait_for(3, RECORD_CUDA_SYNC_STREAM_WAIT, 22, OTHER_EVENT, 2);
@@ -194,7 +194,7 @@ static void on_two_devices(void)
 		.cudaEventSyncId = 1,
 	};
 
-	play_start();
+	play_start_with_all_calls();
 	PLAY_PUT(event);
 	event.eventId = OTHER_EVENT;
 	for (uint32_t context = CONTEXT + 1; context <= CONTEXT + 2; context++) {
@@ -230,7 +230,7 @@ static void a_wait_for_another_device_has_its_event(void **state)
 
 static void recorded_in_the_recording_before(void)
 {
-	play_start();
+	play_start_with_all_calls();
 	record_event(1, STREAM, 0);
 	session_stop();
 	expect(session_start_again());
@@ -269,9 +269,9 @@ static void call_with(uint32_t cbid, uint32_t correlation, const char *name, uin
  */
 static void captured(void)
 {
-	enum { A = 0x5100, B = 0x5200, E = 0xe100, F = 0xe200 };
+	enum { A = STREAM, B = OTHER_STREAM, E = 0xe100, F = 0xe200 };
 
-	play_start();
+	play_start_with_all_calls();
 	call_with(CUPTI_cudaEventRecord, 1, "cudaEventRecord", F, B);
 	record_event_of(OTHER_EVENT, 1, OTHER_STREAM, 4);
 	call_with(CUPTI_cudaStreamBeginCapture, 2, "cudaStreamBeginCapture", A, 0);
@@ -300,7 +300,7 @@ static void capture_wait_becomes_graph_edge(void **state)
 	assert_int_equal(producer_of(trace, 0)->cid, 8);
 	/* The arguments that identify the stream are kept, and add no streams to CUPTI's. */
 	call = &trace->calls[trace->waits[0].call];
-	assert_int_equal(trace->words[call->arg_first], 0x5200);
+	assert_int_equal(trace->words[call->arg_first], OTHER_STREAM);
 	assert_int_equal(trace->words[call->arg_first + 1], 0xe100);
 	assert_int_equal(trace->streams_count, 2);
 	play_assert_closed(trace);
@@ -313,9 +313,9 @@ static void capture_wait_becomes_graph_edge(void **state)
  */
 static void captured_on_own_stream(void)
 {
-	enum { A = 0x5100, E = 0xe100 };
+	enum { A = STREAM, E = 0xe100 };
 
-	play_start();
+	play_start_with_all_calls();
 	call_with(CUPTI_cudaStreamBeginCapture_ptsz, 1, "cudaStreamBeginCapture_ptsz", 0, 0);
 	call_with(CUPTI_cudaEventRecord_ptsz, 2, "cudaEventRecord_ptsz", E, 0);
 	call_with(CUPTI_cudaStreamWaitEvent, 3, "cudaStreamWaitEvent", A, E);
@@ -386,7 +386,8 @@ static void launch_recorders(uint32_t correlation)
 
 static void wait_by(uint32_t correlation, uint64_t pointer, uint32_t event, uint64_t order)
 {
-	call_with(CUPTI_cudaStreamWaitEvent, correlation, "cudaStreamWaitEvent", 0x5200, pointer);
+	call_with(CUPTI_cudaStreamWaitEvent, correlation, "cudaStreamWaitEvent", OTHER_STREAM,
+		  pointer);
 	wait_for(correlation, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, event, order);
 }
 
@@ -395,9 +396,9 @@ static void recorded_by_nodes(void)
 	const uint64_t set[] = {EXEC, NODE_E, H_POINTER};
 	struct model_open call;
 
-	play_start();
+	play_start_with_all_calls();
 	make_recorders();
-	call_with(CUPTI_cudaEventRecord, 99, "cudaEventRecord", E_POINTER, 0x5200);
+	call_with(CUPTI_cudaEventRecord, 99, "cudaEventRecord", E_POINTER, OTHER_STREAM);
 	record_event_of(EVENT, 99, OTHER_STREAM, 1);
 	launch_recorders(100);
 	/* Not in the order of the nodes. */
@@ -448,7 +449,7 @@ static void graph_node_records_the_event(void **state)
 /* No call names either event, so the records cannot be matched with the nodes. */
 static void recorded_by_nobody_knows_which(void)
 {
-	play_start();
+	play_start_with_all_calls();
 	make_recorders();
 	launch_recorders(100);
 	record_event_of(OTHER_EVENT, 100, 22, 3);
@@ -470,7 +471,7 @@ static void a_node_is_not_guessed(void **state)
 static void recorded_in_silence(void)
 {
 	model_set_version(24);
-	play_start();
+	play_start_with_all_calls();
 	make_recorders();
 	record_event(99, STREAM, 0);
 	wait_for(100, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 0);
@@ -499,12 +500,12 @@ static void silent_nodes_leave_a_doubt(void **state)
  */
 static void captured_as_a_node(void)
 {
-	enum { A = 0x5100, B = 0x5200 };
+	enum { A = STREAM, B = OTHER_STREAM };
 	const uint64_t external[] = {E_POINTER, A, 1 | 0x7f00000000};
 	struct cupti_graph_data data = {.graph = (void *)GRAPH, .node = (void *)NODE_E};
 	struct model_open call;
 
-	play_start();
+	play_start_with_all_calls();
 	call_with(CUPTI_cudaEventRecord, 1, "cudaEventRecord", E_POINTER, B);
 	record_event_of(EVENT, 1, OTHER_STREAM, 4);
 	play_graph(GRAPH);
@@ -549,7 +550,7 @@ static void told_stream(uint32_t context, uint32_t stream, enum record_cuda_stre
 /* As on an H200 with CUDA 13.0: each context has its own default streams, with any numbers. */
 static void streams_of_two_contexts(void)
 {
-	play_start();
+	play_start_with_all_calls();
 	record_event(1, STREAM, 1);
 	wait_for(2, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 1);
 	wait_for(3, RECORD_CUDA_SYNC_STREAM, 23, RECORD_CUDA_NONE, 0);
@@ -590,7 +591,7 @@ static void null_stream_is_not_unknown(void **state)
 static void of_an_older_cupti(void)
 {
 	model_set_version(24);
-	play_start();
+	play_start_with_all_calls();
 	record_event(200, STREAM, 0);
 	wait_for(101, RECORD_CUDA_SYNC_STREAM_WAIT, OTHER_STREAM, EVENT, 0);
 	record_event(100, OTHER_STREAM, 0);
@@ -627,7 +628,7 @@ static void on_two_threads(void)
 	pthread_t thread;
 
 	model_set_version(24);
-	play_start();
+	play_start_with_all_calls();
 	play_call(1);
 	expect(!pthread_create(&thread, NULL, call_of_another_thread, (void *)2));
 	pthread_join(thread, NULL);
@@ -666,7 +667,7 @@ static void failed(void)
 		.returnValue = 1,
 	};
 
-	play_start();
+	play_start_with_all_calls();
 	record_event(1, STREAM, 1);
 	PLAY_PUT(sync);
 	session_stop();

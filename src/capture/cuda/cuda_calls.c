@@ -193,7 +193,7 @@ static void write_call(enum cupti_domain domain, uint32_t cbid,
 		       const struct cupti_callback_data *data)
 {
 	uint32_t function = function_of(domain, cbid);
-	struct cuda_args args = cuda_args_read(function, data->functionParams);
+	struct cuda_args args = cuda_args_read(function, cuda_current.begin_ns, data);
 	size_t args_bytes = args.count * sizeof(*args.words);
 	uint64_t end_ns = session_now_ns();
 	struct record_api *api;

@@ -1,8 +1,8 @@
 /* Which callbacks CUPTI is asked for. Each callback costs the program time, so the default is the
  * calls of vendor/cuda_selected.list, and DAGTAP_CALLS=all is every call of the runtime and the
- * driver. Of the resources' callbacks the same few are enabled in both cases: the lives of graphs,
- * and the end of a module. CUPTI would bring one more for each kernel that is launched (H200, CUDA
- * 13.0).
+ * driver. Of the resources' callbacks the same few are enabled in both cases: the lives of streams
+ * and graphs, and the end of a module. CUPTI would bring one more for each kernel that is launched
+ * (H200, CUDA 13.0).
  *
  * The choice is the process's: nothing is enabled or disabled while a recording is on, because
  * CUPTI then numbers the calls of threads that are inside of a call wrongly (docs/cuda.md). */

@@ -16,6 +16,7 @@
 #include "capture/cuda/cuda_graph_capture.h"
 #include "capture/cuda/cuda_names.h"
 #include "capture/cuda/cuda_selection.h"
+#include "capture/cuda/cuda_streams.h"
 #include "capture/cuda/cupti.h"
 #include "capture/env.h"
 #include "capture/log.h"
@@ -25,29 +26,27 @@
 #define ANCHOR_GOOD_NS 1000 /* a bracket as narrow as this is enough */
 #define REASON_BYTES   512
 
-/* X(kind, name, needed): without a needed kind there is no recording of CUDA; the SOURCE record
- * names other kinds that are missing. */
-#define KINDS(X)                                                                                   \
-	X(CUPTI_KIND_DEVICE, "devices", false)                                                     \
-	X(CUPTI_KIND_CONCURRENT_KERNEL, "kernels", true)                                           \
-	X(CUPTI_KIND_MEMCPY, "copies", true)                                                       \
-	X(CUPTI_KIND_MEMCPY2, "copies between GPUs", false)                                        \
-	X(CUPTI_KIND_MEMSET, "memsets", true)                                                      \
-	/* Events before waits: then a wait has the number of the event's record. */               \
-	X(CUPTI_KIND_CUDA_EVENT, "events", false)                                                  \
-	X(CUPTI_KIND_SYNCHRONIZATION, "synchronisation", false)                                    \
-	X(CUPTI_KIND_STREAM, "kinds of streams", false)                                            \
-	X(CUPTI_KIND_MEMORY2, "memory operations", false)                                          \
-	X(CUPTI_KIND_OVERHEAD, "overhead", false)
+/* NEEDED: without it there is no recording of CUDA; the SOURCE record names other kinds that are
+ * missing. WITH_ALL: asked for with all calls only, because CUPTI then delays every launch; waits
+ * are known from the calls otherwise (docs/cuda.md). */
+enum asking { NEEDED, WISHED, WITH_ALL };
 
 static const struct {
 	uint32_t kind;
 	const char *name;
-	bool is_needed;
+	enum asking asking;
 } kinds[] = {
-#define X(kind, name, needed) {kind, name, needed},
-	KINDS(X)
-#undef X
+	{CUPTI_KIND_DEVICE, "devices", WISHED},
+	{CUPTI_KIND_CONCURRENT_KERNEL, "kernels", NEEDED},
+	{CUPTI_KIND_MEMCPY, "copies", NEEDED},
+	{CUPTI_KIND_MEMCPY2, "copies between GPUs", WISHED},
+	{CUPTI_KIND_MEMSET, "memsets", NEEDED},
+	/* Events before waits: then a wait has the number of the event's record. */
+	{CUPTI_KIND_CUDA_EVENT, "events", WITH_ALL},
+	{CUPTI_KIND_SYNCHRONIZATION, "synchronisation", WITH_ALL},
+	{CUPTI_KIND_STREAM, "kinds of streams", WISHED},
+	{CUPTI_KIND_MEMORY2, "memory operations", WISHED},
+	{CUPTI_KIND_OVERHEAD, "overhead", WISHED},
 };
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(*kinds))
@@ -85,6 +84,10 @@ static void take_callback(void *userdata, uint32_t domain, uint32_t cbid, const 
 		return cuda_calls_told(domain, cbid, data);
 	if (cbid == CUPTI_MODULE_UNLOAD_STARTING)
 		cuda_names_doubt();
+	else if (cbid == CUPTI_STREAM_CREATED)
+		cuda_streams_made(resource->context, resource->stream);
+	else if (cbid == CUPTI_STREAM_DESTROY_STARTING)
+		cuda_streams_gone(resource->stream);
 	/* Only in these callbacks the descriptor is a graph's. */
 	else if (cbid >= CUPTI_GRAPH_CREATED && cbid <= CUPTI_GRAPH_NODE_SET_PARAMS)
 		cuda_graphs_told(cbid, resource->resourceDescriptor);
@@ -195,14 +198,27 @@ static void add_absence(const char *what)
 		 what);
 }
 
+/* Whether CUPTI brings waits. */
+static bool has_waits(void)
+{
+	for (size_t i = 0; i < KIND_COUNT; i++) {
+		if (kinds[i].kind == CUPTI_KIND_SYNCHRONIZATION)
+			return enabled_kinds & 1u << i;
+	}
+	return false;
+}
+
 static bool enable_kinds(char *ret_reason)
 {
 	for (size_t i = 0; i < KIND_COUNT; i++) {
-		uint32_t result = cupti.enable(kinds[i].kind);
+		uint32_t result;
 
+		if (kinds[i].asking == WITH_ALL && env_calls_are_selected())
+			continue;
+		result = cupti.enable(kinds[i].kind);
 		if (result == CUPTI_OK)
 			enabled_kinds |= 1u << i;
-		else if (kinds[i].is_needed)
+		else if (kinds[i].asking == NEEDED)
 			return fail("cuptiActivityEnable", result, ret_reason);
 		else
 			add_absence(kinds[i].name);
@@ -217,7 +233,8 @@ static bool enable_all(char *ret_reason)
 
 	if (result != CUPTI_OK)
 		return fail("cuptiActivityRegisterCallbacks", result, ret_reason);
-	if (cupti.enable_event_times && cupti.enable_event_times(1) != CUPTI_OK)
+	if (!env_calls_are_selected() && cupti.enable_event_times &&
+	    cupti.enable_event_times(1) != CUPTI_OK)
 		add_absence("the times of events");
 	if (!enable_kinds(ret_reason))
 		return false;
@@ -293,6 +310,8 @@ static void part_start(void)
 	cuda_devices_record();
 	if (env_calls_are_selected())
 		session_witness(WITNESS_CUDA_CALLS_SELECTED, 1);
+	if (!has_waits())
+		session_witness(WITNESS_CUDA_WAITS_FROM_CALLS, 1);
 	write_anchor();
 	write_source();
 	atomic_store(&is_live, true);
@@ -343,6 +362,7 @@ static void part_child(void)
 	has_forked = true;
 	cuda_buffers_forget();
 	cuda_calls_forget();
+	cuda_streams_forget();
 	enabled_kinds = 0;
 }
 

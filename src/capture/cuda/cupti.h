@@ -37,7 +37,8 @@ void cupti_describe(const char *call, uint32_t result, char *ret_text, size_t te
 	X(FLUSH, "cuptiActivityFlushAll", "what it still held is missing")                         \
 	X(DROPPED, "cuptiActivityGetNumDroppedRecords", "what it dropped is not counted")          \
 	X(NEXT_RECORD, "cuptiActivityGetNextRecord", "the rest of such buffers is missing")        \
-	X(GRAPH_IDS, "cuptiGetGraphId", "graphs, or their nodes, are not told apart")
+	X(GRAPH_IDS, "cuptiGetGraphId", "graphs, or their nodes, are not told apart")              \
+	X(STREAM_IDS, "cuptiGetStreamIdEx", "waits of default streams name no stream")
 
 enum cupti_failure {
 #define X(name, function, consequence) CUPTI_FAILURE_##name,

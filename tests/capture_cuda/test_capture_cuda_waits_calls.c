@@ -1,0 +1,692 @@
+/*
+ * Waits that are known from the calls. Each program is recorded twice: with the default, where
+ * CUPTI is not asked for waits and event records, and with all calls, where it brings them. Both
+ * recordings have the same waits, and the same dependencies follow.
+ */
+#include "cuda_scene.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+
+#include "analyze/dependencies.h"
+#include "capture/capture_session.h"
+#include "cuda_driver.h"
+#include "trace/load.h"
+
+enum { A = 0x5100, B = 0x5200, C = 0x5300 };	      /* streams */
+enum { E = 0xe100, F = 0xe200, NEVER = 0xe300 };      /* events */
+enum { NODE_KERNEL = 11, NODE_E, OTHER_CONTEXT = 2 }; /* graph nodes; a context */
+
+/* ---- both recordings ---- */
+
+static void (*played)(void);
+
+static void play(void)
+{
+	driver_number_from(1);
+	play_device(DEVICE, "GPU");
+	played();
+	session_stop();
+}
+
+static void play_with_the_default(void)
+{
+	play_start();
+	play();
+}
+
+static void play_with_all(void)
+{
+	play_start_with_all_calls();
+	play();
+}
+
+static const struct trace_wait *find_wait(const struct trace *trace, uint64_t cid)
+{
+	for (uint32_t i = 0; i < trace->waits_count; i++)
+		if (trace->waits[i].cid == cid)
+			return &trace->waits[i];
+	fail_msg("no wait by call %llu", (unsigned long long)cid);
+	return NULL;
+}
+
+static void assert_same_stream(const struct trace *a, uint32_t stream_a, const struct trace *b,
+			       uint32_t stream_b)
+{
+	assert_int_equal(stream_a == TRACE_NONE, stream_b == TRACE_NONE);
+	if (stream_a == TRACE_NONE)
+		return;
+	assert_int_equal(a->streams[stream_a].handle, b->streams[stream_b].handle);
+	assert_int_equal(a->streams[stream_a].context, b->streams[stream_b].context);
+	assert_int_equal(a->streams[stream_a].kind, b->streams[stream_b].kind);
+}
+
+static void assert_same_producer(const struct trace *a, const struct trace_wait *wait_a,
+				 const struct trace *b, const struct trace_wait *wait_b)
+{
+	const struct trace_event_record *of_a, *of_b;
+
+	if (wait_a->producer == TRACE_NONE || wait_b->producer == TRACE_NONE) {
+		assert_int_equal(wait_a->producer, wait_b->producer);
+		return;
+	}
+	of_a = &a->event_records[wait_a->producer];
+	of_b = &b->event_records[wait_b->producer];
+	assert_int_equal(of_a->cid, of_b->cid);
+	assert_int_equal(of_a->node, of_b->node);
+	assert_int_equal(of_a->context, of_b->context);
+	assert_same_stream(a, of_a->stream, b, of_b->stream);
+}
+
+/* A wait that failed has no row from calls. */
+static void assert_same_waits(const struct trace *calls, const struct trace *kinds)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < kinds->waits_count; i++) {
+		const struct trace_wait *wanted = &kinds->waits[i], *wait;
+
+		if (wanted->result)
+			continue;
+		wait = find_wait(calls, wanted->cid);
+		count++;
+		assert_int_equal(wait->type, wanted->type);
+		assert_int_equal(wait->context, wanted->context);
+		assert_int_equal(wait->known == TRACE_KNOWN_NOT, wanted->known == TRACE_KNOWN_NOT);
+		assert_int_equal(wait->call, wanted->call);
+		assert_int_equal(wait->begin_ns, calls->calls[wait->call].begin_ns);
+		assert_int_equal(wait->end_ns, calls->calls[wait->call].end_ns);
+		assert_same_stream(calls, wait->stream, kinds, wanted->stream);
+		assert_same_producer(calls, wait, kinds, wanted);
+	}
+	assert_int_equal(calls->waits_count, count);
+	assert_int_equal(calls->event_records_count, kinds->event_records_count);
+}
+
+static void assert_same_dependencies(const struct trace *calls, const struct trace *kinds)
+{
+	struct dependencies a, b;
+
+	assert_int_equal(dependencies_make(calls, &a), 0);
+	assert_int_equal(dependencies_make(kinds, &b), 0);
+	assert_int_equal(a.edges_count, b.edges_count);
+	for (uint32_t i = 0; i < a.edges_count; i++) {
+		assert_int_equal(a.edges[i].from, b.edges[i].from);
+		assert_int_equal(a.edges[i].kind, b.edges[i].kind);
+		assert_int_equal(a.edges[i].is_last, b.edges[i].is_last);
+		assert_int_equal(a.edges[i].via == TRACE_NONE, b.edges[i].via == TRACE_NONE);
+		if (a.edges[i].via != TRACE_NONE)
+			assert_int_equal(calls->waits[a.edges[i].via].cid,
+					 kinds->waits[b.edges[i].via].cid);
+	}
+	assert_int_equal(calls->activities_count, kinds->activities_count);
+	assert_memory_equal(a.lists, b.lists, calls->activities_count * sizeof(*a.lists));
+	assert_int_equal(a.hosts_count, b.hosts_count);
+	if (a.hosts_count)
+		assert_memory_equal(a.hosts, b.hosts, a.hosts_count * sizeof(*a.hosts));
+	assert_int_equal(a.resolved_waits, b.resolved_waits);
+	assert_int_equal(a.unresolved_count, b.unresolved_count);
+	dependencies_release(&a);
+	dependencies_release(&b);
+}
+
+/* Plays PROGRAM twice and compares. Returns the recording with the default. */
+static struct trace *play_twice(void **state, void (*program)(void))
+{
+	struct trace *calls, *kinds;
+
+	played = program;
+	calls = play_scene(*state, play_with_the_default);
+	assert_int_equal(fixture_teardown(state), 0);
+	assert_int_equal(fixture_setup(state), 0);
+	kinds = play_scene(*state, play_with_all);
+	assert_true(kinds->waits_count > 0);
+	assert_same_waits(calls, kinds);
+	assert_same_dependencies(calls, kinds);
+	play_assert_closed(calls);
+	play_assert_closed(kinds);
+	trace_close(kinds);
+	return calls;
+}
+
+static void compare(void **state, void (*program)(void))
+{
+	trace_close(play_twice(state, program));
+}
+
+static uint64_t producer_of(const struct trace *trace, uint64_t cid)
+{
+	const struct trace_wait *wait = find_wait(trace, cid);
+
+	return wait->producer == TRACE_NONE ? 0 : trace->event_records[wait->producer].cid;
+}
+
+static void make_streams(void)
+{
+	model_make_stream(A);
+	model_make_stream(B);
+}
+
+static void wait_on(uint64_t stream, uint64_t event, const char *kernel)
+{
+	driver_stream_wait(stream, event, DRIVER_PLAIN);
+	driver_kernel(stream, DRIVER_PLAIN, kernel);
+}
+
+static void record_after(uint64_t stream, uint64_t event, const char *kernel)
+{
+	driver_kernel(stream, DRIVER_PLAIN, kernel);
+	driver_record(event, stream, DRIVER_PLAIN);
+}
+
+/* ---- events ---- */
+
+static void event_is_recorded_again(void)
+{
+	make_streams();
+	record_after(A, E, "first"); /* calls 1, 2 */
+	driver_number_from(10);
+	wait_on(B, E, "after first");
+	driver_number_from(20);
+	record_after(A, E, "second");
+	record_after(B, F, "other");
+	driver_number_from(30);
+	wait_on(B, E, "after second");
+	wait_on(A, F, "after other");
+	driver_wait_for_event(F);
+	driver_query_event(E);
+	driver_query_stream(B);
+	driver_number_from(40);
+	wait_on(A, NEVER, "after nothing");
+}
+
+static void a_wait_is_for_the_last_record(void **state)
+{
+	struct trace *trace = play_twice(state, event_is_recorded_again);
+
+	assert_int_equal(producer_of(trace, 10), 2);
+	assert_int_equal(producer_of(trace, 30), 21);
+	assert_int_equal(find_wait(trace, 10)->known, TRACE_KNOWN_ORDER);
+	trace_close(trace);
+}
+
+static void event_handle_is_reused(void)
+{
+	make_streams();
+	for (uint32_t life = 1; life <= 3; life++) {
+		driver_number_from(100 * life);
+		driver_create_event(E);
+		wait_on(B, E, "after nothing"); /* no record in this life */
+		driver_number_from(100 * life + 10);
+		if (life != 2)
+			record_after(A, E, "kernel");
+		driver_number_from(100 * life + 20);
+		wait_on(B, E, "after kernel");
+		driver_destroy_event(E);
+	}
+}
+
+static void a_reused_handle_is_another_event(void **state)
+{
+	struct trace *trace = play_twice(state, event_handle_is_reused);
+
+	assert_int_equal(producer_of(trace, 301), 0);
+	assert_int_equal(find_wait(trace, 301)->known, TRACE_KNOWN_ORDER);
+	assert_int_equal(producer_of(trace, 220), 0);
+	assert_int_equal(producer_of(trace, 320), 311);
+	assert_int_equal(trace->events_count, 3);
+	for (uint32_t i = 0; i < trace->events_count; i++)
+		assert_int_equal(trace->events[i].handle, i + 1);
+	trace_close(trace);
+}
+
+static void calls_fail(void)
+{
+	make_streams();
+	record_after(A, E, "kernel"); /* calls 1, 2 */
+	driver_fail(1);
+	driver_record(E, B, DRIVER_PLAIN);
+	driver_stream_wait(B, E, DRIVER_PLAIN);
+	driver_wait_for_event(E);
+	driver_wait_for_stream(A, DRIVER_PLAIN);
+	driver_wait_for_device();
+	driver_create_event(E);
+	driver_fail(0);
+	driver_number_from(10);
+	wait_on(B, E, "after kernel");
+}
+
+static void a_call_that_fails_changes_nothing(void **state)
+{
+	struct trace *trace = play_twice(state, calls_fail);
+
+	assert_int_equal(producer_of(trace, 10), 2);
+	assert_int_equal(trace->waits_count, 1);
+	assert_int_equal(trace->event_records_count, 1);
+	trace_close(trace);
+}
+
+/* ---- streams ---- */
+
+/* The second stream has the handle of the first one, and another number. */
+static void stream_handle_is_reused(void)
+{
+	model_make_stream(A);
+	for (uint32_t life = 1; life <= 3; life++) {
+		driver_number_from(100 * life);
+		model_make_stream(B);
+		record_after(B, E, "kernel");
+		wait_on(A, E, "after kernel");
+		driver_wait_for_stream(B, DRIVER_PLAIN);
+		model_destroy_stream(B);
+	}
+}
+
+static void a_reused_handle_is_another_stream(void **state)
+{
+	struct trace *trace = play_twice(state, stream_handle_is_reused);
+
+	assert_int_equal(trace->streams_count, 4);
+	trace_close(trace);
+}
+
+static void told_stream(struct model_stream stream, enum record_cuda_stream_kind kind)
+{
+	struct cupti_stream record = {
+		.kind = CUPTI_KIND_STREAM,
+		.contextId = stream.context,
+		.streamId = stream.number,
+		.flag = kind,
+	};
+
+	PLAY_PUT(record);
+}
+
+/* B is a blocking stream: it and the legacy default stream wait for each other. */
+static void on_the_legacy_stream(void)
+{
+	make_streams();
+	told_stream(model_find_stream(0), RECORD_CUDA_STREAM_NULL);
+	told_stream(model_find_stream(A), RECORD_CUDA_STREAM_NONBLOCKING);
+	told_stream(model_find_stream(B), RECORD_CUDA_STREAM_BLOCKING);
+	driver_kernel(B, DRIVER_PLAIN, "blocking");
+	record_after(0, E, "null");
+	wait_on(A, E, "after null");
+	driver_record(F, A, DRIVER_PLAIN);
+	wait_on(CUDA_STREAM_LEGACY, F, "null again");
+	driver_kernel(B, DRIVER_PLAIN, "blocking again");
+	driver_wait_for_stream(0, DRIVER_PLAIN);
+	driver_wait_for_device();
+}
+
+static void the_legacy_stream_is_waited_for(void **state)
+{
+	compare(state, on_the_legacy_stream);
+}
+
+static void on_own_stream(void)
+{
+	driver_kernel(0, DRIVER_PTSZ, "own");
+	driver_record(E, 0, DRIVER_PTSZ);
+	wait_on(A, E, "after own");
+	driver_record(F, A, DRIVER_PLAIN);
+	driver_stream_wait(CUDA_STREAM_PER_THREAD, F, DRIVER_PLAIN);
+	driver_kernel(0, DRIVER_PTSZ, "own again");
+	driver_wait_for_stream(0, DRIVER_PTSZ);
+}
+
+static void *on_own_stream_of_a_thread(void *first)
+{
+	driver_number_from((uint32_t)(uintptr_t)first);
+	on_own_stream();
+	return NULL;
+}
+
+static void run_thread(void *(*body)(void *), uint32_t first)
+{
+	pthread_t thread;
+
+	expect(!pthread_create(&thread, NULL, body, (void *)(uintptr_t)first));
+	pthread_join(thread, NULL);
+}
+
+static void on_own_streams(void)
+{
+	make_streams();
+	on_own_stream();
+	run_thread(on_own_stream_of_a_thread, 100);
+	driver_number_from(200);
+	on_own_stream();
+}
+
+static void each_thread_has_its_own_default_stream(void **state)
+{
+	struct trace *trace = play_twice(state, on_own_streams);
+
+	assert_int_equal(trace->streams_count, 3); /* A, and one for each thread */
+	trace_close(trace);
+}
+
+/* Streams and events of two contexts; default streams have the same number in both. */
+static void in_two_contexts(void)
+{
+	make_streams();
+	model_set_context(OTHER_CONTEXT);
+	model_make_stream(C);
+	record_after(C, E, "there");
+	record_after(0, F, "null there");
+	driver_wait_for_device();
+	model_set_context(CONTEXT);
+	wait_on(A, E, "after there");
+	wait_on(0, F, "after null there");
+	driver_wait_for_stream(0, DRIVER_PLAIN);
+	driver_wait_for_stream(C, DRIVER_PLAIN); /* not a stream of the current context */
+	driver_wait_for_device();
+}
+
+static void waits_cross_contexts(void **state)
+{
+	struct trace *trace = play_twice(state, in_two_contexts);
+	uint32_t contexts[3] = {0};
+
+	for (uint32_t i = 0; i < trace->streams_count; i++)
+		contexts[trace->streams[i].context]++;
+	assert_int_equal(contexts[CONTEXT], 2);
+	assert_int_equal(contexts[OTHER_CONTEXT], 2);
+	trace_close(trace);
+}
+
+/* The tool is told of no stream that was made before. It asks for the streams of the call's context
+ * only: of others CUPTI does not say the context. */
+static void made_before_the_recording(void)
+{
+	model_make_stream(A);
+	model_make_stream(B);
+	model_set_context(OTHER_CONTEXT);
+	model_make_stream(C);
+	model_set_context(CONTEXT);
+	play_start();
+	driver_number_from(1);
+	record_after(A, E, "kernel");
+	wait_on(B, E, "after kernel");
+	driver_wait_for_stream(C, DRIVER_PLAIN);
+	session_stop();
+}
+
+static void a_stream_from_before_is_asked_for(void **state)
+{
+	struct trace *trace = play_scene(*state, made_before_the_recording);
+
+	assert_int_equal(trace->waits_count, 2);
+	assert_int_equal(producer_of(trace, 3), 2);
+	assert_int_not_equal(find_wait(trace, 3)->stream, TRACE_NONE);
+	assert_int_equal(find_wait(trace, 5)->stream, TRACE_NONE);
+	assert_int_equal(find_wait(trace, 5)->context, 0);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+/* Between two recordings the tool is told of nothing. */
+static void in_two_recordings(void)
+{
+	model_make_stream(A);
+	play_start();
+	model_make_stream(B);
+	driver_number_from(1);
+	record_after(A, E, "kernel");
+	wait_on(B, E, "after kernel");
+	session_stop();
+	model_destroy_stream(B);
+	model_make_stream(B);
+	expect(session_start_again());
+	driver_number_from(100);
+	record_after(B, E, "later kernel");
+	wait_on(A, E, "after later kernel");
+	session_stop();
+}
+
+static void each_recording_learns_its_streams(void **state)
+{
+	struct trace *trace = play_scene(*state, in_two_recordings);
+	const struct trace_activity *later = play_find_kernel(trace, "later kernel");
+	const struct trace_wait *wait = find_wait(trace, 102);
+
+	assert_int_equal(producer_of(trace, 3), 2);
+	assert_int_equal(producer_of(trace, 102), 101);
+	assert_int_equal(trace->event_records[wait->producer].stream, later->stream);
+	assert_int_equal(trace->streams_count, 4);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
+static void default_stream_is_refused(void)
+{
+	model_fail(MODEL_GET_STREAM_ID, 0, 999);
+	play_start();
+	driver_number_from(1);
+	driver_wait_for_stream(0, DRIVER_PLAIN);
+	session_stop();
+}
+
+static void a_stream_that_cupti_does_not_number_is_named(void **state)
+{
+	struct trace *trace = play_scene(*state, default_stream_is_refused);
+	const struct trace_source *source = play_source(trace, "cuda");
+
+	assert_int_equal(find_wait(trace, 1)->stream, TRACE_NONE);
+	assert_string_equal(trace_text(trace, source->state), "partial");
+	assert_non_null(strstr(trace_text(trace, source->text),
+			       "cuptiGetStreamIdEx: CUPTI error 999 (MODEL_ERROR): waits"));
+	trace_close(trace);
+}
+
+/* ---- captures and graphs ---- */
+
+static void in_a_capture(void)
+{
+	make_streams();
+	record_after(B, E, "before");
+	driver_begin_capture(A);
+	driver_record(E, A, DRIVER_PLAIN);
+	driver_stream_wait(B, E, DRIVER_PLAIN);
+	driver_record(F, B, DRIVER_PLAIN);
+	driver_stream_wait(A, F, DRIVER_PLAIN);
+	driver_end_capture(A);
+	driver_number_from(20);
+	wait_on(A, E, "after before");
+	driver_number_from(30);
+	record_after(A, E, "later");
+	wait_on(B, E, "after later");
+}
+
+static void captured_calls_are_edges_of_a_graph(void **state)
+{
+	struct trace *trace = play_twice(state, in_a_capture);
+
+	assert_int_equal(trace->waits_count, 2);
+	assert_int_equal(producer_of(trace, 20), 2);
+	assert_int_equal(producer_of(trace, 32), 31);
+	trace_close(trace);
+}
+
+static void recorded_by_a_node(void)
+{
+	make_streams();
+	record_after(B, E, "before");
+	play_graph(GRAPH);
+	driver_begin_capture(A);
+	driver_record_node(E, A, GRAPH, NODE_E);
+	driver_end_capture(A);
+	play_exec(EXEC, GRAPH);
+	driver_number_from(20);
+	wait_on(A, E, "after before");
+	for (uint32_t replay = 0; replay < 2; replay++) {
+		driver_number_from(30 + 10 * replay);
+		driver_launch_recorder(EXEC, E, A);
+		wait_on(B, E, "after node");
+	}
+}
+
+static void a_node_of_each_replay_records(void **state)
+{
+	struct trace *trace = play_twice(state, recorded_by_a_node);
+
+	assert_int_equal(producer_of(trace, 20), 2);
+	assert_int_equal(producer_of(trace, 31), 30);
+	assert_int_equal(producer_of(trace, 41), 40);
+	trace_close(trace);
+}
+
+/* ---- threads ---- */
+
+static sem_t has_recorded, may_return;
+
+static void *record_slowly(void *first)
+{
+	driver_number_from((uint32_t)(uintptr_t)first);
+	driver_record_enter(E, A);
+	sem_post(&has_recorded);
+	sem_wait(&may_return);
+	driver_record_leave();
+	return NULL;
+}
+
+/* The wait is called while the record's call has not returned. */
+static void calls_overlap(void)
+{
+	pthread_t thread;
+
+	make_streams();
+	sem_init(&has_recorded, 0, 0);
+	sem_init(&may_return, 0, 0);
+	driver_kernel(A, DRIVER_PLAIN, "kernel");
+	expect(!pthread_create(&thread, NULL, record_slowly, (void *)2));
+	sem_wait(&has_recorded);
+	driver_number_from(10);
+	wait_on(B, E, "after kernel");
+	sem_post(&may_return);
+	pthread_join(thread, NULL);
+}
+
+static void an_overlapping_record_is_likely(void **state)
+{
+	struct trace *trace = play_twice(state, calls_overlap);
+
+	assert_int_equal(producer_of(trace, 10), 2);
+	assert_int_equal(find_wait(trace, 10)->known, TRACE_KNOWN_LIKELY);
+	trace_close(trace);
+}
+
+enum { THREADS = 6, TURNS = 40, CALLS_OF_A_THREAD = 1000 };
+
+/* Streams and events of the thread's own; event handles are reused. */
+static void *record_and_wait(void *number)
+{
+	uint64_t first = 0x10000 * (uintptr_t)number, second = first + 0x100, event = first + 0x200;
+
+	driver_number_from(CALLS_OF_A_THREAD * (uint32_t)(uintptr_t)number);
+	for (uint32_t i = 0; i < TURNS; i++) {
+		if (i % 4 == 0)
+			driver_create_event(event);
+		driver_record(event, i % 2 ? first : second, DRIVER_PLAIN);
+		driver_stream_wait(i % 3 ? second : first, event, DRIVER_PLAIN);
+		if (i % 4 == 3)
+			driver_destroy_event(event);
+		if (i % 8 == 7)
+			driver_wait_for_stream(first, DRIVER_PLAIN);
+	}
+	return NULL;
+}
+
+static void many_threads(void)
+{
+	pthread_t threads[THREADS];
+
+	/* In this order, so that they have the same numbers each time. */
+	for (uint64_t i = 1; i <= THREADS; i++) {
+		model_make_stream(0x10000 * i);
+		model_make_stream(0x10000 * i + 0x100);
+	}
+	for (uintptr_t i = 0; i < THREADS; i++)
+		expect(!pthread_create(&threads[i], NULL, record_and_wait, (void *)(i + 1)));
+	for (uint32_t i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void threads_do_not_mix(void **state)
+{
+	compare(state, many_threads);
+}
+
+/* ---- what the ledger says ---- */
+
+static bool line_says(const struct trace *trace, const char *line, const char *text)
+{
+	const struct trace_source *source = play_source(trace, line);
+
+	return source->text && strstr(trace_text(trace, source->text), text);
+}
+
+static void a_wait_of_each_kind(void)
+{
+	make_streams();
+	record_after(A, E, "kernel");
+	wait_on(B, E, "after kernel");
+	driver_wait_for_device();
+}
+
+static void refused_kinds(void)
+{
+	model_fail(MODEL_ENABLE, 5, CUPTI_NOT_SUPPORTED);
+	play_with_all();
+}
+
+static void the_ledger_says_what_was_not_asked_for(void **state)
+{
+	static const char text[] = "not subscribed: waits and event records";
+	struct trace *trace;
+
+	played = a_wait_of_each_kind;
+	trace = play_scene(*state, play_with_the_default);
+	assert_true(line_says(trace, "cuda", text));
+	assert_int_equal(play_source(trace, "cuda")->received, 2);
+	trace_close(trace);
+	fixture_teardown(state);
+	fixture_setup(state);
+	trace = play_scene(*state, play_with_all);
+	assert_false(line_says(trace, "cuda", text));
+	assert_int_equal(play_source(trace, "cuda")->received, 5);
+	trace_close(trace);
+	fixture_teardown(state);
+	fixture_setup(state);
+	/* With all calls, but a CUPTI that has no such kinds. */
+	trace = play_scene(*state, refused_kinds);
+	assert_int_equal(trace->waits_count, 2);
+	assert_int_equal(producer_of(trace, 3), 2);
+	trace_close(trace);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(a_wait_is_for_the_last_record),
+		CASE(a_reused_handle_is_another_event),
+		CASE(a_call_that_fails_changes_nothing),
+		CASE(a_reused_handle_is_another_stream),
+		CASE(the_legacy_stream_is_waited_for),
+		CASE(each_thread_has_its_own_default_stream),
+		CASE(waits_cross_contexts),
+		CASE(a_stream_from_before_is_asked_for),
+		CASE(each_recording_learns_its_streams),
+		CASE(a_stream_that_cupti_does_not_number_is_named),
+		CASE(captured_calls_are_edges_of_a_graph),
+		CASE(a_node_of_each_replay_records),
+		CASE(an_overlapping_record_is_likely),
+		CASE(threads_do_not_mix),
+		CASE(the_ledger_says_what_was_not_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
