@@ -5,10 +5,11 @@
  *
  * FLOOR holds names between commas. The default is kernels,copies,calls.
  *
- * - Activity records: kernels; copies (with memsets and waits); calls (all of runtime and driver);
- *   kinds (all kinds that the tracer asks for); kind-N (one kind, by its number); records-runtime,
- *   records-driver (of the calls of cuda_selected.list); external (a record for each call that a
- *   range of the user's encloses; the thread that first uses CUDA is in one).
+ * - Activity records: kernels; copies (with memsets); waits (with event records); calls (all of
+ *   runtime and driver); kinds (all kinds that the tracer asks for by default); kind-N (one kind,
+ *   by its number); records-runtime, records-driver (of the calls of cuda_selected.list); external
+ *   (a record for each call that a range of the user's encloses; the thread that first uses CUDA
+ *   is in one).
  * - Callbacks: callbacks (of all runtime and driver calls and of resources); runtime, driver (of
  *   the calls of cuda_selected.list); graphs (of resources, those that the tracer asks for);
  *   subscriber (none: only subscribes).
@@ -42,12 +43,12 @@ static const struct {
 	uint32_t kinds[KINDS_MOST]; /* ended by 0 */
 } record_groups[] = {
 	{"kernels", {CUPTI_KIND_CONCURRENT_KERNEL}},
-	{"copies", {CUPTI_KIND_MEMCPY, CUPTI_KIND_MEMSET, CUPTI_KIND_SYNCHRONIZATION}},
+	{"copies", {CUPTI_KIND_MEMCPY, CUPTI_KIND_MEMSET}},
+	{"waits", {CUPTI_KIND_CUDA_EVENT, CUPTI_KIND_SYNCHRONIZATION}},
 	{"calls", {CUPTI_KIND_RUNTIME, CUPTI_KIND_DRIVER}},
 	{"kinds",
 	 {CUPTI_KIND_DEVICE, CUPTI_KIND_CONCURRENT_KERNEL, CUPTI_KIND_MEMCPY, CUPTI_KIND_MEMCPY2,
-	  CUPTI_KIND_MEMSET, CUPTI_KIND_CUDA_EVENT, CUPTI_KIND_SYNCHRONIZATION, CUPTI_KIND_STREAM,
-	  CUPTI_KIND_MEMORY2, CUPTI_KIND_OVERHEAD}},
+	  CUPTI_KIND_MEMSET, CUPTI_KIND_STREAM, CUPTI_KIND_MEMORY2, CUPTI_KIND_OVERHEAD}},
 };
 
 /* The calls that the tracer asks for. */
@@ -57,6 +58,26 @@ static const struct call {
 #define X(domain, cbid, name) {CUPTI_DOMAIN_##domain, cbid},
 #include "vendor/cuda_selected.list"
 #undef X
+};
+
+/* The callbacks about resources that the tracer asks for. */
+static const uint32_t resources[] = {
+	CUPTI_STREAM_CREATED,
+	CUPTI_STREAM_DESTROY_STARTING,
+	CUPTI_MODULE_UNLOAD_STARTING,
+	CUPTI_GRAPH_CREATED,
+	CUPTI_GRAPH_DESTROY_STARTING,
+	CUPTI_GRAPH_CLONED,
+	CUPTI_GRAPHNODE_CREATE_STARTING,
+	CUPTI_GRAPHNODE_CREATED,
+	CUPTI_GRAPHNODE_DESTROY_STARTING,
+	CUPTI_GRAPHNODE_DEPENDENCY_CREATED,
+	CUPTI_GRAPHNODE_DEPENDENCY_DESTROY_STARTING,
+	CUPTI_GRAPHEXEC_CREATED,
+	CUPTI_GRAPHEXEC_DESTROY_STARTING,
+	CUPTI_GRAPHNODE_CLONED,
+	CUPTI_GRAPH_NODE_UPDATED,
+	CUPTI_GRAPH_NODE_SET_PARAMS,
 };
 
 #define SELECTED_COUNT (sizeof(selected) / sizeof(*selected))
@@ -201,14 +222,12 @@ static int enable_callbacks(uint32_t domain)
 
 static int enable_graphs(void)
 {
-	uint32_t result = cupti.enable_callback(1, subscribe(), CUPTI_DOMAIN_RESOURCE,
-						CUPTI_MODULE_UNLOAD_STARTING);
-
-	for (uint32_t i = CUPTI_GRAPH_CREATED; i <= CUPTI_GRAPH_NODE_SET_PARAMS; i++) {
-		if (result == CUPTI_OK)
-			result = cupti.enable_callback(1, subscribe(), CUPTI_DOMAIN_RESOURCE, i);
+	for (size_t i = 0; i < sizeof(resources) / sizeof(*resources); i++) {
+		if (cupti.enable_callback(1, subscribe(), CUPTI_DOMAIN_RESOURCE, resources[i]) !=
+		    CUPTI_OK)
+			return 0;
 	}
-	return result == CUPTI_OK;
+	return 1;
 }
 
 static int enable_name(const char *name)
