@@ -1,7 +1,7 @@
 #!/bin/bash
 # On a machine with an NVIDIA GPU and nvcc alone (elsewhere: skipped): replays of a captured graph,
-# counted; then graphs of every shape, events (of graphs, too), two recordings in one process;
-# recordings that stop while the GPU is at work.
+# counted; then graphs of every shape, events (of graphs, too), waits from calls and from CUPTI, two
+# recordings in one process; recordings that stop while the GPU is at work.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 if ! command -v nvcc >/dev/null || ! nvidia-smi -L >/dev/null 2>&1; then
@@ -53,7 +53,7 @@ python3 - "$work" <<-'END' || fail "graphs and events"
 	names = {n["kernel"] for g in json.load(open(work + "/graphs.json"))["graphs"] for n in g["nodes"] if n["type"] == "kernel"}
 	assert order < names, names
 	waits = [w for w in csv.DictReader(open(work + "/waits.csv")) if w["event"]]
-	assert len(waits) == 4 and all(w["known"] == "number" for w in waits), waits
+	assert len(waits) == 4 and all(w["known"] == "order" for w in waits), waits
 END
 
 # Events that graphs record: the wait after a replay is for that node of that replay.
@@ -67,8 +67,17 @@ python3 - "$work" <<-'END' || fail "events of graphs"
 	said = [line.split(": ")[1].strip() for line in open(work + "/out") if line.startswith("wait: ")]
 	rows = [r for r in csv.DictReader(open(work + "/events.csv")) if r["type"] == "stream_event"]
 	found = [r["producer_replay"] + " " + r["producer_node"] if r["producer_node"] else "call" for r in rows]
-	assert found == said and all(r["known"] == "number" for r in rows), (said, found)
+	assert found == said and all(r["known"] == "order" for r in rows), (said, found)
 END
+
+# Waits of every kind: those that the calls tell are those that CUPTI reports.
+for way in "calls selected" "kinds all"; do
+	set -- $way
+	launch record --backend cuda -q --calls "$2" -o "$work/$1.dagtap" -- python3 "$SOURCE_DIR/tests/capture_cuda/device_waits.py" \
+		>"$work/out" || fail "device_waits: $(cat "$work/out")"
+	expect_closed "$work/$1.dagtap"
+done
+python3 "$SOURCE_DIR/tests/capture_cuda/compare_waits.py" "$dagtap" "$work/calls.dagtap" "$work/kinds.dagtap" || fail "waits from calls"
 
 # Children that are moved, updated before each launch, bodies of conditional nodes, launches that
 # begin early.
