@@ -1,12 +1,14 @@
 /*
- * cuda-program [LAUNCHES [paced]]: plays a program that uses CUDA. It loads the tool as the driver
- * does, replays a graph of three kernels LAUNCHES times, and names its steps through NVTX if NVTX's
- * headers are installed. No GPU slows it down, so records may come faster than chunks are prepared;
- * with "paced" it waits for chunks, and no record is dropped.
+ * cuda-program [LAUNCHES [paced | killed]]: plays a program that uses CUDA. It loads the tool as
+ * the driver does, replays a graph of three kernels LAUNCHES times, and names its steps through
+ * NVTX if NVTX's headers are installed. No GPU slows it down, so records may come faster than
+ * chunks are prepared; with "paced" it waits for chunks, and no record is dropped. With "killed" it
+ * ends by SIGKILL: CUPTI has then delivered the buffers that are full, and holds the last one.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +114,8 @@ int main(int argc, char **argv)
 	}
 	if (spool >= 0)
 		close(spool);
+	if (argc > 2 && !strcmp(argv[2], "killed"))
+		raise(SIGKILL);
 	printf("kernels: %u\n", 3 * launches);
 	return 0;
 }

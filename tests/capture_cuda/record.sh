@@ -100,6 +100,18 @@ launch record --backend cuda -q -o "$work/k.dagtap" -- "$program" 2 >/dev/null |
 expect_closed "$work/j.dagtap"
 expect_closed "$work/k.dagtap"
 
+# After kill -9, what was in the full buffer is there, and what was in the other one is said to be
+# lost: a buffer of 1 MiB holds the record of the device, and records of kernels.
+full=$(((1048576 - 184) / 216))
+code=0
+launch record --backend cuda -q -o "$work/killed.dagtap" -- "$program" 3000 killed >/dev/null || code=$?
+expect "exit after a kill" $code 137
+expect_closed "$work/killed.dagtap"
+expect "rows after a kill" "$(json "$work/killed.dagtap" info 'd["counts"]["activities"]')" $full
+expect "lost by a kill" "$(json "$work/killed.dagtap" check '[s["dropped"] for s in d["sources"] if s["name"] == "graph"]')" \
+	"[{'not delivered when the recording was cut off': $((9000 - full))}]"
+expect "state after a kill" "$(json "$work/killed.dagtap" check 'd["state"]')" truncated
+
 # Every command and every format, on what CUPTI brought.
 for command in summary graph info check path; do
 	"$dagtap" "$command" "$work/a.dagtap" >"$work/out" || fail "$command exited with $?"

@@ -396,6 +396,9 @@ static void what_was_delivered_survives_a_kill(void **state)
 	assert_int_equal(trace->calls_count, 2);
 	assert_int_equal(trace->activities_count, 1);
 	assert_int_equal(play_find_kernel(trace, "delivered")->untimed, RECORD_UNTIMED_NO);
+	assert_non_null(strstr(trace_text(trace, play_source(trace, "cuda.call")->text),
+			       "of 1 launches CUPTI brought no kernel: not delivered when the "
+			       "recording was cut off"));
 	play_assert_closed(trace);
 	trace_close(trace);
 }

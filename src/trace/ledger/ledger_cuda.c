@@ -17,13 +17,13 @@ static void say_ring_dropped(struct ledger *ledger, struct trace_source *source)
 }
 
 /* Counts launches without a kernel. CUPTI does not tell in advance whether it will bring a launch's
- * kernel. */
+ * kernel; after a kill, it did not bring those in its last buffers. */
 static void say_untimed(struct ledger *ledger, struct trace_source *source)
 {
 	uint64_t count;
 
-	if (ledger->ended_early || ledger_ring_dropped_activities(ledger) ||
-	    ledger_has_activity_losses(ledger) || ledger_losses(ledger, RECORD_CLASS_GRAPH))
+	if (ledger_ring_dropped_activities(ledger) || ledger_has_activity_losses(ledger) ||
+	    ledger_losses(ledger, RECORD_CLASS_GRAPH))
 		return;
 	count = cuda_count_untimed(ledger->load);
 	source->orphan_calls += count;
@@ -31,9 +31,12 @@ static void say_untimed(struct ledger *ledger, struct trace_source *source)
 	if (count)
 		ledger_say(ledger, source,
 			   strtab_format(ledger->load->strings,
-					 "of %llu launches CUPTI brought no kernel: not finished "
-					 "in time, or taken by another profiler",
-					 (unsigned long long)count));
+					 "of %llu launches CUPTI brought no kernel: %s",
+					 (unsigned long long)count,
+					 ledger->ended_early
+						 ? "not delivered when the recording was cut off"
+						 : "not finished in time, or taken by another "
+						   "profiler"));
 }
 
 /* If two calls have one correlation id, only one has a row; the other is unexplained. */
