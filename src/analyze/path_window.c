@@ -1,13 +1,13 @@
 /* Finds the windows of a query (path_window.h). */
 #include "analyze/path_window.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/scope_instances.h"
 #include "analyze/scope_match.h"
+#include "analyze/step_query.h"
 #include "trace/row_table.h"
 
 static struct path_window *add_window(struct path_windows *windows, int64_t begin_ns,
@@ -145,46 +145,15 @@ static int find_replay(const struct trace *trace, const struct path_query *query
 
 /* ---- scopes ---- */
 
-/* Whether TEXT is one of the words, separators and NUMBER: "step 12", "ProfilerStep#12",
- * "train_12". */
-static bool says_step(const char *text, uint64_t number)
-{
-	static const char *const words[] = {"step", "profilerstep", "train", "iteration"};
-	char *end;
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		size_t chars = strlen(words[i]), at = chars;
-
-		if (strncasecmp(text, words[i], chars) != 0)
-			continue;
-		while (text[at] && strchr(" #_:=-", text[at]))
-			at++;
-		if (isdigit((unsigned char)text[at]) && strtoull(text + at, &end, 10) == number)
-			return *end == '\0';
-	}
-	return false;
-}
-
-static bool is_step(const struct trace *trace, const struct trace_scope *scope, uint64_t number)
-{
-	for (uint32_t i = 0; i < scope->attribute_count; i++) {
-		const struct trace_scope_attribute *row =
-			&trace->scope_attributes[scope->attribute_first + i];
-
-		if (row->kind == RECORD_ATTRIBUTE_INT64 &&
-		    !strcmp(trace_text(trace, row->key), RECORD_STEP_KEY))
-			return row->value.int64 >= 0 && (uint64_t)row->value.int64 == number;
-	}
-	return says_step(trace_text(trace, scope->text), number);
-}
-
 static bool is_meant(const struct trace *trace, const struct trace_scope *scope,
 		     const struct path_query *query)
 {
+	uint64_t number;
+
 	if (!scope_is_interval(scope))
 		return false;
 	if (query->by == PATH_WINDOW_STEP)
-		return is_step(trace, scope, query->number);
+		return step_number_find(trace, scope, &number) && number == query->number;
 	return scope_matches(trace, scope, query->text);
 }
 

@@ -39,3 +39,19 @@ const char *scope_group_name(const struct trace *trace, const struct trace_scope
 	buffer[used] = '\0';
 	return buffer;
 }
+
+const char *scope_group_pattern(const char *name, char *buffer)
+{
+	bool is_cut = strlen(name) >= SCOPE_GROUP_CHARS - 1;
+	char *at = buffer;
+
+	for (; *name; name++) {
+		if (*name == '[' || *name == '?' || *name == '\\')
+			*at++ = '\\';
+		*at++ = *name;
+	}
+	if (is_cut)
+		*at++ = '*';
+	*at = '\0';
+	return buffer;
+}

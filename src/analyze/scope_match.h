@@ -19,4 +19,10 @@ bool scope_matches(const struct trace *trace, const struct trace_scope *scope, c
 const char *scope_group_name(const struct trace *trace, const struct trace_scope *scope,
 			     char *buffer);
 
+/* Writes into BUFFER, of SCOPE_PATTERN_CHARS bytes, the pattern that the scopes of the group called
+ * NAME match: '*' stays, other special characters of patterns stand for themselves. Returns
+ * BUFFER. */
+#define SCOPE_PATTERN_CHARS (2 * SCOPE_GROUP_CHARS + 2)
+const char *scope_group_pattern(const char *name, char *buffer);
+
 #endif

@@ -6,17 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analyze/scope_instances.h"
-#include "analyze/scope_match.h"
-#include "base/table.h"
 #include "cli/cli.h"
 #include "cli/command_options.h"
 #include "cli/filter_options.h"
 #include "cli/help.h"
+#include "cli/step_options.h"
 #include "format/format.h"
 #include "format/parts.h"
 #include "trace/load.h"
-#include "trace/steps.h"
 
 #define BUFFER_BYTES (1 << 20)
 
@@ -24,7 +21,7 @@ struct conversion {
 	const char *format_name;
 	const struct format *format;
 	struct format_options options;
-	const char *step_of; /* scopes that are written as steps; or NULL */
+	const char *step_of; /* what is written as steps; or NULL */
 	struct filter_options filter_options;
 	struct filter filter;
 	const char *output;
@@ -125,9 +122,7 @@ static const struct cli_option options_of_export[] = {
 	 .kind = OPTION_TEXT, OPTION_IN(conversion, options.table), .choice = table_choice},
 	{"compat", .argument = "READER", .help = "for a reader that needs a variant:",
 	 .kind = OPTION_TEXT, OPTION_IN(conversion, options.compat), .choice = compat_choice},
-	{"step-of", .argument = "PATTERN",
-	 .help = "write these scopes as the steps of the program, as in 'token *'",
-	 .kind = OPTION_TEXT, OPTION_IN(conversion, step_of)},
+	STEP_OPTION(conversion, step_of),
 	FILTER_OPTIONS(conversion, filter_options),
 	{"rank", .argument = "N",
 	 .help = "of a format that stores it (kineto): the number of this program among several; "
@@ -172,33 +167,6 @@ static int open_part(void *context, uint32_t number, FILE **ret_file)
 	return 0;
 }
 
-/* Makes steps of the scopes that are asked for. CLI_OK, or CLI_FAILED after a message. */
-static int make_steps(const struct conversion *conversion, struct trace *trace)
-{
-	struct scope_instances instances = {0};
-	bool *is_meant;
-	int err = -ENOMEM;
-
-	if (!conversion->step_of)
-		return CLI_OK;
-	is_meant = table_zeroed(trace->scopes_count, sizeof(*is_meant));
-	for (uint32_t i = 0; i < trace->scopes_count && is_meant; i++)
-		is_meant[i] = scope_is_interval(&trace->scopes[i]) &&
-			      scope_matches(trace, &trace->scopes[i], conversion->step_of);
-	if (is_meant)
-		err = scope_instances_find(trace, is_meant, &instances);
-	if (err == 0)
-		err = trace_make_steps(trace, instances.scopes, instances.count);
-	if (err < 0)
-		err = cli_fail("%s: out of memory", conversion->input);
-	else if (instances.count == 0)
-		err = cli_fail("%s: no scope \"%s\"; `dagtap scopes %s` lists them",
-			       conversion->input, conversion->step_of, conversion->input);
-	scope_instances_release(&instances);
-	free(is_meant);
-	return err;
-}
-
 /* Returns CLI_OK; CLI_LOSS if the input is damaged and its readable part was written; or a negative
  * errno. */
 static int convert(struct conversion *conversion, struct parts *parts, FILE *out)
@@ -210,8 +178,8 @@ static int convert(struct conversion *conversion, struct parts *parts, FILE *out
 
 	if (code < 0)
 		return code;
-	if (filter_options_apply(&conversion->filter, conversion->input, trace) != CLI_OK ||
-	    make_steps(conversion, trace) != CLI_OK) {
+	if (step_option_apply(conversion->step_of, conversion->input, trace) != CLI_OK ||
+	    filter_options_apply(&conversion->filter, conversion->input, trace) != CLI_OK) {
 		trace_close(trace);
 		return -ENODATA;
 	}

@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/human.h"
 #include "cli/machine_probe.h"
+#include "cli/step_options.h"
 #include "format/words.h"
 #include "trace/load.h"
 #include "wire/json.h"
@@ -194,6 +195,7 @@ int info_write_json(const struct trace *trace, const char *path, FILE *out)
 	CONTENTS(X)
 #undef X
 	json_object_end(&json);
+	step_option_put_json(&json, trace);
 	json_processes(&json, trace);
 	json_agents(&json, trace);
 	json_queues(&json, trace);
@@ -281,6 +283,7 @@ static void print_contents_text(const struct trace *trace)
 #define X(name) printf("%-17s %s\n", #name, human_count(trace->name##_count, text));
 	CONTENTS(X)
 #undef X
+	step_option_offer(trace, "no scope is a step; --step-of can take ", stdout);
 	for (uint32_t i = 0; i < trace->messages_count; i++)
 		human_print("%s: %s", trace->messages[i].damage ? "damage" : "note",
 			    trace_text(trace, trace->messages[i].text));

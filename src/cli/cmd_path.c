@@ -12,6 +12,7 @@
 #include "cli/command_options.h"
 #include "cli/help.h"
 #include "cli/kernel_names.h"
+#include "cli/step_options.h"
 #include "trace/load.h"
 
 #define TEXT_ROWS 20
@@ -19,6 +20,8 @@
 struct path_options {
 	const char *path;
 	struct path_query query;
+	const char *step_of;
+	char steps[STEP_PATTERN_CHARS]; /* the pattern, where --step-of gives it */
 	uint32_t limit;
 	bool has_limit;
 	bool full_names;
@@ -122,6 +125,7 @@ static const struct cli_option options_of_path[] = {
 	{"step", .argument = "N",
 	 .help = "of scopes like \"step N\", \"ProfilerStep#N\", \"train N\"",
 	 .kind = OPTION_HANDLER, .take = take_step},
+	STEP_OPTION(path_options, step_of),
 	{"replay", .argument = "GRAPH:N", .help = "of the graph's Nth replay, from 0",
 	 .kind = OPTION_HANDLER, .take = take_replay},
 	{"from", .argument = "NS", .help = "of the time from here on", .kind = OPTION_HANDLER,
@@ -141,9 +145,13 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 {
 	int err = options_parse_file(self, argc, argv, options, &options->path);
 
+	if (err == CLI_OK && options->step_of && options->query.by == PATH_WINDOW_ALL) {
+		options->query.by = PATH_WINDOW_SCOPE;
+		options->query.text = step_query_pattern(options->step_of, options->steps);
+	}
 	if (err == CLI_OK && options->query.nth != PATH_WINDOW_EACH &&
 	    options->query.by != PATH_WINDOW_SCOPE && options->query.by != PATH_WINDOW_STEP)
-		err = cli_usage(self, "--nth needs --scope or --step");
+		err = cli_usage(self, "--nth needs --scope, --step or --step-of");
 	return err;
 }
 
@@ -277,7 +285,9 @@ static int path(const struct cli_command *self, int argc, char **argv)
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
 	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names);
-	err = print(trace, &options);
+	err = step_option_apply(options.step_of, options.path, trace);
+	if (err == CLI_OK)
+		err = print(trace, &options);
 	if (err == CLI_OK)
 		err = cli_tell_damage(trace, options.path);
 	kernel_names_release();

@@ -8,6 +8,7 @@
 #include "cli/help.h"
 #include "cli/report_data.h"
 #include "cli/report_page.h"
+#include "cli/step_options.h"
 #include "format/output.h"
 #include "trace/load.h"
 
@@ -24,9 +25,7 @@ static const struct cli_option options_of_report[] = {
 	{"output", 'o', "OUT", "where to; - is standard output", .kind = OPTION_TEXT,
 	 OPTION_IN(report_options, output), .is_required = true},
 	{"force", 'f', NULL, "replace OUT if it exists", OPTION_IN(report_options, force)},
-	{"step-of", .argument = "SCOPE",
-	 .help = "which scopes are the steps (default: the largest group that repeats)",
-	 .kind = OPTION_TEXT, OPTION_IN(report_options, steps)},
+	STEP_OPTION(report_options, steps),
 	{"json", .help = "write the page's data alone (docs/json.md)",
 	 OPTION_IN(report_options, json)},
 	{0},
@@ -56,9 +55,13 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 static int write_data(struct trace *const traces[2], const struct report_options *options,
 		      FILE *out)
 {
+	char pattern[STEP_PATTERN_CHARS];
+
 	if (options->paths_count == 2)
 		return report_write_comparison(traces, options->paths, out);
-	return report_write_recording(traces[0], options->paths[0], options->steps, out);
+	return report_write_recording(
+		traces[0], options->paths[0],
+		options->steps ? step_query_pattern(options->steps, pattern) : NULL, out);
 }
 
 static int write_page(struct trace *const traces[2], const struct report_options *options,
@@ -116,6 +119,8 @@ static int report(const struct cli_command *self, int argc, char **argv)
 		if (cli_open_trace(options.paths[i], true, &traces[i]) < 0)
 			err = CLI_FAILED;
 	}
+	if (err == CLI_OK)
+		err = step_option_apply(options.steps, options.paths[0], traces[0]);
 	if (err == CLI_OK)
 		err = write_output(traces, &options);
 	for (uint32_t i = 0; i < options.paths_count && err == CLI_OK; i++)

@@ -11,6 +11,7 @@
 #include "cli/filter_options.h"
 #include "cli/help.h"
 #include "cli/kernel_names.h"
+#include "cli/step_options.h"
 #include "trace/load.h"
 #include "trace/row_table.h"
 
@@ -19,7 +20,9 @@
 
 struct scopes_options {
 	const char *path, *pattern;
-	uint32_t nth; /* NO_NTH: the outliers are compared */
+	const char *step_of;
+	char steps[STEP_PATTERN_CHARS]; /* the pattern, where --step-of gives it */
+	uint32_t nth;			/* NO_NTH: the outliers are compared */
 	uint32_t limit;
 	bool has_limit;
 	struct filter_options filter_options;
@@ -44,6 +47,7 @@ static const struct cli_option options_of_scopes[] = {
 	{"limit", .argument = "N",
 	 .help = "rows to show, 0 = all (default 20; JSON has all unless given)",
 	 .kind = OPTION_HANDLER, .take = take_limit},
+	STEP_OPTION(scopes_options, step_of),
 	FILTER_OPTIONS(scopes_options, filter_options),
 	KERNEL_NAMES_OPTION(scopes_options, full_names),
 	{"csv", .help = "print the table as CSV: numbers without units, times in ns",
@@ -65,6 +69,10 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	options->pattern = first + 2 == argc ? argv[first + 1] : NULL;
 	if (options->csv && options->json)
 		return cli_usage(self, "--json or --csv, not both");
+	if (options->step_of && options->pattern)
+		return cli_usage(self, "SCOPE or --step-of, not both");
+	if (options->step_of)
+		options->pattern = step_query_pattern(options->step_of, options->steps);
 	if (options->nth != NO_NTH && !options->pattern)
 		return cli_usage(self, "--nth goes with a scope");
 	return filter_options_read(self, &options->filter_options, &options->filter);
@@ -118,15 +126,21 @@ static void release(struct scopes_result *result)
 	scope_stats_release(&result->stats);
 }
 
+static int fail_without_scopes(const struct scopes_result *result)
+{
+	int err = cli_fail("%s: no scope in it has times", result->file);
+
+	step_option_offer(result->trace, "--step-of can take ", stderr);
+	return err;
+}
+
 /* Whether there is anything to print. CLI_OK, or CLI_FAILED after a message. */
 static int check_result(const struct scopes_result *result, uint32_t nth)
 {
 	uint32_t count = result->stats.instances.count;
 
 	if (!result->pattern)
-		return result->groups.count
-			       ? CLI_OK
-			       : cli_fail("%s: no scope in it has times", result->file);
+		return result->groups.count ? CLI_OK : fail_without_scopes(result);
 	if (count == 0)
 		return cli_fail("%s: no scope \"%s\"; `dagtap scopes %s` lists them", result->file,
 				result->pattern, result->file);
@@ -190,7 +204,9 @@ static int scopes(const struct cli_command *self, int argc, char **argv)
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
 	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names || options.csv);
-	err = filter_options_apply(&options.filter, options.path, trace);
+	err = step_option_apply(options.step_of, options.path, trace);
+	if (err == CLI_OK)
+		err = filter_options_apply(&options.filter, options.path, trace);
 	if (err == CLI_OK)
 		err = print(trace, &options);
 	if (err == CLI_OK)
@@ -205,7 +221,9 @@ const struct cli_command cmd_scopes = {
 	.operands = "FILE [SCOPE]",
 	.help = "each instance of a scope on the host and on the GPUs; outliers and what differs",
 	.options = options_of_scopes,
-	.notes = "SCOPE is a scope's text or name, or a pattern, as in 'token *'. Without it, all\n"
-		 "scopes are listed; those that differ in numbers alone are one row.\n",
+	.notes =
+		"SCOPE is a scope's text or name, or a pattern, as in 'token *'. Without it, all\n"
+		"scopes are listed; those that differ in numbers alone are one row. Where none of\n"
+		"them is a step, what --step-of can take is named.\n",
 	.run = scopes,
 };

@@ -14,6 +14,7 @@
 #include "cli/help.h"
 #include "cli/human.h"
 #include "cli/kernel_names.h"
+#include "cli/step_options.h"
 #include "cli/tally_output.h"
 #include "trace/load.h"
 #include "trace/occupancy.h"
@@ -25,6 +26,7 @@ struct summary_options {
 	uint32_t limit;
 	struct filter_options filter_options;
 	struct filter filter;
+	const char *step_of;
 	bool occupancy;
 	bool full_names;
 	bool csv;
@@ -57,6 +59,7 @@ static const struct cli_option options_of_summary[] = {
 	 OPTION_IN(summary_options, limit)},
 	{"occupancy", .help = "by kernel: with the theoretical occupancy and what limits it",
 	 OPTION_IN(summary_options, occupancy)},
+	STEP_OPTION(summary_options, step_of),
 	FILTER_OPTIONS(summary_options, filter_options),
 	KERNEL_NAMES_OPTION(summary_options, full_names),
 	{"csv", .help = "print the table as CSV: numbers without units, times in ns",
@@ -321,7 +324,9 @@ static int summary(const struct cli_command *self, int argc, char **argv)
 	if (cli_open_trace(options.path, true, &trace) < 0)
 		return CLI_FAILED;
 	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names || options.csv);
-	err = filter_options_apply(&options.filter, options.path, trace);
+	err = step_option_apply(options.step_of, options.path, trace);
+	if (err == CLI_OK)
+		err = filter_options_apply(&options.filter, options.path, trace);
 	if (err == CLI_OK)
 		err = options.json ? print_json(trace, &options) : print_text(trace, &options);
 	if (err == CLI_OK)

@@ -8,12 +8,12 @@
 
 #include "analyze/dependencies.h"
 #include "analyze/scope_groups.h"
+#include "analyze/scope_match.h"
 #include "cli/answers.h"
 #include "cli/report_timeline.h"
 #include "wire/json.h"
 
 #define KIB	      1024
-#define STEPS_CHARS   (2 * 256)
 #define SECTIONS_MOST 16
 
 /* What the sections are written from. */
@@ -325,23 +325,7 @@ static int write_object(const char *kind, const struct section *sections, struct
 
 /* ---- the steps ---- */
 
-/* Writes the pattern that a group's name stands for: '*' stays, other special characters of
- * patterns stand for themselves. */
-static void make_pattern(const char *name, char *pattern)
-{
-	size_t length = strlen(name);
-
-	for (; *name; name++) {
-		if (*name == '[' || *name == '?' || *name == '\\')
-			*pattern++ = '\\';
-		*pattern++ = *name;
-	}
-	if (length >= 255) /* it may have been cut */
-		*pattern++ = '*';
-	*pattern = '\0';
-}
-
-/* Sets PATTERN, of STEPS_CHARS bytes, to that of the steps; "" if no scope repeats. */
+/* Sets PATTERN, of SCOPE_PATTERN_CHARS bytes, to that of the steps; "" if no scope repeats. */
 static int find_steps(const struct trace *trace, char *pattern)
 {
 	struct scope_groups groups;
@@ -352,7 +336,7 @@ static int find_steps(const struct trace *trace, char *pattern)
 		return err;
 	for (uint32_t i = 0; i < groups.count; i++) {
 		if (groups.rows[i].projection.count >= 3) {
-			make_pattern(groups.rows[i].name, pattern);
+			scope_group_pattern(groups.rows[i].name, pattern);
 			break;
 		}
 	}
@@ -365,7 +349,7 @@ int report_write_recording(const struct trace *trace, const char *path, const ch
 {
 	struct trace *traces[] = {(struct trace *)trace};
 	struct source source = {.traces = traces, .paths = &path, .steps = steps};
-	char pattern[STEPS_CHARS + 2];
+	char pattern[SCOPE_PATTERN_CHARS];
 	int err = steps ? 0 : find_steps(trace, pattern);
 
 	if (err < 0)

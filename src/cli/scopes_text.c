@@ -7,6 +7,7 @@
 #include "cli/human.h"
 #include "cli/kernel_names.h"
 #include "cli/path_names.h"
+#include "cli/step_options.h"
 
 /* Rows of each comparison, if --limit gives no smaller number. */
 #define COMPARISON_ROWS 8
@@ -225,8 +226,13 @@ int scopes_print_text(const struct scopes_result *result)
 	char count[HUMAN_CHARS], worked[HUMAN_CHARS];
 	int err;
 
-	if (!result->pattern)
-		return print_groups(result);
+	if (!result->pattern) {
+		err = print_groups(result);
+		if (err == CLI_OK && !result->is_csv)
+			step_option_offer(result->trace,
+					  "\nNo scope is a step; --step-of can take ", stdout);
+		return err;
+	}
 	if (result->is_csv)
 		return print_instances(result);
 	human_print("scope \"%s\": %s instance%s, %s with timed work on a GPU", result->pattern,

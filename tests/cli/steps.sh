@@ -1,6 +1,6 @@
 #!/bin/bash
-# steps.sh: scopes of a recording of JAX on an H200 (tests/data) as steps, in the exports that have
-# steps (XSpace, Kineto), against the scopes in the CSV.
+# steps.sh: scopes and graph replays of a recording of JAX on an H200 (tests/data) as steps: in the
+# exports that have steps (XSpace, Kineto) and in the commands, against the tables in the CSV.
 . "$(dirname "$0")/lib.sh"
 
 recording=$SOURCE_DIR/tests/data/jax-steps.dagtap
@@ -42,3 +42,48 @@ code=0
 "$dagtap" export --format csv -o "$work/none.csv" --step-of "no such scope" "$recording" 2>"$work/error" || code=$?
 expect "exit code without such a scope" $code 1
 [ ! -e "$work/none.csv" ] || fail "an output without steps was left"
+
+# The replays of a graph.
+"$dagtap" export --format csv -o "$work/activities.csv" "$recording" || fail "export of activities"
+"$dagtap" export --format csv --table scopes -o "$work/replays.csv" --step-of graph:15 "$recording" || fail "export of replays"
+"$dagtap" scopes --json --step-of graph:15 "$recording" >"$work/scopes.json" || fail "scopes --step-of"
+"$dagtap" summary --json --step-of graph:15 --scope "graph 15 step 4" "$recording" >"$work/summary.json" || fail "summary --step-of"
+"$dagtap" report --json --step-of graph:15 "$recording" >"$work/report.json" || fail "report --step-of"
+"$dagtap" path --json --step-of graph:15 "$recording" >"$work/path.json" || fail "path --step-of"
+"$dagtap" path --json --step-of graph:15 --step 4 "$recording" >"$work/path4.json" || fail "path --step-of --step"
+"$dagtap" info --json "$recording" >"$work/info.json" || fail "info"
+"$dagtap" info "$recording" >"$work/info" || fail "info as text"
+grep -q "graph:15 (9 replays)" "$work/info" || fail "info does not name the graph"
+"$dagtap" scopes "$recording" | grep -q "graph:15 (9 replays)" || fail "scopes does not name the graph"
+python3 - "$work" <<-'END' || fail "replays as steps"
+	import csv, json, sys
+	folder = sys.argv[1]
+	def read(name): return list(csv.DictReader(open(f"{folder}/{name}.csv")))
+	def load(name): return json.load(open(f"{folder}/{name}.json"))
+	def expect(what, found, value):
+	    if found != value: sys.exit(f"{what}: {found}, not {value}")
+	replays = {}
+	# Of its execs also what the bodies of its nodes did.
+	execs = {row["exec"] for row in read("activities") if row["graph"] == "15"}
+	for row in read("activities"):
+	    if row["exec"] in execs: replays.setdefault((row["exec"], row["replay"]), []).append(row)
+	spans = sorted([min(int(row["start_ns"]) for row in rows), max(int(row["end_ns"]) for row in rows)] for rows in replays.values())
+	expect("replays", len(spans), 9)
+	steps = [row for row in read("replays") if row["kind"] == "step"]
+	expect("steps", sorted(row["text"] for row in steps), [f"graph 15 step {i}" for i in range(9)])
+	expect("scopes that were there", [row["text"] for row in read("replays") if row["kind"] != "step"],
+	       [row["text"] for row in read("scopes")])
+	instances = load("scopes")["instances"]
+	expect("projections", [[row["projection"]["begin_ns"], row["projection"]["end_ns"]] for row in instances], spans)
+	expect("the report's", load("report")["steps"]["instances"], instances)
+	expect("kernels of one step", load("summary")["totals"]["kernels"],
+	       sum(row["kind"] == "kernel" for row in sorted(replays.values(), key=lambda rows: int(rows[0]["start_ns"]))[4]))
+	windows = load("path")["windows"]
+	expect("windows", [row["end_ns"] for row in windows], [end for begin, end in spans])
+	expect("window of a step", load("path4")["windows"], [windows[4]])
+	candidates = {row["step_of"]: row["count"] for row in load("info")["step_candidates"]}
+	expect("candidate", candidates["graph:15"], 9)
+END
+code=0
+"$dagtap" export --format csv -o "$work/none.csv" --step-of graph:99 "$recording" 2>"$work/error" || code=$?
+expect "exit code without such a graph" $code 1

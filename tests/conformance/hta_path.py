@@ -27,7 +27,7 @@ def describe(graph, rows, edge, on_path):
 
 
 def analyse(folder):
-    analysis = TraceAnalysis(trace_dir=folder)
+    analysis = TraceAnalysis(trace_dir=folder, include_last_profiler_step=True)
     ranks = list(analysis.t.traces)
     rows = analysis.t.get_trace(ranks[0])
     names = analysis.t.symbol_table.get_sym_table()
@@ -41,6 +41,9 @@ def analyse(folder):
         "is_found": bool(is_found),
         "kernels": len(kernels),
         "launched_kernels": int((kernels["index_correlation"] > 0).sum()),
+        "iterations": {int(step): len(group)
+                       for step, group in (kernels.groupby("iteration")
+                                           if "iteration" in kernels else ())},
         "edges": collections.Counter(edge.type.name for edge in edges),
         "waits": [describe(graph, rows, edge, edge in path) for edge in edges
                   if edge.type == CPEdgeType.SYNC_DEPENDENCY],

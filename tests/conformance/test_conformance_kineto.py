@@ -76,12 +76,12 @@ class Perfetto(unittest.TestCase):
 
 
 class Hta(unittest.TestCase):
-    def analyse(self, recording):
+    def analyse(self, recording, *options):
         folder = WORK / f"hta-{recording.stem}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         dagtap(self, "export", "--format", "kineto", "--compat", "hta", "--rank", "3", "-o",
-               folder / "run.pt.trace.json.gz", recording)
+               folder / "run.pt.trace.json.gz", *options, recording)
         result = subprocess.run([sys.executable, HERE / "hta_path.py", folder], capture_output=True,
                                 text=True, check=False,
                                 env={**os.environ, "PYTHONPATH": str(READERS)})
@@ -129,6 +129,16 @@ class Hta(unittest.TestCase):
 
         self.assertTrue(found["is_found"])
         self.assertEqual((found["kernels"], found["launched_kernels"]), (launched, launched))
+        self.assertEqual(found["iterations"], {"-1": launched})
+
+    def test_replays_as_steps(self):
+        """Of 24 nodes; each node's kernel is in the step of its replay."""
+        recording = WORK / "hta-steps.dagtap"
+        launched = record(self, recording, "graph-forkjoin", ["4", "4", "5"])
+        found = self.analyse(recording, "--step-of", "graph:1")
+
+        self.assertEqual(launched, 5 * 24)
+        self.assertEqual(found["iterations"], {str(step): 24 for step in range(5)})
 
 
 if __name__ == "__main__":

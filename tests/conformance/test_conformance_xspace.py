@@ -96,14 +96,14 @@ class Viewer:
                       key=lambda event: event["ts"])
 
 
-def export(test, recording):
+def export(test, recording, *options):
     """XProf takes the folder for a run and the file's name for a host."""
     folder = WORK / "logs" / "plugins" / "profile" / recording.stem
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
     trace = folder / "host.xplane.pb"
-    dagtap(test, "export", "--format", "xspace", "-o", trace, recording)
+    dagtap(test, "export", "--format", "xspace", "-o", trace, *options, recording)
     return trace
 
 
@@ -165,6 +165,31 @@ class ModulesInSteps(unittest.TestCase):
         self.assertEqual([row["stepnum"] for row in steps], [str(i) for i in range(self.STEPS)])
         self.assertTrue(all(row["deviceComputeTimeMs"] > 0 for row in steps))
         self.assertEqual(page[1]["p"]["hardware_type"], "GPU")
+
+
+class ReplaysAsSteps(unittest.TestCase):
+    """A program whose only loop is one of graph launches: they are the steps of XProf's step
+    database."""
+
+    REPLAYS = 5
+
+    def test_each_replay_is_a_step(self):
+        recording = WORK / "replays-as-steps.xspace.dagtap"
+        record(self, recording, "graph-forkjoin", ["4", "4", str(self.REPLAYS)])
+        before = convert(export(self, recording), "overview_page")
+        trace = export(self, recording, "--step-of", "graph:1")
+        steps = rows_of(convert(trace, "overview_page")[1])
+        spans = json.loads(dagtap(self, "scopes", "--json", "--step-of", "graph:1", recording))
+
+        self.assertEqual(rows_of(before[1]), [])
+        self.assertEqual([row["stepnum"] for row in steps],
+                         [str(step) for step in range(self.REPLAYS)])
+        shown = Viewer(trace).derived("Steps")
+        self.assertEqual([event["name"] for event in shown],
+                         [f"graph 1 step {step}" for step in range(self.REPLAYS)])
+        # XProf adds the copy that the program makes after its loop to the last step.
+        self.assertEqual([round(event["dur"] * 1000) for event in shown[:-1]],
+                         [row["projection"]["duration_ns"] for row in spans["instances"][:-1]])
 
 
 class Recordings(unittest.TestCase):

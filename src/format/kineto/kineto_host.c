@@ -212,7 +212,7 @@ static void put_scope(struct host *host, uint32_t row)
 	const struct trace_scope *scope = &host->trace->scopes[row];
 	struct rows_time time = timeline_scope_time(host->trace->scopes, row);
 	bool is_mark = scope->kind == RECORD_SCOPE_MARK;
-	struct piece name = kineto_scope_name(kineto, row);
+	struct piece name = kineto_host_scope_name(kineto, row);
 	struct piece attributes;
 	char *at;
 

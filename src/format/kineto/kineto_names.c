@@ -37,11 +37,17 @@ static bool step_name(const struct kineto *kineto, const struct trace_scope *sco
 struct piece kineto_scope_name(struct kineto *kineto, uint32_t scope)
 {
 	const struct trace_scope *row = &kineto->trace->scopes[scope];
+
+	return kineto_quoted(kineto, row->name ? row->name : row->text);
+}
+
+struct piece kineto_host_scope_name(struct kineto *kineto, uint32_t scope)
+{
 	size_t begin = kineto->text.used;
 
-	if (step_name(kineto, row, &kineto->text))
+	if (step_name(kineto, &kineto->trace->scopes[scope], &kineto->text))
 		return pieces_since(&kineto->text, begin);
-	return kineto_quoted(kineto, row->name ? row->name : row->text);
+	return kineto_scope_name(kineto, scope);
 }
 
 const char *kineto_copy_kind(enum trace_copy_direction direction)

@@ -164,9 +164,12 @@ void kineto_put_window_end(struct kineto *kineto);
 /* A string of the trace as JSON in quotes: a piece of kineto->text, made once. */
 struct piece kineto_quoted(struct kineto *kineto, trace_string string);
 
-/* A scope's name, without the attributes that its text contains, as JSON in quotes. For HTA a step
- * is named "ProfilerStep#N". */
+/* A scope's name, without the attributes that its text contains, as JSON in quotes. */
 struct piece kineto_scope_name(struct kineto *kineto, uint32_t scope);
+
+/* The same for the scope's row on the host. For HTA a step is named "ProfilerStep#N" there, and
+ * only there: HTA looks up the step of a call in all rows of that name, wherever they are. */
+struct piece kineto_host_scope_name(struct kineto *kineto, uint32_t scope);
 
 /* Writes the name by which HTA knows the API function NAME, cut off at SIZE bytes. */
 void kineto_hta_name(const char *name, char *ret_name, size_t size);

@@ -1,0 +1,255 @@
+/* Finds steps (step_query.h). */
+#include "analyze/step_query.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/scope_groups.h"
+#include "analyze/scope_instances.h"
+#include "base/numbers.h"
+#include "base/sort.h"
+#include "trace/row_table.h"
+#include "trace/steps.h"
+
+#define OF_EACH_KIND (STEP_CANDIDATES / 2)
+
+/* Whether QUERY is about graphs. RET_GRAPH: its number as text, or "*". */
+static bool is_about_graph(const char *query, const char **ret_graph)
+{
+	const char *graph = query + strlen(STEP_QUERY_GRAPH);
+
+	if (strncmp(query, STEP_QUERY_GRAPH, strlen(STEP_QUERY_GRAPH)) != 0)
+		return false;
+	if (strcmp(graph, "*") != 0 && (!*graph || graph[strspn(graph, "0123456789")]))
+		return false;
+	*ret_graph = graph;
+	return true;
+}
+
+/* ---- steps that are there ---- */
+
+static bool find_in_text(const char *text, uint64_t *ret_number)
+{
+	static const char *const words[] = {"step", "profilerstep", "train", "iteration"};
+	char *end;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		size_t at = strlen(words[i]);
+		uint64_t number;
+
+		if (strncasecmp(text, words[i], at) != 0)
+			continue;
+		at += strspn(text + at, " #_:=-");
+		if (!isdigit((unsigned char)text[at]))
+			continue;
+		number = strtoull(text + at, &end, 10);
+		if (*end)
+			return false;
+		*ret_number = number;
+		return true;
+	}
+	return false;
+}
+
+bool step_number_find(const struct trace *trace, const struct trace_scope *scope,
+		      uint64_t *ret_number)
+{
+	for (uint32_t i = 0; i < scope->attribute_count; i++) {
+		const struct trace_scope_attribute *row =
+			&trace->scope_attributes[scope->attribute_first + i];
+
+		if (row->kind != RECORD_ATTRIBUTE_INT64 ||
+		    strcmp(trace_text(trace, row->key), RECORD_STEP_KEY) != 0)
+			continue;
+		*ret_number = (uint64_t)row->value.int64;
+		return row->value.int64 >= 0;
+	}
+	return find_in_text(trace_text(trace, scope->text), ret_number);
+}
+
+bool step_exists(const struct trace *trace)
+{
+	uint64_t number;
+
+	for (uint32_t i = 0; i < trace->scopes_count; i++) {
+		if (scope_is_interval(&trace->scopes[i]) &&
+		    step_number_find(trace, &trace->scopes[i], &number))
+			return true;
+	}
+	return false;
+}
+
+/* ---- making steps ---- */
+
+static int make_of_scopes(struct trace *trace, const char *pattern, uint32_t *ret_count)
+{
+	bool *is_meant = table_zeroed(trace->scopes_count, sizeof(*is_meant));
+	struct scope_instances instances = {0};
+	int err = -ENOMEM;
+
+	for (uint32_t i = 0; i < trace->scopes_count && is_meant; i++)
+		is_meant[i] = scope_is_interval(&trace->scopes[i]) &&
+			      scope_matches(trace, &trace->scopes[i], pattern);
+	if (is_meant)
+		err = scope_instances_find(trace, is_meant, &instances);
+	if (err == 0)
+		err = trace_make_steps(trace, instances.scopes, instances.count);
+	if (err == 0)
+		*ret_count = instances.count;
+	scope_instances_release(&instances);
+	free(is_meant);
+	return err;
+}
+
+static bool is_of_graph(const struct trace *trace, const struct trace_launch *launch,
+			const char *graph)
+{
+	uint32_t row = trace->execs[launch->exec].graph;
+
+	if (launch->call == TRACE_NONE)
+		return false;
+	return *graph == '*' ||
+	       (row != TRACE_NONE && trace->graphs[row].id == strtoull(graph, NULL, 10));
+}
+
+static int make_of_launches(struct trace *trace, const char *graph, uint32_t *ret_count)
+{
+	struct sort_row *order = table_alloc(trace->launches_count, sizeof(*order));
+	uint32_t *launches = table_alloc(trace->launches_count, sizeof(*launches));
+	uint32_t count = 0;
+	int err = -ENOMEM;
+
+	for (uint32_t i = 0; i < trace->launches_count && order; i++) {
+		const struct trace_launch *row = &trace->launches[i];
+
+		if (is_of_graph(trace, row, graph))
+			/* The sign bit is inverted, so that negative times come first. */
+			order[count++] = (struct sort_row){
+				(uint64_t)trace->calls[row->call].begin_ns ^ (uint64_t)INT64_MIN,
+				i};
+	}
+	if (order && launches)
+		err = sort_rows(order, count);
+	for (uint32_t i = 0; i < count && err == 0; i++)
+		launches[i] = order[i].index;
+	if (err == 0)
+		err = trace_add_steps(trace, launches, count);
+	if (err == 0)
+		*ret_count = count;
+	free(order);
+	free(launches);
+	return err;
+}
+
+int step_query_apply(struct trace *trace, const char *query, uint32_t *ret_count)
+{
+	const char *graph;
+
+	return is_about_graph(query, &graph) ? make_of_launches(trace, graph, ret_count)
+					     : make_of_scopes(trace, query, ret_count);
+}
+
+const char *step_query_pattern(const char *query, char *buffer)
+{
+	const char *graph;
+
+	if (!is_about_graph(query, &graph))
+		return query;
+	snprintf(buffer, STEP_PATTERN_CHARS, "graph %.20s step *", graph);
+	return buffer;
+}
+
+/* ---- candidates ---- */
+
+static int find_scopes(const struct trace *trace, struct step_candidate *candidates)
+{
+	struct scope_groups groups;
+	int count = 0;
+
+	if (scope_groups_make(trace, &groups) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < groups.count && count < OF_EACH_KIND; i++) {
+		struct step_candidate *row = &candidates[count];
+
+		if (groups.rows[i].projection.count < 2)
+			continue;
+		scope_group_pattern(groups.rows[i].name, row->query);
+		row->count = groups.rows[i].projection.count;
+		count++;
+	}
+	scope_groups_release(&groups);
+	return count;
+}
+
+/* Adds the graph to the candidates, which are ordered by count. */
+static int add_graph(struct step_candidate *candidates, int count, uint64_t graph, uint32_t replays)
+{
+	int at = count;
+
+	while (at > 0 && candidates[at - 1].count < replays)
+		at--;
+	if (at == OF_EACH_KIND)
+		return count;
+	count += count < OF_EACH_KIND;
+	memmove(&candidates[at + 1], &candidates[at],
+		(size_t)(count - 1 - at) * sizeof(*candidates));
+	candidates[at].count = replays;
+	snprintf(candidates[at].query, sizeof(candidates[at].query), STEP_QUERY_GRAPH "%" PRIu64,
+		 graph);
+	return count;
+}
+
+/* The replays of all graphs with one id: processes may have the same ids. */
+struct graph_count {
+	uint64_t id;
+	uint32_t replays;
+};
+
+/* Counts the launch. Returns 0 or -ENOMEM. */
+static int count_launch(const struct trace *trace, const struct trace_launch *launch,
+			struct numbers *numbers, struct graph_count **counts, uint32_t *count)
+{
+	uint32_t graph = trace->execs[launch->exec].graph;
+	int64_t number;
+	void *added;
+
+	if (graph == TRACE_NONE || launch->call == TRACE_NONE)
+		return 0;
+	number = numbers_row(numbers, 0, trace->graphs[graph].id, (void **)counts, count,
+			     sizeof(**counts), &added);
+	if (number < 0)
+		return -ENOMEM;
+	(*counts)[number].id = trace->graphs[graph].id;
+	(*counts)[number].replays++;
+	return 0;
+}
+
+static int find_graphs(const struct trace *trace, struct step_candidate *candidates)
+{
+	struct numbers numbers = {0};
+	struct graph_count *counts = NULL;
+	uint32_t graphs = 0;
+	int err = 0, count = 0;
+
+	for (uint32_t i = 0; i < trace->launches_count && err == 0; i++)
+		err = count_launch(trace, &trace->launches[i], &numbers, &counts, &graphs);
+	for (uint32_t i = 0; i < graphs; i++) {
+		if (counts[i].replays >= 2)
+			count = add_graph(candidates, count, counts[i].id, counts[i].replays);
+	}
+	numbers_release(&numbers);
+	free(counts);
+	return err < 0 ? err : count;
+}
+
+int step_candidates_find(const struct trace *trace, struct step_candidate *candidates)
+{
+	int scopes = find_scopes(trace, candidates);
+	int graphs = scopes < 0 ? scopes : find_graphs(trace, candidates + scopes);
+
+	return graphs < 0 ? graphs : scopes + graphs;
+}
