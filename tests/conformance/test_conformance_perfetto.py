@@ -5,15 +5,21 @@ Without a network to get the readers from, or node, the test is skipped (exit st
 so.
 """
 
+import collections
 import csv
 import json
+import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import unittest
 
 from readers import (BUILD, READERS, STATS, WORK, TraceProcessor, dagtap, install_readers, need,
                      record)
+
+SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
 
 # Perfetto v52 counts each field that came later as an error; it has no arrows from calls to GPU
 # work, which is what the field is for.
@@ -34,6 +40,16 @@ RECORDINGS = [
     ("streams-and-events", []),
     ("fork-exec", []),
     ("raw-driver", []),
+]
+
+PROJECTED_PROGRAMS = [
+    ("graph-bubbles", ["100", "10"]),
+    ("graph-forkjoin", ["8", "8", "10"]),
+    ("eager", ["2000"]),
+    ("threads", ["4", "100"]),
+    ("streams-and-events", []),
+    ("fork-exec", []),
+    ("modules-in-steps", ["5"]),
 ]
 
 FORMATS = ["perfetto", "perfetto-events", "csv"]
@@ -66,6 +82,184 @@ WAITS = """select o.name as source, i.name as target, count(*) as count,
            where o.category in ('kernel', 'copy', 'memset') group by 1, 2 order by 1, 2"""
 TIMES = """select count(*) as count, min(ts) as first, sum(dur) as total from gpu_slice
            where extract_arg(arg_set_id, 'untimed') is null"""
+
+
+PROJECTED = """select pid, s.name, s.id, s.parent_id as parent, s.ts, s.dur, t.name as track,
+               extract_arg(s.arg_set_id, 'debug.scope_id') as scope, extract_arg(s.arg_set_id, 'debug.exec') as exec,
+               extract_arg(s.arg_set_id, 'debug.replay') as replay from slice s
+               join process_track t on s.track_id = t.id join process using (upid)
+               where category = 'projection' order by s.ts"""
+# The slice of a scope, or of the call that launched a graph, to its projections.
+PROJECTIONS = """select i.id, extract_arg(o.arg_set_id, 'debug.scope_id') as scope,
+                 extract_arg(o.arg_set_id, 'debug.exec') as exec, o.category as source
+                 from flow join slice i on i.id = slice_in join slice o on o.id = slice_out
+                 where i.category = 'projection'"""
+COUNTERS = """select t.name, t.unit, ts, value from counter c join counter_track t on c.track_id = t.id
+              order by t.name, ts"""
+
+
+def tables(test, recording):
+    """Reads the tables of the CSV."""
+    def read(table):
+        text = dagtap(test, "export", "--format", "csv", "--table", table, "-o", "-", recording)
+        return list(csv.DictReader(text.splitlines()))
+
+    return {table: read(table) for table in ("activities", "calls", "scopes", "memory")}
+
+
+def add_span(spans, key, row):
+    begin, end = spans.get(key, (int(row["start_ns"]), int(row["end_ns"])))
+    spans[key] = (min(begin, int(row["start_ns"])), max(end, int(row["end_ns"])))
+
+
+def projections(data):
+    """First start and last end of what each scope and each replay caused on each GPU; and by the
+    key of each the keys of what is around it, from the innermost."""
+    parents = {(row["process"], row["scope_id"]): row["parent_id"] for row in data["scopes"]}
+    spans, around = {}, {}
+    for row in data["activities"]:
+        if row["untimed"]:
+            continue
+        chain, scope, place = [], row["launch_scope_id"], (row["process"], row["device"])
+        while scope:
+            chain.append((*place, "scope", scope))
+            scope = parents[row["process"], scope]
+        if row["replay"]:
+            chain.insert(0, (*place, "replay", row["exec"], row["replay"]))
+        for at, key in enumerate(chain):
+            add_span(spans, key, row)
+            around[key] = chain[at + 1:]
+    return spans, around
+
+
+def key_of(row):
+    place = (str(row["pid"]), re.match(r"GPU (\d+) ", row["track"])[1])
+    if row["scope"] is not None:
+        return (*place, "scope", str(row["scope"]))
+    return (*place, "replay", str(row["exec"]), str(row["replay"]))
+
+
+def steps_of(changes):
+    """The sums of changes, at the moments at which they differ from those before."""
+    value, steps = 0, []
+    for ns in sorted(changes):
+        value += changes[ns]
+        if not steps or steps[-1][1] != value:
+            steps.append((ns, value))
+    return steps
+
+
+def depths(data):
+    """By GPU and stream: calls whose work on the stream has not ended."""
+    begins = {(row["process"], row["cid"]): int(row["begin_ns"]) for row in data["calls"]}
+    ends, changes = {}, {}
+    for row in data["activities"]:
+        if row["untimed"] or not row["stream"] or (row["process"], row["cid"]) not in begins:
+            continue
+        key = (row["device"], row["process"], row["stream"], row["cid"])
+        ends[key] = max(ends.get(key, 0), int(row["end_ns"]))
+    for (device, process, stream, cid), end in ends.items():
+        change = changes.setdefault((device, process, stream), collections.Counter())
+        change[begins[process, cid]] += 1
+        change[end] -= 1
+    return {key: steps_of(change) for key, change in changes.items()}
+
+
+def busy_ns(data, device):
+    """In which at least one activity ran on the GPU, and over which time it did."""
+    spans = sorted((int(row["start_ns"]), int(row["end_ns"])) for row in data["activities"]
+                   if not row["untimed"] and row["device"] == device)
+    busy, until = 0, spans[0][0]
+    for begin, end in spans:
+        busy += max(0, end - max(begin, until))
+        until = max(until, end)
+    return busy, until - spans[0][0]
+
+
+class Projections(unittest.TestCase):
+    """What the CSV of the same recording says, reckoned again: GPU projections and counters."""
+
+    def read(self, recording):
+        trace = f"{recording}.projected"
+        dagtap(self, "export", "--force", "--format", "perfetto", "-o", trace, recording)
+        return tables(self, recording), TraceProcessor(trace).query(
+            PROJECTED, PROJECTIONS, COUNTERS, STATS)
+
+    def expect_projections(self, data, found, arrows):
+        spans, around = projections(data)
+        by_id = {row["id"]: row for row in found}
+        self.assertEqual({key_of(row): (row["ts"], row["ts"] + row["dur"]) for row in found}, spans)
+        self.assertEqual(len(found), len(spans))
+        for row in found:
+            if row["parent"] is not None:
+                self.assertIn(key_of(by_id[row["parent"]]), around[key_of(row)])
+        self.assertEqual(sorted(row["id"] for row in arrows), sorted(by_id))
+        for arrow in arrows:
+            row = by_id[arrow["id"]]
+            self.assertEqual(arrow["scope"] if arrow["source"] == "scope" else arrow["exec"],
+                             row["scope"] if row["scope"] is not None else row["exec"])
+
+    def expect_counters(self, data, counters):
+        by_name = collections.defaultdict(list)
+        for row in counters:
+            by_name[row["name"]].append((row["ts"], row["value"]))
+        processes = {row["process"] for row in data["activities"]}
+        wanted = {f"GPU {device} stream {stream} depth" +
+                  (f" (pid {process})" if len(processes) > 1 else ""): steps
+                  for (device, process, stream), steps in depths(data).items()}
+        self.assertEqual({name: rows for name, rows in by_name.items() if "depth" in name}, wanted)
+        for device in {row["device"] for row in data["activities"] if not row["untimed"]}:
+            self.expect_busy(by_name[f"GPU {device} busy"], *busy_ns(data, device))
+        for name, rows in by_name.items():
+            self.assertTrue(all(a[1] != b[1] for a, b in zip(rows, rows[1:])), name)
+
+    def expect_busy(self, rows, busy, span):
+        """Each step is rounded to 1 %, and the last step may end after the last activity."""
+        shown = sum(value * (after - at) for (at, value), (after, _) in zip(rows, rows[1:]))
+        steps = rows[-1][0] - rows[0][0]
+        self.assertLessEqual(abs(shown / 100 - busy), steps / 200)
+        self.assertLess(steps - span, span / 100)
+        self.assertLessEqual(len(rows), 502)
+
+    def compare(self, recording):
+        data, (found, arrows, counters, stats) = self.read(recording)
+        expect_no_errors(self, stats)
+        self.expect_projections(data, found, arrows)
+        self.expect_counters(data, counters)
+        return data, counters
+
+    def test_programs(self):
+        for program, arguments in PROJECTED_PROGRAMS:
+            with self.subTest(program=program):
+                recording = WORK / f"projected-{program}.dagtap"
+                record(self, recording, program, arguments)
+                self.compare(recording)
+
+    def test_recording_of_jax_on_cuda(self):
+        """Has memory operations, too."""
+        recording = WORK / "jax-steps.dagtap"
+        shutil.copyfile(SOURCE / "tests" / "data" / "jax-steps.dagtap", recording)
+        data, counters = self.compare(recording)
+        live, changes = {}, collections.Counter()
+        for row in sorted(data["memory"], key=lambda row: int(row["ns"])):
+            after = int(row["bytes"]) if row["operation"] == "allocate" else 0
+            changes[int(row["ns"])] += after - live.get(row["address"], 0)
+            live[row["address"]] = after
+        self.assertEqual([(row["ts"], row["value"]) for row in counters
+                          if row["name"] == "GPU 0 memory in use"], steps_of(changes))
+
+    def test_replays_as_steps_have_a_track(self):
+        recording = WORK / "projected-steps.dagtap"
+        record(self, recording, "graph-forkjoin", ["4", "4", "5"])
+        trace = f"{recording}.steps"
+        dagtap(self, "export", "--force", "--format", "perfetto", "--step-of", "graph:1", "-o",
+               trace, recording)
+        found, = TraceProcessor(trace).query(PROJECTED)
+        replays = [(row["ts"], row["dur"]) for row in found if row["replay"] is not None]
+        self.assertEqual([row["name"] for row in found if row["track"] == "GPU 0 steps"],
+                         [f"graph 1 step {step}" for step in range(5)])
+        self.assertEqual([(row["ts"], row["dur"]) for row in found
+                          if row["track"] == "GPU 0 steps"], replays)
 
 
 class Sample(unittest.TestCase):
@@ -132,6 +326,17 @@ class Sample(unittest.TestCase):
                           ("range 1", 1000, 0, "ranges"), ("range 2", 7500, 0, "ranges"),
                           ("mark", 0, 0, "marks")])
 
+    def test_projections_and_counters_arrive(self):
+        projected, arrows, counters = self.processor.query(PROJECTED, PROJECTIONS, COUNTERS)
+        names = {row["id"]: row["name"] for row in projected}
+        self.assertEqual([(row["name"], names.get(row["parent"])) for row in projected],
+                         [('step "1"', None), ("layer", 'step "1"'), ("graph 7 replay", "layer"),
+                          ("graph 7 replay", "layer")])
+        self.assertEqual(sorted(row["source"] for row in arrows), ["hip", "hip", "scope", "scope"])
+        self.assertEqual(sorted({(row["name"], row["unit"]) for row in counters}),
+                         [("GPU 0 busy", "%"), ("GPU 0 stream 0 depth", "count"),
+                          ("GPU 0 stream 1 depth", "count")])
+
     def test_ledger_arrives(self):
         rows, = self.processor.query("""
             select s.name, extract_arg(arg_set_id, 'debug.expected') as expected,
@@ -157,7 +362,7 @@ class Sample(unittest.TestCase):
         events, arrows, overlapping, stats = TraceProcessor(trace).query(
             EVENTS, """select o.name, group_concat(i.name, ' ') as targets from flow
             join slice o on o.id = slice_out join slice i on i.id = slice_in
-            where o.category = 'hip' group by slice_out order by slice_out""",
+            where o.category = 'hip' and i.category <> 'projection' group by slice_out order by slice_out""",
             "select ts, dur, depth from slice where category = 'kernel' order by ts limit 3", STATS)
         self.assertEqual([(row["category"], row["count"]) for row in events],
                          [("copy", 1), ("kernel", 7), ("memset", 1)])

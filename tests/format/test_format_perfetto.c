@@ -15,8 +15,12 @@
 #include "format/format.h"
 #include "format/perfetto/perfetto_activity.h"
 #include "format/perfetto/perfetto_fields.h"
+#include "format/perfetto/perfetto_parts.h"
 #include "proto_decode.h"
 #include "sample.h"
+
+/* Of the sample's scopes two caused work, and its graph was launched twice. */
+enum { PROJECTED = 4 };
 
 struct file {
 	char *text;
@@ -336,17 +340,18 @@ static void arrows_go_by_submission_though_calls_are_lost(void **state)
 static void slices_begin_and_end_equally_often(void **state)
 {
 	struct file file = write_file(sample_trace());
-	unsigned count[EVENT_INSTANT + 1] = {0};
+	unsigned count[EVENT_COUNTER + 1] = {0};
 	struct message packet;
 
 	for (unsigned i = 0; find_packet(&file, PACKET_TRACK_EVENT, i, &packet); i++) {
 		struct message event = decode_message(&packet, PACKET_TRACK_EVENT);
 		uint64_t type = decode_number(&event, EVENT_TYPE);
 
-		assert_true(type <= EVENT_INSTANT);
+		assert_true(type <= EVENT_COUNTER);
 		count[type]++;
 	}
-	assert_int_equal(count[EVENT_BEGIN], SAMPLE_CALLS + SAMPLE_SCOPES - SAMPLE_MARKS);
+	assert_int_equal(count[EVENT_BEGIN],
+			 SAMPLE_CALLS + SAMPLE_SCOPES - SAMPLE_MARKS + PROJECTED);
 	assert_int_equal(count[EVENT_END], count[EVENT_BEGIN]);
 	assert_int_equal(count[EVENT_INSTANT], SAMPLE_MARKS + SAMPLE_SOURCES + SAMPLE_MESSAGES);
 	free(file.text);
@@ -393,8 +398,9 @@ static void interning_across_state_clear(void **state)
 		used += kernel != 0;
 		sequence = id;
 	}
-	/* the header, the GPU, the process */
-	assert_int_equal(sequence, 3);
+	/* the header, the GPU, the process, the projections, the GPU's counters together, and each
+	 * of the three */
+	assert_int_equal(sequence, 8);
 	assert_int_equal(used, SAMPLE_KERNELS);
 	free(file.text);
 }
@@ -546,7 +552,8 @@ static void work_without_a_gpu_has_a_place_of_its_own(void **state)
 
 /*
  * Flows that begin at calls and at activities match those that end at activities: one for each
- * activity with a call, and one for each edge of the graph in each of its two replays.
+ * activity with a call, one for each edge of the graph in each of its two replays, and one for each
+ * projection.
  */
 static void flow_ids_have_both_ends(void **state)
 {
@@ -568,10 +575,53 @@ static void flow_ids_have_both_ends(void **state)
 		for (unsigned j = 0; decode_find(&event, EVENT_TERMINATING_FLOW_IDS, j, &flow); j++)
 			ended |= UINT64_C(1) << flow.value;
 	}
-	assert_int_equal(slices, SAMPLE_CALLS + SAMPLE_SCOPES - SAMPLE_MARKS + SAMPLE_ACTIVITIES);
+	assert_int_equal(slices, SAMPLE_CALLS + SAMPLE_SCOPES - SAMPLE_MARKS + SAMPLE_ACTIVITIES +
+					 PROJECTED);
 	assert_int_equal(begun, ended);
-	assert_int_equal(__builtin_popcountll(ended), SAMPLE_ACTIVITIES - 1 + 2 * 2);
+	assert_int_equal(__builtin_popcountll(ended), SAMPLE_ACTIVITIES - 1 + 2 * 2 + PROJECTED);
 	assert_int_equal(count_packets(&file, PACKET_GPU_RENDER_STAGE_EVENT), 0);
+	free(file.text);
+}
+
+/* Writes the tracks of the projected slices, in their order, to TRACKS. */
+static void find_projected(const struct file *file, uint64_t tracks[PROJECTED])
+{
+	struct message packet;
+	unsigned count = 0;
+
+	for (unsigned i = 0; find_packet(file, PACKET_TRACK_EVENT, i, &packet); i++) {
+		struct message event = decode_message(&packet, PACKET_TRACK_EVENT);
+		uint64_t track = decode_number(&event, EVENT_TRACK);
+
+		if (track >> 56 != PERFETTO_TRACK_PROJECTED ||
+		    decode_number(&event, EVENT_TYPE) != EVENT_BEGIN)
+			continue;
+		assert_true(count < PROJECTED);
+		tracks[count++] = track;
+	}
+	assert_int_equal(count, PROJECTED);
+}
+
+/* Both scopes, and in the inner one the replays, the second of which begins in the first one. */
+static void projections_that_overlap_have_tracks_each(void **state)
+{
+	struct trace *trace = sample_trace();
+	struct trace_activity activities[SAMPLE_ACTIVITIES];
+	uint64_t tracks[PROJECTED];
+	struct file file = write_file(trace);
+
+	find_projected(&file, tracks);
+	for (unsigned i = 1; i < PROJECTED; i++)
+		assert_int_equal(tracks[i], tracks[0]);
+	free(file.text);
+	memcpy(activities, trace->activities, sizeof(activities));
+	activities[3].start_ns = activities[2].end_ns - 1;
+	trace->activities = activities;
+	file = write_file(trace);
+	find_projected(&file, tracks);
+	assert_int_equal(tracks[1], tracks[0]);
+	assert_int_equal(tracks[2], tracks[0]);
+	assert_true(tracks[3] != tracks[0]);
 	free(file.text);
 }
 
@@ -620,6 +670,7 @@ int main(void)
 		cmocka_unit_test(same_trace_gives_same_bytes),
 		cmocka_unit_test(work_without_a_gpu_has_a_place_of_its_own),
 		cmocka_unit_test(flow_ids_have_both_ends),
+		cmocka_unit_test(projections_that_overlap_have_tracks_each),
 		cmocka_unit_test(empty_trace_can_be_written),
 		cmocka_unit_test(full_disk_is_reported),
 	};

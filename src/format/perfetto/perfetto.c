@@ -26,6 +26,10 @@ static int put_parts(const struct perfetto *perfetto)
 							: perfetto_put_events(perfetto, gpu);
 	for (uint32_t process = 0; process < trace->processes_count && !err; process++)
 		err = perfetto_put_process(perfetto, process);
+	if (!err)
+		err = perfetto_put_projection(perfetto);
+	if (!err)
+		err = perfetto_put_counters(perfetto);
 	return err;
 }
 
@@ -33,12 +37,15 @@ static int write_trace(const struct trace *trace, FILE *out, enum perfetto_form 
 {
 	struct timeline timeline = {0};
 	struct perfetto_arrows arrows = {0};
+	struct perfetto_projection projection = {0};
 	struct sequence sequence = {0};
-	const struct perfetto perfetto = {&sequence, &timeline, &arrows, form};
+	const struct perfetto perfetto = {&sequence, &timeline, &arrows, &projection, form};
 	int err = timeline_init(&timeline, trace);
 
 	if (!err)
 		err = perfetto_arrows_init(&arrows, trace);
+	if (!err)
+		err = perfetto_projection_init(&projection, &timeline);
 	if (!err)
 		err = sequence_init(&sequence, trace, out);
 	if (!err) {
@@ -47,6 +54,7 @@ static int write_trace(const struct trace *trace, FILE *out, enum perfetto_form 
 		err = put_parts(&perfetto);
 	}
 	sequence_release(&sequence);
+	perfetto_projection_release(&projection);
 	perfetto_arrows_release(&arrows);
 	timeline_release(&timeline);
 	return err;

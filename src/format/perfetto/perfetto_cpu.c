@@ -48,6 +48,7 @@ struct cpu {
 	struct sequence *sequence;
 	struct proto *packet;
 	const struct trace *trace;
+	const struct perfetto *perfetto;
 	const struct timeline *timeline;
 	uint32_t process;
 	enum perfetto_form form;
@@ -268,6 +269,17 @@ static void put_launch(struct cpu *cpu, const struct trace_launch *launch)
 	put_uint(cpu, ANNOTATION_REPLAY, launch->replay);
 }
 
+/* Writes the arrows to the projections of WHAT (struct projected). */
+static void put_projection_arrows(struct cpu *cpu, uint32_t what)
+{
+	const struct perfetto_projection *projection = cpu->perfetto->projection;
+
+	for (uint32_t i = projection->first[what]; i < projection->first[what + 1]; i++)
+		proto_put_fixed64(cpu->packet, EVENT_FLOW_IDS,
+				  perfetto_projected_flow(cpu->trace, cpu->perfetto->arrows->count,
+							  projection->rows[i]));
+}
+
 /* Writes the arrows from the call to each of its activities. */
 static void put_arrows(struct cpu *cpu, uint32_t row)
 {
@@ -315,6 +327,8 @@ static void put_call(struct cpu *cpu, uint32_t row)
 	}
 	put_args(cpu, call);
 	put_arrows(cpu, row);
+	if (call->launch != TRACE_NONE)
+		put_projection_arrows(cpu, trace->scopes_count + call->launch);
 }
 
 static void put_scope_slice(struct cpu *cpu, uint32_t row)
@@ -324,6 +338,7 @@ static void put_scope_slice(struct cpu *cpu, uint32_t row)
 
 	put_name(cpu, scope->text, CATEGORY_SCOPE);
 	put_uint(cpu, ANNOTATION_SCOPE_ID, scope->id);
+	put_projection_arrows(cpu, row);
 	if (!scope->open)
 		return;
 	mark = proto_begin(cpu->packet, EVENT_ANNOTATIONS);
@@ -391,6 +406,7 @@ int perfetto_put_process(const struct perfetto *perfetto, uint32_t process)
 		.sequence = sequence,
 		.packet = &sequence->packet,
 		.trace = sequence->trace,
+		.perfetto = perfetto,
 		.timeline = perfetto->timeline,
 		.process = process,
 		.form = perfetto->form,

@@ -23,7 +23,8 @@ enum packet_field {
 
 enum sequence_flag { SEQUENCE_CLEARED = 1, SEQUENCE_NEEDS_STATE = 2 };
 
-enum { DEFAULTS_CLOCK_ID = 58 };
+enum defaults_field { DEFAULTS_EVENT = 11, DEFAULTS_CLOCK_ID = 58 };
+enum { EVENT_DEFAULTS_TRACK = 11 };
 
 enum clock_snapshot_field { SNAPSHOT_CLOCKS = 1, SNAPSHOT_PRIMARY = 2 };
 enum clock_field { CLOCK_FIELD_ID = 1, CLOCK_FIELD_TIMESTAMP = 2 };
@@ -35,7 +36,11 @@ enum track_field {
 	TRACK_PROCESS = 3,
 	TRACK_THREAD = 4,
 	TRACK_PARENT = 5,
+	TRACK_COUNTER = 8,
 };
+
+enum counter_field { COUNTER_UNIT = 3, COUNTER_UNIT_NAME = 6 };
+enum counter_unit { UNIT_COUNT = 2, UNIT_BYTES = 3 };
 
 enum process_field { PROCESS_PID = 1, PROCESS_CMDLINE = 2, PROCESS_NAME = 6 };
 enum thread_field { THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
@@ -47,12 +52,14 @@ enum event_field {
 	EVENT_NAME_IID = 10,
 	EVENT_TRACK = 11,
 	EVENT_NAME = 23,
+	EVENT_COUNTER_VALUE = 30,
+	EVENT_COUNTER_DOUBLE = 44,
 	EVENT_FLOW_IDS = 47,
 	EVENT_TERMINATING_FLOW_IDS = 48,
 	EVENT_GPU_CORRELATION = 3000,
 };
 
-enum event_type { EVENT_BEGIN = 1, EVENT_END = 2, EVENT_INSTANT = 3 };
+enum event_type { EVENT_BEGIN = 1, EVENT_END = 2, EVENT_INSTANT = 3, EVENT_COUNTER = 4 };
 
 enum { CORRELATION_SUBMISSIONS = 1 };
 

@@ -5,6 +5,7 @@
 #define DAGTAP_FORMAT_PERFETTO_PARTS_H
 
 #include "format/perfetto/perfetto_arrows.h"
+#include "format/perfetto/perfetto_projection.h"
 #include "format/perfetto/perfetto_sequence.h"
 #include "format/timeline/slices.h"
 #include "format/timeline/timeline.h"
@@ -22,6 +23,12 @@ enum perfetto_track {
 	PERFETTO_TRACK_MARKS,
 	PERFETTO_TRACK_GPU, /* parent of a GPU's PERFETTO_TRACK_QUEUE tracks */
 	PERFETTO_TRACK_QUEUE,
+	PERFETTO_TRACK_PROJECTED, /* of a GPU's place: scopes and replays, then steps */
+	PERFETTO_TRACK_STEPS,
+	PERFETTO_TRACK_COUNTERS, /* parent of a GPU's counters */
+	PERFETTO_TRACK_BUSY,
+	PERFETTO_TRACK_MEMORY,
+	PERFETTO_TRACK_DEPTH,
 };
 
 /* The id of a track: its kind, the index of the thread, process or GPU, and its number SUBTRACK
@@ -46,6 +53,14 @@ static inline uint64_t perfetto_wait_flow(const struct trace *trace, uint32_t ar
 	return perfetto_event(trace->activities_count) + arrow;
 }
 
+/* The number of the arrow to row ROW of the projection, from the scope or the call that it is
+ * about; greater than those of all other arrows. */
+static inline uint64_t perfetto_projected_flow(const struct trace *trace, uint32_t arrows,
+					       uint32_t row)
+{
+	return perfetto_wait_flow(trace, arrows) + row;
+}
+
 /* The time of row ROW of trace.activities; a rows_time_of. An activity without times is shown at
  * its submission, without length. */
 static inline struct rows_time perfetto_activity_time(const void *table, uint32_t row)
@@ -66,6 +81,7 @@ struct perfetto {
 	struct sequence *sequence;
 	const struct timeline *timeline;
 	const struct perfetto_arrows *arrows;
+	const struct perfetto_projection *projection;
 	enum perfetto_form form;
 };
 
@@ -84,5 +100,11 @@ int perfetto_put_events(const struct perfetto *perfetto, uint32_t number);
 
 /* Writes the threads, calls and scopes of a process. */
 int perfetto_put_process(const struct perfetto *perfetto, uint32_t process);
+
+/* Writes the GPU projections of all processes. */
+int perfetto_put_projection(const struct perfetto *perfetto);
+
+/* Writes counters of each GPU: how busy it was, its memory in use, the depth of its streams. */
+int perfetto_put_counters(const struct perfetto *perfetto);
 
 #endif

@@ -48,10 +48,17 @@ void sequence_start(struct sequence *sequence)
 
 	sequence->id++;
 	sequence->started = false;
+	sequence->track = 0;
 	for (int i = 0; i < SEQUENCE_TABLE_COUNT; i++) {
 		memset(sequence->numbers[i], 0, bytes);
 		sequence->next[i] = 1;
 	}
+}
+
+void sequence_start_track(struct sequence *sequence, uint64_t id)
+{
+	sequence_start(sequence);
+	sequence->track = id;
 }
 
 static void put_defaults(struct sequence *sequence)
@@ -59,6 +66,12 @@ static void put_defaults(struct sequence *sequence)
 	size_t mark = proto_begin(&sequence->packet, PACKET_DEFAULTS);
 
 	proto_put_u64(&sequence->packet, DEFAULTS_CLOCK_ID, BUILTIN_MONOTONIC);
+	if (sequence->track) {
+		size_t inner = proto_begin(&sequence->packet, DEFAULTS_EVENT);
+
+		proto_put_u64(&sequence->packet, EVENT_DEFAULTS_TRACK, sequence->track);
+		proto_end(&sequence->packet, inner);
+	}
 	proto_end(&sequence->packet, mark);
 }
 
@@ -117,7 +130,8 @@ size_t sequence_event_begin(struct sequence *sequence, enum event_type type, uin
 	sequence_packet_begin_at(sequence, ns);
 	mark = proto_begin(&sequence->packet, PACKET_TRACK_EVENT);
 	proto_put_u64(&sequence->packet, EVENT_TYPE, type);
-	proto_put_u64(&sequence->packet, EVENT_TRACK, track);
+	if (track)
+		proto_put_u64(&sequence->packet, EVENT_TRACK, track);
 	return mark;
 }
 

@@ -30,10 +30,11 @@ enum sequence_table {
 
 struct sequence {
 	const struct trace *trace;
-	FILE *out;	       /* borrowed */
-	uint32_t id;	       /* id of the current sequence, from 1; 0 = none yet */
-	bool started;	       /* the current sequence has a packet */
-	int error;	       /* the first error, negative errno; 0 = none */
+	FILE *out;	/* borrowed */
+	uint32_t id;	/* id of the current sequence, from 1; 0 = none yet */
+	bool started;	/* the current sequence has a packet */
+	uint64_t track; /* of events that name none (sequence_start_track); 0 = they all name one */
+	int error;	/* the first error, negative errno; 0 = none */
 	struct proto packet;   /* the current packet; the caller adds fields */
 	struct proto interned; /* names that the current packet interns */
 	/* By table and trace_string: the string's number in the table, 0 = not interned yet. */
@@ -55,6 +56,9 @@ int sequence_error(const struct sequence *sequence);
  * packet. */
 void sequence_start(struct sequence *sequence);
 
+/* The same for a sequence whose events are all on track ID: they need not name it. */
+void sequence_start_track(struct sequence *sequence, uint64_t id);
+
 /* Begins a packet. The caller adds fields to sequence->packet and then calls
  * sequence_packet_end. */
 void sequence_packet_begin(struct sequence *sequence);
@@ -70,8 +74,8 @@ void sequence_packet_end(struct sequence *sequence);
  * is below track PARENT, or below none if PARENT is 0. */
 void sequence_track_end(struct sequence *sequence, uint64_t id, uint64_t parent, const char *name);
 
-/* Begins a packet with an event of a track. The caller adds fields to sequence->packet and ends the
- * event with the mark that is returned. */
+/* Begins a packet with an event of a track, or of the sequence's if TRACK is 0. The caller adds
+ * fields to sequence->packet and ends the event with the mark that is returned. */
 size_t sequence_event_begin(struct sequence *sequence, enum event_type type, uint64_t track,
 			    int64_t ns);
 void sequence_event_end(struct sequence *sequence, size_t mark);
