@@ -66,6 +66,7 @@ void trace_close(struct trace *trace)
 	free(trace->attribute_sets);
 	free(trace->activity_attributes);
 	free(trace->call_attributes);
+	free(trace->xspace_planes);
 	strtab_release(trace->arena);
 	free(trace->arena);
 	free(trace);

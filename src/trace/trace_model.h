@@ -510,6 +510,10 @@ struct trace {
 	/* The attribute sets hold all stats of the rows of an XSpace file, as the file gives
 	 * them. */
 	bool has_xspace_stats;
+	/* Planes of an XSpace file whose contents the model does not hold, such as HLO protos: as
+	 * the file has them, one field after the other. NULL if there are none. */
+	uint8_t *xspace_planes;
+	size_t xspace_planes_bytes;
 	uint64_t *words; /* arguments of calls; see trace_call.arg_first */
 	uint32_t words_count;
 	bool truncated;	      /* the recording of at least one process was cut off */

@@ -9,12 +9,16 @@ import collections
 import csv
 import json
 import os
+import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import unittest
 
 from readers import HERE, READERS, WORK, dagtap, install_readers, need, record
+
+SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
 
 # Programs and their arguments: no more events than XProf's viewer shows.
 RECORDINGS = [
@@ -107,6 +111,15 @@ def export(test, recording, *options):
     return trace
 
 
+def export_copy(source, run):
+    """The same for a file that is there already."""
+    folder = WORK / "logs" / "plugins" / "profile" / run
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    return shutil.copyfile(source, folder / "host.xplane.pb")
+
+
 class ModulesInSteps(unittest.TestCase):
     """A program that names its work as XLA does: everything that XProf derives from names is
     there."""
@@ -190,6 +203,36 @@ class ReplaysAsSteps(unittest.TestCase):
         # XProf adds the copy that the program makes after its loop to the last step.
         self.assertEqual([round(event["dur"] * 1000) for event in shown[:-1]],
                          [row["projection"]["duration_ns"] for row in spans["instances"][:-1]])
+
+
+class ReadAndWritten(unittest.TestCase):
+    """A profile of JAX that dagtap read and wrote again: XProf's tools say the same of both."""
+
+    TOOLS = ["hlo_stats", "kernel_stats", "framework_op_stats", "overview_page"]
+
+    def tables(self, trace):
+        """The tables of all tools, without the advice of the overview, which names the file."""
+        found = {}
+        for tool in self.TOOLS:
+            answer = convert(trace, tool)
+            parts = answer if isinstance(answer, list) else [answer]
+            found[tool] = [part["rows"] for part in parts if "rows" in part]
+        return found
+
+    def test_no_tool_loses_a_row(self):
+        before = export_copy(SOURCE / "tests" / "data" / "jax-small.xplane.pb", "jax-small")
+        after = export(self, before)
+        wanted, found = self.tables(before), self.tables(after)
+        self.assertEqual(len(wanted["hlo_stats"][0]), 41)
+        self.assertEqual(len(wanted["overview_page"][1]), 4)
+        for tool in self.TOOLS:
+            self.assertEqual([len(rows) for rows in found[tool]],
+                             [len(rows) for rows in wanted[tool]], tool)
+        self.assertEqual(found, wanted)
+        # A second time nothing changes.
+        dagtap(self, "export", "--force", "--format", "xspace", "-o", f"{after}.again", after)
+        with open(after, "rb") as one, open(f"{after}.again", "rb") as other:
+            self.assertEqual(one.read(), other.read())
 
 
 class Recordings(unittest.TestCase):

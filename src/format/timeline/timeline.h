@@ -183,6 +183,7 @@ struct timeline_stream {
 	unsigned number;       /* of the current track, from 1 */
 	uint32_t row;	       /* the activity that timeline_stream_next has taken */
 	int error;	       /* -ENOMEM: there are no tracks; else 0 */
+	bool may_overlap;      /* set by the caller: one track for all, though they overlap */
 	struct rows_list list; /* activities that are on no track yet */
 	struct rows_walk walk; /* private, as is end_ns */
 	int64_t end_ns;
@@ -221,7 +222,7 @@ static inline bool timeline_stream_next(struct timeline_stream *stream)
 		uint32_t row = rows_walk_take(&stream->walk);
 		struct rows_time time = timeline_activity_time(rows->table, row);
 
-		if (time.begin_ns >= stream->end_ns) {
+		if (time.begin_ns >= stream->end_ns || stream->may_overlap) {
 			stream->end_ns = time.end_ns;
 			stream->row = row;
 			return true;
@@ -232,7 +233,7 @@ static inline bool timeline_stream_next(struct timeline_stream *stream)
 }
 
 /* The tracks of a list of threads (track.h): its calls and scopes, or its ranges. NEST is the
- * caller's memory for all threads. */
+ * caller's memory for all threads; NULL: rows need not nest. */
 static inline struct tracks timeline_thread_open(const struct timeline *timeline, uint32_t thread,
 						 bool ranges, struct rows_nest *nest)
 {

@@ -38,7 +38,8 @@ bool tracks_begin(struct tracks *tracks)
 		tracks->lists[table] = (struct rows_list){.words = 0};
 		look_at_head(tracks, table);
 	}
-	tracks->nest->depth = 0;
+	if (tracks->nest)
+		tracks->nest->depth = 0;
 	tracks->number++;
 	return count > 0 && !tracks->error;
 }
@@ -67,7 +68,7 @@ bool tracks_next(struct tracks *tracks)
 		tracks->table = table;
 		tracks->row = rows_walk_take(walk);
 		look_at_head(tracks, table);
-		fits = rows_nest_take(tracks->nest, time);
+		fits = tracks->nest ? rows_nest_take(tracks->nest, time) : 1;
 		if (fits < 0)
 			tracks->error = fits;
 		if (fits)

@@ -30,8 +30,9 @@ struct tracks {
 
 /* Sorts both lists and starts before the first track. SCOPES and CALLS hold the lists and are
  * borrowed; CALLS and CALL_LIST are NULL if there is only one list. NEST is the caller's, so that
- * all threads share its memory. The lists must not be used afterwards, because the tracks use the
- * links of their rows. An error is kept in `error`. */
+ * all threads share its memory; NULL: rows need not nest, and there is one track. The
+ * lists must not be used afterwards, because the tracks use the links of their rows. An error is
+ * kept in `error`. */
 struct tracks tracks_open(const struct rows *scopes, struct rows_list *scope_list,
 			  const struct rows *calls, struct rows_list *call_list,
 			  struct rows_nest *nest);

@@ -297,6 +297,7 @@ static void put_stream(struct device *device, uint32_t slot)
 		timeline_stream_open(&device->writer->timeline, device->number, slot);
 	char name[256];
 
+	stream.may_overlap = xspace_is_foreign(device->trace);
 	while (!device->error && timeline_stream_begin(&stream)) {
 		struct xspace_line line = {.id = next_line_id(device, slot, stream.number),
 					   .name = name};

@@ -350,10 +350,12 @@ static void put_row(struct host *host, enum track_table table, uint32_t row)
 		put_scope(host, row);
 }
 
+/* Another tool's rows stay on one line, also where they overlap: XProf joins the rows of a line. */
 static void put_thread(struct host *host, uint32_t thread, bool ranges)
 {
 	struct tracks tracks =
-		timeline_thread_open(&host->writer->timeline, thread, ranges, &host->nest);
+		timeline_thread_open(&host->writer->timeline, thread, ranges,
+				     xspace_is_foreign(host->trace) ? NULL : &host->nest);
 	char name[256];
 
 	while (!host->error && tracks_begin(&tracks)) {

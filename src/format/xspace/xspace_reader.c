@@ -7,6 +7,7 @@
 
 #include "format/xspace/xspace_reader_load.h"
 #include "trace/row_table.h"
+#include "wire/proto.h"
 
 bool xspace_is_likely(const struct read_file *file)
 {
@@ -244,9 +245,27 @@ static int read_recording(struct xread_load *load)
 	return 0;
 }
 
+/* Keeps the planes of another tool's file that are not read, so that they can be written again. */
+static int keep_planes(struct xread_load *load)
+{
+	struct trace *trace = load->import.trace;
+	struct proto kept = {0};
+
+	for (uint32_t i = 0; i < load->planes_count && !load->is_ours; i++) {
+		const struct xread_plane *plane = &load->planes[i];
+
+		if (!is_known(load, plane) || has_name(load, plane, XSPACE_PLANE_METADATA))
+			proto_put_bytes(&kept, XSPACE_PLANES, plane->body.at,
+					(size_t)(plane->body.end - plane->body.at));
+	}
+	trace->xspace_planes = kept.bytes;
+	trace->xspace_planes_bytes = kept.used;
+	return kept.error;
+}
+
 static int read_planes(struct xread_load *load)
 {
-	int result = 0;
+	int result = keep_planes(load);
 
 	for (uint32_t i = 0; i < load->planes_count; i++)
 		load->left_out[XREAD_LEFT_OUT_PLANE] += !is_known(load, &load->planes[i]);

@@ -40,6 +40,9 @@ static int put_planes(struct xspace_writer *writer)
 		err = xspace_put_recording(writer);
 	if (!err)
 		err = xspace_put_environment(writer);
+	if (!err && writer->trace->xspace_planes_bytes)
+		xspace_out_put(&writer->out, writer->trace->xspace_planes,
+			       writer->trace->xspace_planes_bytes);
 	if (!err)
 		xspace_put_warnings(writer);
 	return err;
