@@ -145,10 +145,16 @@ struct record_agent {
 	uint32_t pci_location; /* bus, device, function; bits 28 to 31: the card's partition */
 	uint32_t has_location; /* 0: pci_domain and pci_location are not known */
 	uint32_t driver_id;    /* the kernel driver's number of the GPU or partition; 0 = unknown */
+	/* Records of older recordings end here, too. */
+	uint64_t memory_bytes_per_s; /* what the memory can transfer at most; 0 = unknown */
+	uint32_t clock_khz;	     /* the highest of the compute units; 0 = unknown */
+	uint32_t unused;
 };
 
-/* The size of an AGENT record without the fields that were added later. */
-#define RECORD_AGENT_LEAST offsetof(struct record_agent, pci_domain)
+/* The size of an AGENT record without the fields that were added later, and without those that were
+ * added last. */
+#define RECORD_AGENT_LEAST   offsetof(struct record_agent, pci_domain)
+#define RECORD_AGENT_LOCATED offsetof(struct record_agent, memory_bytes_per_s)
 
 /* A kernel symbol of a loaded code object. The runtime may use kernel_object again after the code
  * object was unloaded; a DISPATCH names the kernel id that was valid when it was submitted. */

@@ -66,7 +66,9 @@ struct trace_agent { /* An agent of the runtime, CPUs included. Ordered by (proc
 	uint64_t memory_bytes;
 	uint32_t compute_units;
 	uint32_t wave_size;
-	double fit_error_ns; /* largest residual of the clock fit at its anchors */
+	uint64_t memory_bytes_per_s; /* what the memory can transfer at most, 0 = unknown */
+	uint32_t clock_khz;	     /* the highest of the compute units, 0 = unknown */
+	double fit_error_ns;	     /* largest residual of the clock fit at its anchors */
 	uint32_t anchor_count;
 	/* index into attribute_sets, from another tool's file; else 0 */
 	uint32_t attributes;

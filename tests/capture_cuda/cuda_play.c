@@ -78,8 +78,10 @@ void play_device(uint32_t device, const char *name)
 {
 	struct cupti_device record = {
 		.kind = CUPTI_KIND_DEVICE,
+		.globalMemoryBandwidth = 4800000000,
 		.globalMemorySize = 1ull << 37,
 		.numThreadsPerWarp = 32,
+		.coreClockRate = 1980000,
 		.numMultiprocessors = 132,
 		.computeCapabilityMajor = 9,
 		.id = device,

@@ -86,6 +86,8 @@ static void each_belongs_to_its_call(void **state)
 	assert_int_equal(trace->streams[kernel->stream].handle, STREAM);
 	assert_string_equal(trace_text(trace, agent->product), "NVIDIA H200");
 	assert_string_equal(trace_text(trace, agent->name), "sm_90");
+	assert_int_equal(agent->clock_khz, 1980000);
+	assert_int_equal(agent->memory_bytes_per_s, UINT64_C(4800000000000));
 	assert_int_equal(trace_work_of(trace, &trace->activities[1])->direction, TRACE_H2D);
 	assert_int_equal(trace_work_of(trace, &trace->activities[1])->bytes, 4096);
 	assert_int_equal(trace_work_of(trace, &trace->activities[2])->kind, TRACE_MEMSET);

@@ -130,6 +130,7 @@ class ModulesInSteps(unittest.TestCase):
     def setUpClass(cls):
         recording = WORK / "modules-in-steps.xspace.dagtap"
         test = unittest.TestCase()
+        cls.recording = recording
         cls.launched = record(test, recording, "modules-in-steps", [str(cls.STEPS)])
         cls.trace = export(test, recording)
         cls.viewer = Viewer(cls.trace)
@@ -171,6 +172,14 @@ class ModulesInSteps(unittest.TestCase):
         self.assertEqual((row["grid_dim"], row["block_dim"]), ("1,1,1", "64,1,1"))
         self.assertEqual(row["shmem_bytes"], 1024)
         self.assertGreater(row["registers_per_thread"], 0)
+        summary = json.loads(dagtap(self, "summary", "--json", self.recording))
+        self.assertAlmostEqual(row["occupancy_pct"], 100 * summary["kernels"][0]["occupancy"])
+
+    def test_capabilities(self):
+        """The software GPU says of its gfx90a: 1700 MHz, memory of 4096 bits at 1600 MHz."""
+        peaks = convert(self.trace, "roofline_model")[0]["p"]
+        self.assertAlmostEqual(float(peaks["peak_hbm_bw"]) * 2**30, 2 * 1600e6 * 4096 / 8,
+                               delta=1e9)
 
     def test_overview(self):
         page = convert(self.trace, "overview_page")

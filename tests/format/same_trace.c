@@ -92,6 +92,8 @@ static void same_agent(const struct pair *pair, uint32_t a, uint32_t b)
 	assert_int_equal(of_a->gpu_ordinal, of_b->gpu_ordinal);
 	assert_int_equal(of_a->memory_bytes, of_b->memory_bytes);
 	assert_int_equal(of_a->compute_units, of_b->compute_units);
+	assert_int_equal(of_a->memory_bytes_per_s, of_b->memory_bytes_per_s);
+	assert_int_equal(of_a->clock_khz, of_b->clock_khz);
 	same_text(pair, of_a->name, of_b->name);
 	same_text(pair, of_a->product, of_b->product);
 	same_text(pair, of_a->uuid, of_b->uuid);

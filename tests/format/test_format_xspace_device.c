@@ -29,7 +29,7 @@ static void test_RC_1_kernel_event_is_exported(void **state)
 	assert_string_equal(event.name, "test_rocm_kernel");
 	assert_text(xevent_stat(&event, "kernel_details"), XSTAT_REF,
 		    "regs:48 static_shared:1024 dynamic_shared:0 grid:100,1,1 block:256,1,1 "
-		    "private_mem:32");
+		    "occ_pct:100 private_mem:32");
 	assert_number(xevent_stat(&event, "correlation_id"), XSTAT_UINT64, 42);
 	written_release(&written);
 	scene_destroy(scene);
@@ -225,6 +225,37 @@ static void test_dimensions_are_each_kernels_own(void **state)
 	scene_destroy(scene);
 }
 
+/* As in test_trace_occupancy.c: of gfx90a's 32 waves, 256 registers allow 8. */
+static void test_occupancy_of_kernels(void **state)
+{
+	struct scene *scene = scene_create(0, 1);
+	uint32_t work = scene_kernel(scene, "half", 1024, 256);
+	struct written written;
+	struct xplane plane;
+	struct xevent event;
+	struct xvalue value;
+	double percent;
+
+	scene_call(scene, "hipLaunchKernel", 1, 10, 20);
+	scene->works[work].registers = 256;
+	scene_activity(scene, work, 100, 200);
+	scene_activity(scene, scene_kernel(scene, "unknown", 256, 64), 200, 300);
+	written = write_xspace(scene);
+	plane = xspace_plane(&written.space, "/device:GPU:0");
+	event = xplane_event(&plane, "half", 0);
+	value = xevent_stat(&event, "theoretical_occupancy_pct");
+	assert_int_equal(value.kind, XSTAT_DOUBLE);
+	memcpy(&percent, &value.number, sizeof(percent));
+	assert_true(percent == 25);
+	assert_text(xevent_stat(&event, "kernel_details"), XSTAT_REF,
+		    "regs:256 static_shared:0 dynamic_shared:0 grid:4,1,1 block:256,1,1 "
+		    "occ_pct:25");
+	event = xplane_event(&plane, "unknown", 0);
+	assert_int_equal(xevent_stat(&event, "theoretical_occupancy_pct").kind, 0);
+	written_release(&written);
+	scene_destroy(scene);
+}
+
 static void test_ids_from_2_to_the_32_on(void **state)
 {
 	static const uint64_t cids[] = {UINT32_MAX, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1,
@@ -280,10 +311,14 @@ static void test_gpu_0_idle(void **state)
 
 static void test_capabilities(void **state)
 {
-	struct scene *scene = scene_create(0, 1);
-	struct written written = write_xspace(scene);
-	struct xplane plane = xspace_plane(&written.space, "/device:GPU:0");
+	struct scene *scene = scene_create(0, 2);
+	struct written written;
+	struct xplane plane;
 
+	scene->agents[2].clock_khz = 1700000;
+	scene->agents[2].memory_bytes_per_s = UINT64_C(1638400000000);
+	written = write_xspace(scene);
+	plane = xspace_plane(&written.space, "/device:GPU:0");
 	assert_text(xplane_stat(&plane, "device_vendor"), XSTAT_STRING, "AMD");
 	assert_text(xplane_stat(&plane, "gpu_device_name"), XSTAT_STRING, "gfx90a");
 	assert_number(xplane_stat(&plane, "core_count"), XSTAT_INT64, 104);
@@ -292,6 +327,11 @@ static void test_capabilities(void **state)
 	assert_number(xplane_stat(&plane, "compute_cap_minor"), XSTAT_INT64, 0);
 	/* Unknown facts are left out. */
 	assert_int_equal(xplane_stat(&plane, "clock_rate").kind, 0);
+	assert_int_equal(xplane_stat(&plane, "memory_bandwidth").kind, 0);
+	plane = xspace_plane(&written.space, "/device:GPU:1");
+	assert_number(xplane_stat(&plane, "clock_rate"), XSTAT_INT64, 1700000);
+	assert_number(xplane_stat(&plane, "memory_bandwidth"), XSTAT_UINT64,
+		      UINT64_C(1638400000000));
 	written_release(&written);
 	scene_destroy(scene);
 }
@@ -299,11 +339,13 @@ static void test_capabilities(void **state)
 static void test_versions_of_architectures(void **state)
 {
 	static const struct {
-		const char *name;
+		const char *name, *vendor;
 		uint64_t major, minor;
-	} cases[] = {{"gfx906", 9, 0}, {"gfx942", 9, 4}, {"gfx1030", 10, 3}, {"gfx1201", 12, 0}};
+	} cases[] = {{"gfx906", "AMD", 9, 0},	{"gfx942", "AMD", 9, 4},
+		     {"gfx1030", "AMD", 10, 3}, {"gfx1201", "AMD", 12, 0},
+		     {"sm_90", "Nvidia", 9, 0}, {"sm_121", "Nvidia", 12, 1}};
 
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct scene *scene = scene_create(0, 1);
 		struct written written;
 		struct xplane plane;
@@ -311,6 +353,7 @@ static void test_versions_of_architectures(void **state)
 		scene->agents[1].name = scene_string(scene, cases[i].name);
 		written = write_xspace(scene);
 		plane = xspace_plane(&written.space, "/device:GPU:0");
+		assert_text(xplane_stat(&plane, "device_vendor"), XSTAT_STRING, cases[i].vendor);
 		assert_number(xplane_stat(&plane, "compute_cap_major"), XSTAT_INT64,
 			      cases[i].major);
 		assert_int_equal(xplane_stat(&plane, "compute_cap_minor").number, cases[i].minor);
@@ -571,6 +614,7 @@ int main(void)
 		cmocka_unit_test(test_two_streams_in_one_launch),
 		cmocka_unit_test(test_two_launches_of_one_graph_with_a_copy_inside),
 		cmocka_unit_test(test_dimensions_are_each_kernels_own),
+		cmocka_unit_test(test_occupancy_of_kernels),
 		cmocka_unit_test(test_ids_from_2_to_the_32_on),
 		cmocka_unit_test(test_gpu_0_idle),
 		cmocka_unit_test(test_capabilities),

@@ -48,6 +48,8 @@ static void name_process(struct scene *scene)
 	scene->processes[0].command = scene_string(scene, "program --size 4");
 	scene->processes[0].start_realtime_ns = 1700000000000000000;
 	scene->agents[1].compute_units = 60;
+	scene->agents[1].clock_khz = 1725000;
+	scene->agents[1].memory_bytes_per_s = UINT64_C(1024000000000);
 	scene->agents[1].memory_bytes = UINT64_C(32) << 30;
 	scene->agents[1].product = scene_string(scene, "Software GPU");
 }

@@ -236,6 +236,8 @@ static void record_device(const struct cupti_device *device)
 		.memory_bytes = device->globalMemorySize,
 		.compute_units = device->numMultiprocessors,
 		.wave_size = device->numThreadsPerWarp,
+		.memory_bytes_per_s = device->globalMemoryBandwidth * 1000,
+		.clock_khz = device->coreClockRate,
 	};
 
 	snprintf(record.name, sizeof(record.name), "sm_%u%u", device->computeCapabilityMajor,

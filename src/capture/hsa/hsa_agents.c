@@ -90,6 +90,16 @@ static void place_record(hsa_agent_t agent, struct record_agent *r)
 	r->pci_domain = info_u32(agent, HSA_AMD_AGENT_INFO_DOMAIN);
 }
 
+/* Memory transfers twice in each clock. */
+static void speed_record(hsa_agent_t agent, struct record_agent *r)
+{
+	uint64_t mhz = info_u32(agent, HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY);
+	uint64_t bits = info_u32(agent, HSA_AMD_AGENT_INFO_MEMORY_WIDTH);
+
+	r->clock_khz = info_u32(agent, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY) * 1000;
+	r->memory_bytes_per_s = 2 * mhz * 1000000 * bits / 8;
+}
+
 static void agent_record(const struct hsa_agent_entry *agent)
 {
 	struct record_agent r = {
@@ -107,6 +117,7 @@ static void agent_record(const struct hsa_agent_entry *agent)
 		r.compute_units = info_u32(agent->handle, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT);
 		r.wave_size = info_u32(agent->handle, HSA_AGENT_INFO_WAVEFRONT_SIZE);
 		place_record(agent->handle, &r);
+		speed_record(agent->handle, &r);
 	}
 	writer_put(session_writer(), RECORD_AGENT, agent->index, &r, sizeof(r));
 }

@@ -91,19 +91,20 @@ enum xstat_metadata_field {
 	X(HLO_OP, "hlo_op")		    /* ref; hlo_op to program_id: scope attributes */      \
 	X(HLO_MODULE, "hlo_module")                                                                \
 	X(PROGRAM_ID, "program_id")                                                                \
-	X(GRAPH_ID, "cuda_graph_id")		/* uint64 */                                       \
-	X(GRAPH_NODE_ID, "cuda_graph_node_id")	/* uint64: node's index in its graph + 1 */        \
-	X(GRAPH_EXEC_ID, "cuda_graph_exec_id")	/* uint64: kernels and launches */                 \
-	X(NVTX_RANGE, "nvtx_range")		/* ref: innermost roctx range */                   \
-	X(MEMCPY_DETAILS, "memcpy_details")	/* ref */                                          \
-	X(MEMSET_DETAILS, "Memset_details")	/* ref; the capital letter is XLA's */             \
-	X(MEMALLOC_DETAILS, "memalloc_details") /* ref: allocating calls */                        \
-	X(MEMFREE_DETAILS, "MemFree_details")	/* read, never written */                          \
-	X(REPLAY, "graph_replay")		/* uint64: of a graph launch, from 0 */            \
-	X(CONFIDENCE, "graph_node_confidence")	/* ref: absent when exact */                       \
-	X(BLIT_KERNEL, "blit_kernel")		/* ref: kernel that carried a copy or memset */    \
-	X(ORPHAN, "orphan")			/* ref: "no call", "no activity" */                \
-	X(RESULT, "result")			/* int64: of a call, absent when 0 */              \
+	X(GRAPH_ID, "cuda_graph_id")		  /* uint64 */                                     \
+	X(GRAPH_NODE_ID, "cuda_graph_node_id")	  /* uint64: node's index in its graph + 1 */      \
+	X(GRAPH_EXEC_ID, "cuda_graph_exec_id")	  /* uint64: kernels and launches */               \
+	X(NVTX_RANGE, "nvtx_range")		  /* ref: innermost roctx range */                 \
+	X(MEMCPY_DETAILS, "memcpy_details")	  /* ref */                                        \
+	X(MEMSET_DETAILS, "Memset_details")	  /* ref; the capital letter is XLA's */           \
+	X(MEMALLOC_DETAILS, "memalloc_details")	  /* ref: allocating calls */                      \
+	X(MEMFREE_DETAILS, "MemFree_details")	  /* read, never written */                        \
+	X(REPLAY, "graph_replay")		  /* uint64: of a graph launch, from 0 */          \
+	X(CONFIDENCE, "graph_node_confidence")	  /* ref: absent when exact */                     \
+	X(BLIT_KERNEL, "blit_kernel")		  /* ref: kernel that carried a copy or memset */  \
+	X(ORPHAN, "orphan")			  /* ref: "no call", "no activity" */              \
+	X(RESULT, "result")			  /* int64: of a call, absent when 0 */            \
+	X(OCCUPANCY, "theoretical_occupancy_pct") /* double: of a kernel */                        \
 	/* scopes */                                                                               \
 	X(ROOT, "_r")			/* int64 1: a step */                                      \
 	X(STEP_NUM, "step_num")		/* int64 */                                                \

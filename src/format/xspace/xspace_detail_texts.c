@@ -65,7 +65,8 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
 	text->size -= (size_t)count;
 }
 
-void xspace_kernel_details(const struct trace_work *work, char *text, size_t size)
+void xspace_kernel_details(const struct trace_work *work, const double *occupancy, char *text,
+			   size_t size)
 {
 	struct text out = {text, size};
 	uint64_t blocks[3];
@@ -79,6 +80,8 @@ void xspace_kernel_details(const struct trace_work *work, char *text, size_t siz
 	    work->group_bytes, blocks[0], blocks[1], blocks[2]);
 	add(&out, " block:%" PRIu32 ",%" PRIu32 ",%" PRIu32, work->workgroup[0], work->workgroup[1],
 	    work->workgroup[2]);
+	if (occupancy)
+		add(&out, " occ_pct:%g", 100 * *occupancy);
 	if (work->private_bytes)
 		add(&out, " private_mem:%" PRIu32, work->private_bytes);
 	if (work->scalar_registers)

@@ -9,6 +9,7 @@
 #include "format/words.h"
 #include "format/xspace/xspace_event.h"
 #include "format/xspace/xspace_writer.h"
+#include "trace/occupancy.h"
 #include "trace/row_table.h"
 
 #define DETAILS_CHARS 320
@@ -70,6 +71,31 @@ static const char *name_of(const struct device *device, const struct trace_work 
 	return name[0] == '\0' ? "(unknown kernel)" : name;
 }
 
+static const struct trace_agent *agent_of(const struct device *device)
+{
+	const struct gpus *gpus = &device->writer->timeline.gpus;
+
+	return device->number < gpus->count ? &device->trace->agents[gpus->agents[device->number]]
+					    : NULL;
+}
+
+static void put_kernel(struct device *device, const struct trace_work *work)
+{
+	const struct trace_agent *agent = agent_of(device);
+	struct occupancy occupancy = {0};
+	char details[DETAILS_CHARS];
+	double value = 0;
+
+	if (agent)
+		occupancy = occupancy_of(trace_text(device->trace, agent->name), work);
+	if (occupancy.waves_most)
+		value = occupancy_value(&occupancy);
+	xspace_kernel_details(work, occupancy.waves_most ? &value : NULL, details, sizeof(details));
+	xspace_put_ref(&device->stats, XSPACE_STAT_KERNEL_DETAILS, details);
+	if (occupancy.waves_most)
+		xspace_put_double(&device->stats, XSPACE_STAT_OCCUPANCY, 100 * value);
+}
+
 static void put_work(struct device *device, uint32_t number)
 {
 	const struct trace_work *work = &device->trace->works[number];
@@ -79,8 +105,7 @@ static void put_work(struct device *device, uint32_t number)
 
 	proto_reset(&stats->bytes);
 	if (work->kind == TRACE_KERNEL) {
-		xspace_kernel_details(work, details, sizeof(details));
-		xspace_put_ref(stats, XSPACE_STAT_KERNEL_DETAILS, details);
+		put_kernel(device, work);
 	} else if (work->kind == TRACE_COPY) {
 		xspace_copy_details(device->writer, work, details, sizeof(details));
 		xspace_put_ref(stats, XSPACE_STAT_MEMCPY_DETAILS, details);
@@ -338,6 +363,22 @@ static void put_streams(struct device *device)
 	}
 }
 
+/* Parses the compute capability in a name: "sm_121" is 12.1. */
+static bool parse_sm(const char *name, int64_t *ret_major, int64_t *ret_minor)
+{
+	int64_t number;
+	char *end;
+
+	if (strncmp(name, "sm_", strlen("sm_")) != 0)
+		return false;
+	number = strtol(name + strlen("sm_"), &end, 10);
+	if (*end || number < 10)
+		return false;
+	*ret_major = number / 10;
+	*ret_minor = number % 10;
+	return true;
+}
+
 /* Parses the version in an architecture's name. "gfx90a" is 9.0.10: the last two digits are the
  * minor version and the stepping, and the latter is often a letter. */
 static bool parse_gfx(const char *name, int64_t *ret_major, int64_t *ret_minor)
@@ -365,11 +406,10 @@ static bool parse_gfx(const char *name, int64_t *ret_major, int64_t *ret_minor)
 static void put_capabilities(struct device *device)
 {
 	const struct trace *trace = device->trace;
-	const struct trace_agent *agent =
-		&trace->agents[device->writer->timeline.gpus.agents[device->number]];
+	const struct trace_agent *agent = agent_of(device);
 	struct xspace_stats *stats = &device->stats;
-	const char *name = trace_text(trace, agent->name);
-	int64_t major, minor;
+	const char *name = trace_text(trace, agent->name), *vendor = NULL;
+	int64_t major = 0, minor = 0;
 
 	stats->field = XPLANE_STATS;
 	if (xspace_is_foreign(trace)) {
@@ -382,13 +422,21 @@ static void put_capabilities(struct device *device)
 	}
 	proto_reset(&stats->bytes);
 	xspace_put_text(stats, XSPACE_STAT_DEVICE_NAME, name);
-	if (parse_gfx(name, &major, &minor)) {
-		xspace_put_text(stats, XSPACE_STAT_DEVICE_VENDOR, "AMD");
+	if (parse_gfx(name, &major, &minor))
+		vendor = "AMD";
+	else if (parse_sm(name, &major, &minor))
+		vendor = "Nvidia";
+	if (vendor) {
+		xspace_put_text(stats, XSPACE_STAT_DEVICE_VENDOR, vendor);
 		xspace_put_i64(stats, XSPACE_STAT_COMPUTE_CAP_MAJOR, major);
 		xspace_put_i64(stats, XSPACE_STAT_COMPUTE_CAP_MINOR, minor);
 	}
+	if (agent->clock_khz)
+		xspace_put_i64(stats, XSPACE_STAT_CLOCK_RATE, agent->clock_khz);
 	if (agent->compute_units)
 		xspace_put_i64(stats, XSPACE_STAT_CORE_COUNT, agent->compute_units);
+	if (agent->memory_bytes_per_s)
+		xspace_put_u64(stats, XSPACE_STAT_MEMORY_BANDWIDTH, agent->memory_bytes_per_s);
 	if (agent->memory_bytes)
 		xspace_put_u64(stats, XSPACE_STAT_MEMORY_SIZE, agent->memory_bytes);
 	if (agent->product)

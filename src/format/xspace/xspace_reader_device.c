@@ -61,6 +61,8 @@ static int read_agent(struct xread_load *load, struct device *device)
 		.uuid = xread_text_of(event, XSPACE_STAT_DEVICE_UUID),
 		.memory_bytes = xread_number_of(event, XSPACE_STAT_MEMORY_SIZE),
 		.compute_units = (uint32_t)xread_number_of(event, XSPACE_STAT_CORE_COUNT),
+		.memory_bytes_per_s = xread_number_of(event, XSPACE_STAT_MEMORY_BANDWIDTH),
+		.clock_khz = (uint32_t)xread_number_of(event, XSPACE_STAT_CLOCK_RATE),
 		.attributes = (uint32_t)set,
 	};
 	device->agent.index = device->agent.gpu_ordinal;

@@ -135,8 +135,10 @@ int xspace_put_recording(struct xspace_writer *writer);
  * out.error. */
 void xspace_put_warnings(struct xspace_writer *writer);
 
-/* Writes the text that describes a kernel in the form that XProf parses, cut off at SIZE bytes. */
-void xspace_kernel_details(const struct trace_work *work, char *text, size_t size);
+/* Writes the text that describes a kernel in the form that XProf parses, cut off at SIZE bytes.
+ * OCCUPANCY, a part of 1, is NULL if it is not known. */
+void xspace_kernel_details(const struct trace_work *work, const double *occupancy, char *text,
+			   size_t size);
 
 /* The same for a copy. */
 void xspace_copy_details(const struct xspace_writer *writer, const struct trace_work *work,

@@ -54,15 +54,19 @@ static int load_threads(struct process_load *load)
 	return 0;
 }
 
-/* Sets where the GPU is; records of older versions are shorter and do not tell. */
+/* Sets where the GPU is and how fast; records of older versions are shorter and do not tell. */
 static void place_agent(struct trace_agent *row, const struct record_agent *record)
 {
-	if (record->header.words * 8u < sizeof(*record))
+	if (record->header.words * 8u < RECORD_AGENT_LOCATED)
 		return;
 	row->has_location = record->has_location;
 	row->pci_domain = record->pci_domain;
 	row->pci_location = record->pci_location;
 	row->driver_id = record->driver_id;
+	if (record->header.words * 8u < sizeof(*record))
+		return;
+	row->memory_bytes_per_s = record->memory_bytes_per_s;
+	row->clock_khz = record->clock_khz;
 }
 
 static int load_agents(struct process_load *load)
