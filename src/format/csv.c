@@ -543,10 +543,13 @@ static void put_memory_row(struct csv *csv, uint32_t row)
 	put_pid(csv, operation->process);
 	put_caller(csv, operation->call, operation->cid);
 	put_device(csv, operation->agent);
-	put_text(csv, operation->is_release ? "release" : "allocate");
+	put_text(csv, operation->is_release ? "release" : operation->result ? "fail" : "allocate");
 	put_known(csv, (uint64_t)operation->ns);
 	put_known(csv, operation->address);
 	put_known(csv, operation->bytes);
+	put_text(csv, words_memory_kind(operation->kind));
+	put_stream(csv, operation->stream);
+	put_scope(csv, operation->scope);
 }
 
 static uint32_t count_activities(const struct trace *trace)
@@ -597,7 +600,7 @@ static const struct format_table table_names[] = {
 	{"graph_nodes", "one row a node of each graph"},
 	{"events", "one row each time that an event was recorded"},
 	{"waits", "one row a wait of the host or a stream"},
-	{"memory", "one row an allocation or release of device memory"},
+	{"memory", "one row an allocation of memory, or a release"},
 	{0},
 };
 
@@ -623,7 +626,8 @@ static const struct table tables[] = {
 	 "known,order,producer_cid,producer_stream,producer_graph,producer_exec,producer_replay,"
 	 "producer_node",
 	 count_waits, put_wait_row},
-	{"process,cid,api,device,operation,ns,address,bytes", count_memory, put_memory_row},
+	{"process,cid,api,device,operation,ns,address,bytes,kind,stream,scope,scope_id",
+	 count_memory, put_memory_row},
 };
 
 static int write_csv(const struct trace *trace, FILE *out, const struct format_options *options,

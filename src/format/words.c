@@ -65,6 +65,17 @@ const char *words_queue_mode(enum record_queue_mode mode)
 	return PICK(names, mode);
 }
 
+const char *words_memory_kind(enum record_memory_kind kind)
+{
+	static const char *const names[] = {
+#define X(name, text) [RECORD_MEMORY_KIND_##name] = (text),
+		RECORD_MEMORY_KINDS(X)
+#undef X
+	};
+
+	return PICK(names, kind);
+}
+
 const char *words_node_type(enum record_node_type type)
 {
 	static const char *const names[] = {

@@ -16,7 +16,8 @@ const char *words_kind(enum trace_activity_kind kind);
 const char *words_direction(enum trace_copy_direction direction); /* "" if unknown */
 const char *words_confidence(enum trace_confidence confidence);	  /* "" outside graphs */
 const char *words_untimed(enum record_untimed untimed);		  /* "" if it is timed */
-const char *words_queue_mode(enum record_queue_mode mode);	  /* "" if unknown */
+const char *words_memory_kind(enum record_memory_kind kind);
+const char *words_queue_mode(enum record_queue_mode mode); /* "" if unknown */
 const char *words_node_type(enum record_node_type type);
 const char *words_scope_kind(enum record_scope_kind kind);
 const char *words_wait_type(enum trace_wait_type type); /* "" if unknown */

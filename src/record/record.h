@@ -73,7 +73,8 @@ struct record_header {
 	X(CUDA_UPDATE, GRAPH)                                                                      \
 	X(QUEUE_TAKEN, META)                                                                       \
 	X(FAULT, META)                                                                             \
-	X(CUDA_STREAM_HANDLE, META)
+	X(CUDA_STREAM_HANDLE, META)                                                                \
+	X(MEMORY, META)
 
 enum record_type {
 	RECORD_NONE,
@@ -714,6 +715,43 @@ struct record_cuda_memory {
 	uint32_t context;
 	uint32_t stream;
 	uint32_t memory; /* CUPTI's memory kind */
+};
+
+enum record_memory_type {
+	RECORD_MEMORY_ALLOCATE = 1,
+	RECORD_MEMORY_RELEASE,
+	RECORD_MEMORY_FAIL /* an allocation that failed */
+};
+
+/* X(name, text): what kind of memory it is. */
+#define RECORD_MEMORY_KINDS(X)                                                                     \
+	X(UNKNOWN, "unknown")                                                                      \
+	X(DEVICE, "device")                                                                        \
+	X(HOST, "host")	      /* of the host, that GPUs can access */                              \
+	X(MANAGED, "managed") /* moves between host and device */                                  \
+	X(ARRAY, "array")     /* its address is the handle of an array */
+
+enum record_memory_kind {
+#define X(name, text) RECORD_MEMORY_KIND_##name,
+	RECORD_MEMORY_KINDS(X)
+#undef X
+		RECORD_MEMORY_KIND_COUNT
+};
+
+/* A call of HIP, or of HSA in a program without HIP, allocated or released memory, or could not
+ * allocate it. */
+struct record_memory {
+	struct record_header header; /* tag: enum record_memory_type */
+	uint64_t cid;		     /* 0 = no recorded call */
+	uint64_t scope;
+	/* An allocation's end and a release's begin. So the releases of an address and its next
+	 * allocation are in order, whatever the threads. */
+	uint64_t ns;
+	uint64_t address;
+	uint64_t bytes; /* 0 of a release */
+	uint64_t agent; /* hsa_agent_t whose memory it is, 0 = unknown */
+	uint32_t kind;	/* enum record_memory_kind; unknown of a release */
+	int32_t result; /* what the call returned, 0 = success */
 };
 
 /* Time that CUPTI or the driver spent on its own work. */

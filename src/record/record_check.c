@@ -66,6 +66,7 @@ static const struct shape shapes[RECORD_TYPE_COUNT] = {
 	SHAPE(QUEUE_TAKEN, record_queue_taken),
 	SHAPE(FAULT, record_fault),
 	SHAPE(CUDA_STREAM_HANDLE, record_cuda_stream_handle),
+	SHAPE(MEMORY, record_memory),
 };
 
 static uint64_t text_bytes(const struct record_header *header, const struct shape *shape)

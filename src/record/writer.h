@@ -96,6 +96,7 @@ static inline enum record_life record_life_of(enum record_type type)
 	case RECORD_CUDA_OVERHEAD:
 	case RECORD_CUDA_INNER:
 	case RECORD_CUDA_UPDATE:
+	case RECORD_MEMORY:
 		return RECORD_LIFE_RINGED;
 	case RECORD_QUEUE_COUNT:
 	case RECORD_QUEUE_TAKEN:

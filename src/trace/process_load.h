@@ -128,6 +128,7 @@ int join_load(struct process_load *load);	 /* the other streams; joins calls and
 int graph_records_load(struct process_load *load); /* the input of graphs, from records */
 int graphs_load(struct process_load *load);	   /* graphs, nodes, edges, execs, launches */
 int naming_load(struct process_load *load);	   /* the graph node of each activity */
+int memory_load(struct process_load *load);	   /* memory operations */
 int ledger_load(struct process_load *load);	   /* sources, drops */
 
 /* Frees the notes and makes them empty. */

@@ -406,14 +406,20 @@ struct trace_wait {
 	int32_t result;	  /* of the wait, as the vendor's library gave it */
 };
 
-struct trace_memory_operation { /* A CUDA allocation or its release. Ordered by (process, cid). */
+/* An allocation of memory, a release, or an allocation that failed. Ordered by (process, cid).
+ * Those of CUDA are what CUPTI reports, which are none that failed. */
+struct trace_memory_operation {
 	uint32_t process;
 	uint32_t call;
 	uint64_t cid;
-	uint64_t address;
-	uint64_t bytes;
-	int64_t ns;
-	uint32_t agent;
+	uint64_t address; /* 0 if it failed */
+	uint64_t bytes;	  /* of a release 0 if unknown */
+	int64_t ns;	  /* of a release the begin of the call */
+	uint32_t agent;	  /* whose memory it is, or TRACE_NONE */
+	uint32_t stream;  /* in whose order it is, or TRACE_NONE */
+	uint32_t scope;
+	int32_t result; /* as the vendor's library gave it; not 0: an allocation that failed */
+	enum record_memory_kind kind;
 	bool is_release;
 };
 

@@ -53,6 +53,29 @@ struct hip_channel {
 	int x, y, z, w, f;
 };
 
+/* HIP_ARRAY_DESCRIPTOR and HIP_ARRAY3D_DESCRIPTOR */
+struct hip_array {
+	size_t width, height;
+	uint32_t format;
+	uint32_t channels;
+};
+
+struct hip_array_3d {
+	size_t width, height, depth;
+	uint32_t format;
+	uint32_t channels;
+	uint32_t flags;
+};
+
+/* hipArray_Format: the formats of one byte and of four; the others have two. */
+enum {
+	HIP_FORMAT_U8 = 0x01,
+	HIP_FORMAT_U32 = 0x03,
+	HIP_FORMAT_I8 = 0x08,
+	HIP_FORMAT_I32 = 0x0a,
+	HIP_FORMAT_FLOAT = 0x20,
+};
+
 struct hip_location {
 	int type, id;
 };

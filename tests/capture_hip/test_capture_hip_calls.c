@@ -528,6 +528,75 @@ static void without_a_spool_nothing_happens(void **state)
 	recording_free(r);
 }
 
+static const struct record_memory *find_memory(const struct recording *r,
+					       enum record_memory_type type, uint64_t address)
+{
+	const struct record_memory *memory;
+
+	for (size_t i = 0; (memory = recording_find(r, RECORD_MEMORY, i)); i++)
+		if (memory->header.tag == type && memory->address == address)
+			return memory;
+	fail_msg("no record %d of %llx", type, (unsigned long long)address);
+	return NULL;
+}
+
+static void assert_allocated(const struct recording *r, size_t nth, enum record_memory_kind kind,
+			     uint64_t bytes)
+{
+	const struct record_memory *memory =
+		find_memory(r, RECORD_MEMORY_ALLOCATE, recording_said(r, "memory", nth));
+
+	assert_int_equal(memory->kind, kind);
+	assert_int_equal(memory->bytes, bytes);
+	assert_int_equal(memory->result, 0);
+}
+
+/* Each function that allocates has a record with what it allocated, each one that releases one
+ * with the address; a release of NULL or of something else has none. */
+static void memory_of_every_kind(void **state)
+{
+	struct recording *r = record("allocations");
+	const struct record_memory *freed =
+		find_memory(r, RECORD_MEMORY_ALLOCATE, recording_said(r, "freed", 0));
+
+	assert_int_equal(freed->bytes, 1000);
+	assert_allocated(r, 1, RECORD_MEMORY_KIND_HOST, 4000);
+	assert_allocated(r, 2, RECORD_MEMORY_KIND_DEVICE, 7 * recording_said(r, "pitch", 0));
+	assert_allocated(r, 3, RECORD_MEMORY_KIND_DEVICE, 15 * recording_said(r, "pitch", 1));
+	assert_allocated(r, 4, RECORD_MEMORY_KIND_DEVICE, 2000);
+	assert_allocated(r, 5, RECORD_MEMORY_KIND_ARRAY, 16 * 8 * 4);
+	assert_int_equal(find_memory(r, RECORD_MEMORY_FAIL, 0)->bytes, (uint64_t)1 << 50);
+	assert_int_equal(find_memory(r, RECORD_MEMORY_FAIL, 0)->result, 2);
+	find_memory(r, RECORD_MEMORY_RELEASE, recording_said(r, "freed", 0));
+	find_memory(r, RECORD_MEMORY_RELEASE, recording_said(r, "memory", 4));
+	find_memory(r, RECORD_MEMORY_RELEASE, recording_said(r, "memory", 5));
+	/* Seven allocations, three releases, one failure. */
+	assert_int_equal(recording_count(r, RECORD_MEMORY), 11);
+	assert_calls_complete(r);
+	recording_free(r);
+}
+
+/* The memory of a GPU and of the host is known by HSA. */
+static void memory_has_an_agent(void **state)
+{
+	struct recording *r = record("allocations");
+	uint64_t gpu = 0, host = 0;
+	const struct record_agent *agent;
+
+	for (size_t i = 0; (agent = recording_find(r, RECORD_AGENT, i)); i++) {
+		if (agent->is_gpu)
+			gpu = agent->handle;
+		else
+			host = agent->handle;
+	}
+	assert_int_equal(
+		find_memory(r, RECORD_MEMORY_ALLOCATE, recording_said(r, "freed", 0))->agent, gpu);
+	assert_int_equal(
+		find_memory(r, RECORD_MEMORY_ALLOCATE, recording_said(r, "memory", 1))->agent,
+		host);
+	recording_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -550,6 +619,8 @@ int main(void)
 		cmocka_unit_test(calls_that_only_read_have_no_row),
 		cmocka_unit_test(all_calls_have_one),
 		cmocka_unit_test(the_ledger_says_what_was_not_subscribed),
+		cmocka_unit_test(memory_of_every_kind),
+		cmocka_unit_test(memory_has_an_agent),
 		cmocka_unit_test(no_gpu_no_file),
 		cmocka_unit_test(without_a_spool_nothing_happens),
 	};

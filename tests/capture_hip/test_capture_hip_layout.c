@@ -25,6 +25,20 @@ SAME_SIZE(hip_dim3, dim3);
 SAME_SIZE(hip_extent, hipExtent);
 SAME_SIZE(hip_pitched, hipPitchedPtr);
 SAME_SIZE(hip_channel, hipChannelFormatDesc);
+SAME_SIZE(hip_array, HIP_ARRAY_DESCRIPTOR);
+SAME_FIELD(hip_array, format, HIP_ARRAY_DESCRIPTOR, Format);
+SAME_FIELD(hip_array, channels, HIP_ARRAY_DESCRIPTOR, NumChannels);
+SAME_SIZE(hip_array_3d, HIP_ARRAY3D_DESCRIPTOR);
+SAME_FIELD(hip_array_3d, format, HIP_ARRAY3D_DESCRIPTOR, Format);
+SAME_FIELD(hip_array_3d, channels, HIP_ARRAY3D_DESCRIPTOR, NumChannels);
+_Static_assert((int)HIP_FORMAT_U8 == (int)HIP_AD_FORMAT_UNSIGNED_INT8,
+	       "HIP_AD_FORMAT_UNSIGNED_INT8");
+_Static_assert((int)HIP_FORMAT_U32 == (int)HIP_AD_FORMAT_UNSIGNED_INT32,
+	       "HIP_AD_FORMAT_UNSIGNED_INT32");
+_Static_assert((int)HIP_FORMAT_I8 == (int)HIP_AD_FORMAT_SIGNED_INT8, "HIP_AD_FORMAT_SIGNED_INT8");
+_Static_assert((int)HIP_FORMAT_I32 == (int)HIP_AD_FORMAT_SIGNED_INT32,
+	       "HIP_AD_FORMAT_SIGNED_INT32");
+_Static_assert((int)HIP_FORMAT_FLOAT == (int)HIP_AD_FORMAT_FLOAT, "HIP_AD_FORMAT_FLOAT");
 _Static_assert(sizeof(struct hip_ipc_handle) == sizeof(hipIpcMemHandle_t), "hipIpcMemHandle_t");
 _Static_assert(sizeof(struct hip_ipc_handle) == sizeof(hipIpcEventHandle_t), "hipIpcEventHandle_t");
 

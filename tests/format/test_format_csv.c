@@ -182,8 +182,28 @@ static struct trace *trace_with_events(void)
 		 .producer = 2},
 	};
 	static struct trace_memory_operation operations[] = {
-		{.call = 2, .cid = 3, .address = 4096, .bytes = 512, .ns = 1002600, .agent = 0},
-		{.call = TRACE_NONE, .address = 4096, .agent = TRACE_NONE, .is_release = true},
+		{.call = 2,
+		 .cid = 3,
+		 .address = 4096,
+		 .bytes = 512,
+		 .ns = 1002600,
+		 .agent = 0,
+		 .stream = 0,
+		 .scope = TRACE_NONE,
+		 .kind = RECORD_MEMORY_KIND_DEVICE},
+		{.call = TRACE_NONE,
+		 .address = 4096,
+		 .agent = TRACE_NONE,
+		 .stream = TRACE_NONE,
+		 .scope = TRACE_NONE,
+		 .is_release = true},
+		{.call = TRACE_NONE,
+		 .bytes = 4096,
+		 .agent = TRACE_NONE,
+		 .stream = TRACE_NONE,
+		 .scope = TRACE_NONE,
+		 .kind = RECORD_MEMORY_KIND_HOST,
+		 .result = 2},
 	};
 	struct trace *trace = sample_trace();
 
@@ -194,7 +214,7 @@ static struct trace *trace_with_events(void)
 	trace->waits = waits;
 	trace->waits_count = 4;
 	trace->memory_operations = operations;
-	trace->memory_operations_count = 2;
+	trace->memory_operations_count = 3;
 	return trace;
 }
 
@@ -234,9 +254,10 @@ static void memory_is_allocated_and_released(void **state)
 {
 	char *text = write_table(trace_with_events(), "memory");
 
-	assert_int_equal(count_rows(text), 2);
-	expect_line(text, 1, "100,3,hipMemcpyAsync,cpu,allocate,1002600,4096,512");
-	expect_line(text, 2, "100,,,,release,,4096,");
+	assert_int_equal(count_rows(text), 3);
+	expect_line(text, 1, "100,3,hipMemcpyAsync,cpu,allocate,1002600,4096,512,device,0,,");
+	expect_line(text, 2, "100,,,,release,,4096,,unknown,,,");
+	expect_line(text, 3, "100,,,,fail,,,4096,host,,,");
 	free(text);
 }
 

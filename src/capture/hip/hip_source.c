@@ -60,6 +60,14 @@ static int is_hip_library(struct dl_phdr_info *info, size_t size, void *context)
 	return 1;
 }
 
+bool hip_is_loaded(void)
+{
+	struct library_search search = {0};
+
+	dl_iterate_phdr(is_hip_library, &search);
+	return search.found;
+}
+
 static void write_names(void)
 {
 	for (uint32_t function = 1; function < HIP_FUNCTION_COUNT; function++) {

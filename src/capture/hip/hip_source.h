@@ -26,6 +26,9 @@ extern _Atomic bool hip_unsubscribes;
 /* The calling thread's counter; NULL until its first recorded call. */
 extern __thread struct call_counter *hip_counter __attribute__((tls_model("initial-exec")));
 
+/* Whether the process has loaded the HIP runtime. Takes the loader's lock. */
+bool hip_is_loaded(void);
+
 /* Counts a call that the calling thread enters; sets hip_counter. */
 void hip_count_entered(void);
 

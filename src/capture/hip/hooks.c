@@ -4,6 +4,7 @@
 #include "capture/hip/function.h"
 #include "capture/hip/graph_exec.h"
 #include "capture/hip/graph_node.h"
+#include "capture/hip/memory_calls.h"
 #include "capture/hip/stream_capture.h"
 #include "vendor/hip_types.h"
 
@@ -53,6 +54,31 @@ const struct hip_hook hip_hooks[HIP_FUNCTION_COUNT] = {
 	AFTER(hipLaunchKernelExC, configured_kernel_launched),
 	AFTER(hipDrvLaunchKernelEx, configured_kernel_launched),
 	[HIP_hipModuleGetFunction] = {module_function_asked, module_function_given, true},
+
+	AFTER(hipMalloc, memory_allocated),
+	AFTER(hipExtMallocWithFlags, memory_allocated),
+	AFTER(hipMallocAsync, memory_allocated),
+	AFTER(hipMallocFromPoolAsync, memory_allocated),
+	AFTER(hipMallocManaged, memory_allocated),
+	AFTER(hipHostMalloc, memory_allocated),
+	AFTER(hipHostAlloc, memory_allocated),
+	AFTER(hipMallocHost, memory_allocated),
+	AFTER(hipMemAllocHost, memory_allocated),
+	AFTER(hipMemCreate, memory_allocated),
+	AFTER(hipMallocPitch, memory_pitch_allocated),
+	AFTER(hipMemAllocPitch, memory_pitch_allocated),
+	AFTER(hipMalloc3D, memory_3d_allocated),
+	AFTER(hipMallocArray, memory_array_allocated),
+	AFTER(hipMalloc3DArray, memory_array_allocated),
+	AFTER(hipArrayCreate, memory_array_allocated),
+	AFTER(hipArray3DCreate, memory_array_allocated),
+	AFTER(hipFree, memory_released),
+	AFTER(hipFreeAsync, memory_released),
+	AFTER(hipHostFree, memory_released),
+	AFTER(hipFreeHost, memory_released),
+	AFTER(hipFreeArray, memory_released),
+	AFTER(hipArrayDestroy, memory_released),
+	AFTER(hipMemRelease, memory_released),
 
 	FOLLOW_ALL(hipStreamBeginCapture, stream_capture_begun),
 	FOLLOW_ALL(hipStreamBeginCapture_spt, stream_capture_begun),

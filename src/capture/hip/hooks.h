@@ -1,6 +1,6 @@
-/* The hooks of HIP calls that have effects beyond their own record: kernel names, stream captures,
- * graphs. One table says which function has which hooks; the hooks themselves belong to function.h,
- * stream_capture.h, graph_node.h and graph_exec.h. */
+/* The hooks of HIP calls that have effects beyond their own record: kernel names, memory, stream
+ * captures, graphs. One table says which function has which hooks; the hooks themselves belong to
+ * function.h, memory_calls.h, stream_capture.h, graph_node.h and graph_exec.h. */
 #ifndef DAGTAP_CAPTURE_HIP_HOOKS_H
 #define DAGTAP_CAPTURE_HIP_HOOKS_H
 

@@ -69,6 +69,9 @@ hsa_status_t hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst_agen
 	HSA_EXT_BOTH(X, hsa_amd_profiling_convert_tick_to_system_domain)                           \
 	HSA_EXT_BOTH(X, hsa_amd_memory_pool_get_info)                                              \
 	HSA_EXT_BOTH(X, hsa_amd_agent_iterate_memory_pools)                                        \
+	HSA_EXT_BOTH(X, hsa_amd_memory_pool_allocate)                                              \
+	HSA_EXT_BOTH(X, hsa_amd_memory_pool_free)                                                  \
+	HSA_EXT_BOTH(X, hsa_amd_pointer_info)                                                      \
 	HSA_EXT_BOTH(X, hsa_amd_memory_async_copy)                                                 \
 	HSA_EXT_NEWER(X, hsa_amd_memory_async_copy_on_engine)                                      \
 	HSA_EXT_BOTH(X, hsa_amd_signal_create)                                                     \

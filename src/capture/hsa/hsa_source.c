@@ -10,6 +10,7 @@
 
 #include "capture/capture_session.h"
 #include "capture/env.h"
+#include "capture/hip/hip_source.h"
 #include "capture/hsa/app_signal.h"
 #include "capture/hsa/completion.h"
 #include "capture/hsa/gate.h"
@@ -192,11 +193,20 @@ static void give_up_all(void)
 
 /* ---- the runtime's life ---- */
 
-static const struct hsa_calls wrappers = {
+static struct hsa_calls wrappers = {
 #define X(name) .name = wrap_##name,
 	HSA_CORE_WRAPPERS(X) HSA_EXT_WRAPPERS(X)
 #undef X
 };
+
+/* What HIP allocates is told by its own calls. */
+static void choose_wrappers(void)
+{
+	if (!hip_is_loaded())
+		return;
+	wrappers.hsa_amd_memory_pool_allocate = NULL;
+	wrappers.hsa_amd_memory_pool_free = NULL;
+}
 
 static void tell_sources(void)
 {
@@ -228,6 +238,7 @@ static bool runtime_open(struct hsa_api_table *table)
 	hsa_anchors_record();
 	atomic_store_explicit(&hsa_live, true, memory_order_release);
 	faults_watch();
+	choose_wrappers();
 	hsa_calls_wrap(table, &wrappers);
 	tell_sources();
 	return true;

@@ -14,8 +14,8 @@
  * - the gates of queues: gate_list, gate_counts, serial, gate_pass, gate_hold, gate_resort,
  *   untraced, gate;
  * - hsa_copies, and hsa_monitor, which looks at all of these;
- * - the other wrappers (hsa_wrappers.h): hsa_faults, intercepted, outside, unknown_queues,
- *   queue_wrap, queue_made, signal_wrap;
+ * - the other wrappers (hsa_wrappers.h): hsa_faults, hsa_memory, intercepted, outside,
+ *   unknown_queues, queue_wrap, queue_made, signal_wrap;
  * - hsa_source. */
 #ifndef CAPTURE_HSA_SOURCE_H
 #define CAPTURE_HSA_SOURCE_H

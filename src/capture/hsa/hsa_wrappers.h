@@ -1,8 +1,8 @@
 /* The wrappers of the HSA runtime's functions, which hsa_source.c stores into the dispatch tables.
  * They are named wrap_<function>. Each is defined in the file of its subject: queues in
- * queue_wrap.c and queue_made.c, signals in signal_wrap.c, copies in hsa_copies.c, executables in
- * hsa_kernels.c, faults in hsa_faults.c, hsa_init and hsa_shut_down in hsa_source.c. The program
- * calls them in the place of the runtime's functions, on any thread. */
+ * queue_wrap.c and queue_made.c, signals in signal_wrap.c, copies in hsa_copies.c, memory in
+ * hsa_memory.c, executables in hsa_kernels.c, faults in hsa_faults.c, hsa_init and hsa_shut_down in
+ * hsa_source.c. The program calls them in the place of the runtime's functions, on any thread. */
 #ifndef CAPTURE_HSA_WRAPPERS_H
 #define CAPTURE_HSA_WRAPPERS_H
 
@@ -42,6 +42,8 @@
 #define HSA_EXT_WRAPPERS(X)                                                                        \
 	X(hsa_amd_profiling_set_profiler_enabled)                                                  \
 	X(hsa_amd_profiling_async_copy_enable)                                                     \
+	X(hsa_amd_memory_pool_allocate)                                                            \
+	X(hsa_amd_memory_pool_free)                                                                \
 	X(hsa_amd_memory_async_copy)                                                               \
 	X(hsa_amd_memory_async_copy_on_engine)                                                     \
 	X(hsa_amd_signal_create)                                                                   \

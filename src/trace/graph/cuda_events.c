@@ -1,4 +1,4 @@
-/* Makes the rows of CUDA's events, event records, waits, memory operations and overhead.
+/* Makes the rows of CUDA's events, event records, waits and overhead.
  *
  * The producer of a wait for an event is the event record with the same number; CUPTI gives a
  * number to both. An older CUPTI gives no numbers; then the producer is the last record of the
@@ -33,11 +33,9 @@ static uint64_t by_cid(const struct raw *row)
 	return ((const struct record_cuda_event *)row->record)->cid;
 }
 
-/* CUPTI reports records in no useful order, so the four lists are sorted by cid. by_cid works for
- * all four types because they have the cid at the same offset. */
+/* CUPTI reports records in no useful order, so the three lists are sorted by cid. by_cid works for
+ * all three types because they have the cid at the same offset. */
 _Static_assert(offsetof(struct record_cuda_sync, cid) == offsetof(struct record_cuda_event, cid) &&
-		       offsetof(struct record_cuda_memory, cid) ==
-			       offsetof(struct record_cuda_event, cid) &&
 		       offsetof(struct record_cuda_overhead, cid) ==
 			       offsetof(struct record_cuda_event, cid),
 	       "cid");
@@ -373,32 +371,6 @@ static int load_waits(struct process_load *load, const struct events *events,
 	return 0;
 }
 
-static int load_memory(struct process_load *load)
-{
-	const struct raw_list *list = &load->raw.lists[RECORD_CUDA_MEMORY];
-	struct trace_memory_operation *rows =
-		trace_extend(load->trace, memory_operations, list->count);
-
-	if (!rows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct record_cuda_memory *record = list->rows[i].record;
-		uint64_t cid = cuda_outer_cid(&load->cuda, record->cid);
-
-		rows[i] = (struct trace_memory_operation){
-			.process = load->process,
-			.cid = cid,
-			.call = load_find_call(load, cid),
-			.agent = cuda_find_agent(load, record->device),
-			.is_release = record->header.tag == RECORD_CUDA_MEMORY_RELEASE,
-			.address = record->address,
-			.bytes = record->bytes,
-			.ns = cuda_host_ns(&load->cuda, record->time),
-		};
-	}
-	return 0;
-}
-
 static int load_overheads(struct process_load *load)
 {
 	const struct raw_list *list = &load->raw.lists[RECORD_CUDA_OVERHEAD];
@@ -447,14 +419,12 @@ static int load_all_waits(struct process_load *load)
 int cuda_events_load(struct process_load *load)
 {
 	static const enum record_type types[] = {RECORD_CUDA_EVENT, RECORD_CUDA_SYNC,
-						 RECORD_CUDA_MEMORY, RECORD_CUDA_OVERHEAD};
+						 RECORD_CUDA_OVERHEAD};
 	int err = 0;
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types) && err == 0; i++)
 		err = raw_sort(&load->raw.lists[types[i]], by_cid);
 	if (err == 0 && !load->without_waits && !load->cuda.waits_from_calls)
 		err = load_all_waits(load);
-	if (err == 0)
-		err = load_memory(load);
 	return err == 0 ? load_overheads(load) : err;
 }

@@ -107,8 +107,7 @@ uint64_t cuda_count_untimed(const struct process_load *load);
  * once the rows exist. */
 void cuda_tell_streams(struct process_load *load);
 
-/* A stage, after the graphs: makes rows of event records, waits, memory operations and overhead. 0
- * or -ENOMEM. */
+/* A stage, after the graphs: makes rows of event records, waits and overhead. 0 or -ENOMEM. */
 int cuda_events_load(struct process_load *load);
 
 /* A stage, after graph_records_load and before graphs_load: from the steps of graphs' lives, adds

@@ -1,0 +1,13 @@
+/* Memory of HSA's agents: whose an address is, and the wrappers of allocations from memory pools.
+ * The wrappers are used in programs without HIP only: HIP's calls tell more, and HIP allocates
+ * memory for itself, too. */
+#ifndef CAPTURE_HSA_MEMORY_H
+#define CAPTURE_HSA_MEMORY_H
+
+#include <stdint.h>
+
+/* The handle of the agent that owns the memory at ADDRESS; 0: not known. The runtime must be open.
+ * Any thread; takes a lock of the runtime's. */
+uint64_t hsa_memory_agent(const void *address);
+
+#endif
