@@ -6,36 +6,21 @@
 #include <string.h>
 
 #include "analyze/gaps.h"
+#include "cli/answer_frame.h"
 #include "cli/answers.h"
-#include "cli/cli.h"
-#include "cli/columns.h"
-#include "cli/command_options.h"
-#include "cli/filter_options.h"
-#include "cli/help.h"
 #include "cli/human.h"
 #include "cli/kernel_names.h"
 #include "cli/path_names.h"
-#include "trace/load.h"
 #include "wire/json.h"
 
 struct gaps_options {
-	const char *path;
-	uint32_t limit;
-	struct filter_options filter_options;
-	struct filter filter;
-	bool full_names;
-	bool csv;
-	bool json;
+	struct answer_options answer;
 };
 
 static const struct cli_option options_of_gaps[] = {
-	{"limit", .argument = "N", .help = "gaps to show, the longest first, 0 = all (default 10)",
-	 .kind = OPTION_NUMBER, OPTION_IN(gaps_options, limit)},
-	FILTER_OPTIONS(gaps_options, filter_options),
-	KERNEL_NAMES_OPTION(gaps_options, full_names),
-	{"csv", .help = "print the table as CSV: numbers without units, times in ns",
-	 OPTION_IN(gaps_options, csv)},
-	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(gaps_options, json)},
+	ANSWER_LIMIT(gaps_options, answer, "gaps to show, the longest first, 0 = all (default 10)"),
+	FILTER_OPTIONS(gaps_options, answer.filter_options),
+	ANSWER_OUTPUTS(gaps_options, answer),
 	{0},
 };
 
@@ -122,7 +107,7 @@ static void put_call(struct columns *columns, const struct trace *trace, const s
 			    human_count(part->count, count), trace_text(trace, part->name));
 }
 
-static int print_text(const struct trace *trace, const struct gaps_options *options,
+static int print_text(const struct trace *trace, const struct answer_options *options,
 		      const struct gaps *gaps)
 {
 	static const char *const heads[] = {"idle",   "at",	"?GPU",	  "<for",
@@ -161,8 +146,9 @@ static int print_text(const struct trace *trace, const struct gaps_options *opti
 
 /* ---- the command ---- */
 
-static int print(const struct trace *trace, const struct gaps_options *options)
+static int print(struct trace *trace, const void *gaps_options)
 {
+	const struct answer_options *options = &((const struct gaps_options *)gaps_options)->answer;
 	struct dependencies deps = {0};
 	struct selection selection;
 	struct gaps gaps = {0};
@@ -184,7 +170,7 @@ static int print(const struct trace *trace, const struct gaps_options *options)
 	gaps_release(&gaps);
 	dependencies_release(&deps);
 	selection_release(&selection);
-	return err == CLI_OK ? cli_finish_stdout() : err;
+	return err;
 }
 
 int gaps_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out)
@@ -204,27 +190,13 @@ int gaps_write_json(const struct trace *trace, const char *path, uint32_t limit,
 
 static int gaps(const struct cli_command *self, int argc, char **argv)
 {
-	struct gaps_options options = {.limit = ROWS_DEFAULT};
-	struct trace *trace;
-	int err = options_parse_file(self, argc, argv, &options, &options.path);
+	struct gaps_options options = {.answer.limit = ROWS_DEFAULT};
+	int err = options_parse_file(self, argc, argv, &options, &options.answer.path);
 
-	if (err == CLI_OK)
-		err = filter_options_read(self, &options.filter_options, &options.filter);
 	if (err != CLI_OK)
 		return err;
-	if (options.csv && options.json)
-		return cli_usage(self, "--json or --csv, not both");
-	if (options.limit == ROWS_DEFAULT)
-		options.limit = options.csv ? 0 : 10;
-	if (cli_open_trace(options.path, true, &trace) < 0)
-		return CLI_FAILED;
-	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names || options.csv);
-	err = print(trace, &options);
-	if (err == CLI_OK)
-		err = cli_tell_damage(trace, options.path);
-	kernel_names_release();
-	trace_close(trace);
-	return err;
+	return answer_run(self, &options.answer, (struct answer_rows){.text = 10, .json = 10},
+			  print, &options);
 }
 
 const struct cli_command cmd_gaps = {

@@ -8,24 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/answer_frame.h"
 #include "cli/answers.h"
-#include "cli/command_options.h"
 #include "cli/help.h"
-#include "cli/kernel_names.h"
 #include "cli/step_options.h"
-#include "trace/load.h"
 
 #define TEXT_ROWS 20
 
 struct path_options {
-	const char *path;
+	struct answer_options answer; /* without a filter */
 	struct path_query query;
-	const char *step_of;
 	char steps[STEP_PATTERN_CHARS]; /* the pattern, where --step-of gives it */
-	uint32_t limit;
-	bool has_limit;
-	bool full_names;
-	bool json;
 };
 
 /* ---- options ---- */
@@ -108,14 +101,6 @@ static int take_to(const struct cli_command *self, const char *value, void *valu
 	return take_ns(self, value, options, &options->query.end_ns);
 }
 
-static int take_limit(const struct cli_command *self, const char *value, void *values)
-{
-	struct path_options *options = values;
-
-	options->has_limit = true;
-	return options_take_u32(self, "limit", value, &options->limit);
-}
-
 static const struct cli_option options_of_path[] = {
 	{"scope", .argument = "TEXT",
 	 .help = "of each instance of this scope, or pattern, as in 'token *'",
@@ -125,29 +110,27 @@ static const struct cli_option options_of_path[] = {
 	{"step", .argument = "N",
 	 .help = "of scopes like \"step N\", \"ProfilerStep#N\", \"train N\"",
 	 .kind = OPTION_HANDLER, .take = take_step},
-	STEP_OPTION(path_options, step_of),
+	STEP_OPTION(path_options, answer.step_of),
 	{"replay", .argument = "GRAPH:N", .help = "of the graph's Nth replay, from 0",
 	 .kind = OPTION_HANDLER, .take = take_replay},
 	{"from", .argument = "NS", .help = "of the time from here on", .kind = OPTION_HANDLER,
 	 .take = take_from},
 	{"to", .argument = "NS", .help = "of the time up to here", .kind = OPTION_HANDLER,
 	 .take = take_to},
-	{"limit", .argument = "N",
-	 .help = "rows to show, 0 = all (default 20; JSON has all unless given)",
-	 .kind = OPTION_HANDLER, .take = take_limit},
-	KERNEL_NAMES_OPTION(path_options, full_names),
-	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(path_options, json)},
+	ANSWER_LIMIT(path_options, answer,
+		     "rows to show, 0 = all (default 20; JSON has all unless given)"),
+	ANSWER_OUTPUTS(path_options, answer),
 	{0},
 };
 
 static int parse(const struct cli_command *self, int argc, char **argv,
 		 struct path_options *options)
 {
-	int err = options_parse_file(self, argc, argv, options, &options->path);
+	int err = options_parse_file(self, argc, argv, options, &options->answer.path);
 
-	if (err == CLI_OK && options->step_of && options->query.by == PATH_WINDOW_ALL) {
+	if (err == CLI_OK && options->answer.step_of && options->query.by == PATH_WINDOW_ALL) {
 		options->query.by = PATH_WINDOW_SCOPE;
-		options->query.text = step_query_pattern(options->step_of, options->steps);
+		options->query.text = step_query_pattern(options->answer.step_of, options->steps);
 	}
 	if (err == CLI_OK && options->query.nth != PATH_WINDOW_EACH &&
 	    options->query.by != PATH_WINDOW_SCOPE && options->query.by != PATH_WINDOW_STEP)
@@ -230,28 +213,30 @@ static int tell_nothing(const struct path_result *result)
 	return cli_fail("%s: no activity in it has times", result->file);
 }
 
-static int print(const struct trace *trace, const struct path_options *options)
+static int print(struct trace *trace, const void *path_options)
 {
+	const struct path_options *options = path_options;
 	struct path_result result = {
-		.file = options->path,
+		.file = options->answer.path,
 		.query = options->query,
-		.limit = options->limit,
+		.limit = options->answer.limit,
+		.is_csv = options->answer.csv,
 		.trace = trace,
 	};
 	int code = find(trace, &result), exit_code = CLI_OK;
 
 	if (code < 0)
-		exit_code = cli_fail("%s: %s", options->path,
+		exit_code = cli_fail("%s: %s", result.file,
 				     code == -E2BIG ? "too large: more waits than can be counted"
 						    : "out of memory");
 	else if (result.windows.count == 0)
 		exit_code = tell_nothing(&result);
-	else if (options->json)
+	else if (options->answer.json)
 		path_put_json(&result, stdout);
 	else
 		exit_code = path_print_text(&result);
 	release(&result);
-	return exit_code == CLI_OK ? cli_finish_stdout() : exit_code;
+	return exit_code;
 }
 
 int path_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out)
@@ -273,26 +258,15 @@ int path_write_json(const struct trace *trace, const char *path, uint32_t limit,
 static int path(const struct cli_command *self, int argc, char **argv)
 {
 	struct path_options options = {
+		.answer.limit = ROWS_DEFAULT,
 		.query = {.nth = PATH_WINDOW_EACH, .begin_ns = INT64_MIN, .end_ns = INT64_MAX},
 	};
-	struct trace *trace;
 	int err = parse(self, argc, argv, &options);
 
 	if (err != CLI_OK)
 		return err;
-	if (!options.has_limit)
-		options.limit = options.json ? 0 : TEXT_ROWS;
-	if (cli_open_trace(options.path, true, &trace) < 0)
-		return CLI_FAILED;
-	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names);
-	err = step_option_apply(options.step_of, options.path, trace);
-	if (err == CLI_OK)
-		err = print(trace, &options);
-	if (err == CLI_OK)
-		err = cli_tell_damage(trace, options.path);
-	kernel_names_release();
-	trace_close(trace);
-	return err;
+	return answer_run(self, &options.answer, (struct answer_rows){.text = TEXT_ROWS}, print,
+			  &options);
 }
 
 const struct cli_command cmd_path = {

@@ -13,6 +13,7 @@ struct path_result {
 	const char *file; /* of the trace */
 	struct path_query query;
 	uint32_t limit; /* rows shown of each table, 0 = all */
+	bool is_csv;	/* instead of the text: the segments of the path, as CSV */
 	const struct trace *trace;
 	struct dependencies deps;
 	struct path_windows windows;

@@ -6,53 +6,31 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cli/answer_frame.h"
 #include "cli/answers.h"
-#include "cli/command_options.h"
-#include "cli/filter_options.h"
 #include "cli/help.h"
-#include "cli/kernel_names.h"
 #include "cli/step_options.h"
-#include "trace/load.h"
 #include "trace/row_table.h"
 
 #define TEXT_ROWS 20
 #define NO_NTH	  UINT32_MAX
 
 struct scopes_options {
-	const char *path, *pattern;
-	const char *step_of;
+	struct answer_options answer;
+	const char *pattern;
 	char steps[STEP_PATTERN_CHARS]; /* the pattern, where --step-of gives it */
 	uint32_t nth;			/* NO_NTH: the outliers are compared */
-	uint32_t limit;
-	bool has_limit;
-	struct filter_options filter_options;
-	struct filter filter;
-	bool full_names;
-	bool csv;
-	bool json;
 };
-
-static int take_limit(const struct cli_command *self, const char *value, void *values)
-{
-	struct scopes_options *options = values;
-
-	options->has_limit = true;
-	return options_take_u32(self, "limit", value, &options->limit);
-}
 
 static const struct cli_option options_of_scopes[] = {
 	{"nth", .argument = "N",
 	 .help = "compare this instance, from 0, with the median one (default: each outlier)",
 	 .kind = OPTION_NUMBER, OPTION_IN(scopes_options, nth)},
-	{"limit", .argument = "N",
-	 .help = "rows to show, 0 = all (default 20; JSON has all unless given)",
-	 .kind = OPTION_HANDLER, .take = take_limit},
-	STEP_OPTION(scopes_options, step_of),
-	FILTER_OPTIONS(scopes_options, filter_options),
-	KERNEL_NAMES_OPTION(scopes_options, full_names),
-	{"csv", .help = "print the table as CSV: numbers without units, times in ns",
-	 OPTION_IN(scopes_options, csv)},
-	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(scopes_options, json)},
+	ANSWER_LIMIT(scopes_options, answer,
+		     "rows to show, 0 = all (default 20; JSON has all unless given)"),
+	STEP_OPTION(scopes_options, answer.step_of),
+	FILTER_OPTIONS(scopes_options, answer.filter_options),
+	ANSWER_OUTPUTS(scopes_options, answer),
 	{0},
 };
 
@@ -65,17 +43,15 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		return err;
 	if (first + 1 != argc && first + 2 != argc)
 		return cli_usage(self, "one FILE, and at most one SCOPE");
-	options->path = argv[first];
+	options->answer.path = argv[first];
 	options->pattern = first + 2 == argc ? argv[first + 1] : NULL;
-	if (options->csv && options->json)
-		return cli_usage(self, "--json or --csv, not both");
-	if (options->step_of && options->pattern)
+	if (options->answer.step_of && options->pattern)
 		return cli_usage(self, "SCOPE or --step-of, not both");
-	if (options->step_of)
-		options->pattern = step_query_pattern(options->step_of, options->steps);
+	if (options->answer.step_of)
+		options->pattern = step_query_pattern(options->answer.step_of, options->steps);
 	if (options->nth != NO_NTH && !options->pattern)
 		return cli_usage(self, "--nth goes with a scope");
-	return filter_options_read(self, &options->filter_options, &options->filter);
+	return CLI_OK;
 }
 
 /* ---- analysis ---- */
@@ -150,29 +126,33 @@ static int check_result(const struct scopes_result *result, uint32_t nth)
 	return CLI_OK;
 }
 
-static int print(const struct trace *trace, const struct scopes_options *options)
+static int print(struct trace *trace, const void *scopes_options)
 {
+	const struct scopes_options *options = scopes_options;
+	const struct answer_options *answer = &options->answer;
 	struct scopes_result result = {
-		.file = options->path,
+		.file = answer->path,
 		.pattern = options->pattern,
-		.limit = options->limit,
-		.is_csv = options->csv,
+		.limit = answer->limit,
+		.is_csv = answer->csv,
 		.trace = trace,
 	};
-	int err = options->pattern ? find_instances(&result, options->nth)
-				   : scope_groups_make(trace, &result.groups);
-	int exit_code = CLI_OK;
+	int exit_code = filter_options_apply(&answer->filter, answer->path, trace), err;
 
+	if (exit_code != CLI_OK)
+		return exit_code;
+	err = options->pattern ? find_instances(&result, options->nth)
+			       : scope_groups_make(trace, &result.groups);
 	if (err < 0)
-		exit_code = cli_fail("%s: out of memory", options->path);
+		exit_code = cli_fail("%s: out of memory", answer->path);
 	else
 		exit_code = check_result(&result, options->nth);
-	if (exit_code == CLI_OK && options->json)
+	if (exit_code == CLI_OK && answer->json)
 		scopes_put_json(&result, stdout);
 	else if (exit_code == CLI_OK)
 		exit_code = scopes_print_text(&result);
 	release(&result);
-	return exit_code == CLI_OK ? cli_finish_stdout() : exit_code;
+	return exit_code;
 }
 
 int scopes_write_json(const struct trace *trace, const char *path, const char *pattern,
@@ -193,27 +173,13 @@ int scopes_write_json(const struct trace *trace, const char *path, const char *p
 
 static int scopes(const struct cli_command *self, int argc, char **argv)
 {
-	struct scopes_options options = {.nth = NO_NTH};
-	struct trace *trace;
+	struct scopes_options options = {.answer.limit = ROWS_DEFAULT, .nth = NO_NTH};
 	int err = parse(self, argc, argv, &options);
 
 	if (err != CLI_OK)
 		return err;
-	if (!options.has_limit)
-		options.limit = options.json || options.csv ? 0 : TEXT_ROWS;
-	if (cli_open_trace(options.path, true, &trace) < 0)
-		return CLI_FAILED;
-	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names || options.csv);
-	err = step_option_apply(options.step_of, options.path, trace);
-	if (err == CLI_OK)
-		err = filter_options_apply(&options.filter, options.path, trace);
-	if (err == CLI_OK)
-		err = print(trace, &options);
-	if (err == CLI_OK)
-		err = cli_tell_damage(trace, options.path);
-	kernel_names_release();
-	trace_close(trace);
-	return err;
+	return answer_run(self, &options.answer, (struct answer_rows){.text = TEXT_ROWS}, print,
+			  &options);
 }
 
 const struct cli_command cmd_scopes = {

@@ -6,31 +6,18 @@
 #include <string.h>
 
 #include "analyze/summary.h"
+#include "cli/answer_frame.h"
 #include "cli/answers.h"
-#include "cli/cli.h"
-#include "cli/columns.h"
-#include "cli/command_options.h"
-#include "cli/filter_options.h"
-#include "cli/help.h"
 #include "cli/human.h"
-#include "cli/kernel_names.h"
 #include "cli/step_options.h"
 #include "cli/tally_output.h"
-#include "trace/load.h"
 #include "trace/occupancy.h"
 #include "wire/json.h"
 
 struct summary_options {
-	const char *path;
+	struct answer_options answer;
 	uint32_t by; /* index into groupings */
-	uint32_t limit;
-	struct filter_options filter_options;
-	struct filter filter;
-	const char *step_of;
 	bool occupancy;
-	bool full_names;
-	bool csv;
-	bool json;
 };
 
 static const struct {
@@ -54,17 +41,13 @@ static struct option_choice grouping_choice(size_t index)
 static const struct cli_option options_of_summary[] = {
 	{"by", .argument = "WHAT", .help = "what a row is, kernel by default:",
 	 .kind = OPTION_CHOICE, OPTION_IN(summary_options, by), .choice = grouping_choice},
-	{"limit", .argument = "N",
-	 .help = "rows to show, 0 = all (default 30; JSON always has all)", .kind = OPTION_NUMBER,
-	 OPTION_IN(summary_options, limit)},
+	ANSWER_LIMIT(summary_options, answer,
+		     "rows to show, 0 = all (default 30; JSON always has all)"),
 	{"occupancy", .help = "by kernel: with the theoretical occupancy and what limits it",
 	 OPTION_IN(summary_options, occupancy)},
-	STEP_OPTION(summary_options, step_of),
-	FILTER_OPTIONS(summary_options, filter_options),
-	KERNEL_NAMES_OPTION(summary_options, full_names),
-	{"csv", .help = "print the table as CSV: numbers without units, times in ns",
-	 OPTION_IN(summary_options, csv)},
-	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(summary_options, json)},
+	STEP_OPTION(summary_options, answer.step_of),
+	FILTER_OPTIONS(summary_options, answer.filter_options),
+	ANSWER_OUTPUTS(summary_options, answer),
 	{0},
 };
 
@@ -174,13 +157,6 @@ int summary_write_json(const struct trace *trace, const char *path, const char *
 	return write_json(trace, path, grouping, limit, out);
 }
 
-static int print_json(const struct trace *trace, const struct summary_options *options)
-{
-	if (write_json(trace, options->path, options->by, 0, stdout) == -ENOMEM)
-		return cli_fail("out of memory");
-	return cli_finish_stdout();
-}
-
 static void print_totals(const struct trace *trace, const struct summary_totals *totals)
 {
 	char a[HUMAN_CHARS], b[HUMAN_CHARS], c[HUMAN_CHARS];
@@ -264,7 +240,7 @@ static int print_table(const struct trace *trace, enum summary_by by, const char
 										 : MORE_NONE;
 	const char *heads[] = {"count", "total", "?%", TALLY_HEADS, NULL, NULL, NULL, NULL};
 	const char **end = heads + 8;
-	uint32_t limit = options->limit;
+	uint32_t limit = options->answer.limit;
 	struct summary_table table;
 	struct columns columns;
 	int64_t all_ns = 0;
@@ -277,14 +253,14 @@ static int print_table(const struct trace *trace, enum summary_by by, const char
 		*end++ = more_heads[more][i];
 	*end = head;
 	columns_init(&columns, heads);
-	columns.is_csv = options->csv;
+	columns.is_csv = options->answer.csv;
 	for (uint32_t i = 0; i < table.count; i++)
 		all_ns = tally_sum(all_ns, table.rows[i].tally.total_ns);
 	for (uint32_t i = 0; i < limit; i++)
 		put_row(&columns, &table.rows[i], all_ns, more);
-	if ((table.count || options->csv) && columns_print(&columns) < 0)
+	if ((table.count || options->answer.csv) && columns_print(&columns) < 0)
 		return cli_fail("out of memory");
-	if (limit < table.count && !options->csv)
+	if (limit < table.count && !options->answer.csv)
 		printf("... %u more (--limit 0 shows all)\n", table.count - limit);
 	summary_release(&table);
 	return CLI_OK;
@@ -296,44 +272,40 @@ static int print_text(const struct trace *trace, const struct summary_options *o
 	enum summary_by by = groupings[options->by].by;
 	int err;
 
-	if (!options->csv)
+	if (!options->answer.csv)
 		print_totals(trace, &totals);
 	err = print_table(trace, by, groupings[options->by].head, options);
-	if (err == CLI_OK && !options->csv && by == SUMMARY_BY_KERNEL &&
+	if (err == CLI_OK && !options->answer.csv && by == SUMMARY_BY_KERNEL &&
 	    totals.copies + totals.memsets) {
 		putchar('\n');
 		err = print_table(trace, SUMMARY_BY_COPY, "<what", options);
 	}
-	return err == CLI_OK ? cli_finish_stdout() : err;
+	return err;
+}
+
+static int print(struct trace *trace, const void *summary_options)
+{
+	const struct summary_options *options = summary_options;
+	const struct answer_options *answer = &options->answer;
+	int err = filter_options_apply(&answer->filter, answer->path, trace);
+
+	if (err != CLI_OK)
+		return err;
+	if (!answer->json)
+		return print_text(trace, options);
+	if (write_json(trace, answer->path, options->by, 0, stdout) == -ENOMEM)
+		return cli_fail("out of memory");
+	return CLI_OK;
 }
 
 static int summary(const struct cli_command *self, int argc, char **argv)
 {
-	struct summary_options options = {.limit = ROWS_DEFAULT};
-	struct trace *trace;
-	int err = options_parse_file(self, argc, argv, &options, &options.path);
+	struct summary_options options = {.answer.limit = ROWS_DEFAULT};
+	int err = options_parse_file(self, argc, argv, &options, &options.answer.path);
 
-	if (err == CLI_OK)
-		err = filter_options_read(self, &options.filter_options, &options.filter);
 	if (err != CLI_OK)
 		return err;
-	if (options.csv && options.json)
-		return cli_usage(self, "--json or --csv, not both");
-	if (options.limit == ROWS_DEFAULT)
-		options.limit = options.csv ? 0 : 30;
-	if (cli_open_trace(options.path, true, &trace) < 0)
-		return CLI_FAILED;
-	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names || options.csv);
-	err = step_option_apply(options.step_of, options.path, trace);
-	if (err == CLI_OK)
-		err = filter_options_apply(&options.filter, options.path, trace);
-	if (err == CLI_OK)
-		err = options.json ? print_json(trace, &options) : print_text(trace, &options);
-	if (err == CLI_OK)
-		err = cli_tell_damage(trace, options.path);
-	kernel_names_release();
-	trace_close(trace);
-	return err;
+	return answer_run(self, &options.answer, (struct answer_rows){.text = 30}, print, &options);
 }
 
 const struct cli_command cmd_summary = {

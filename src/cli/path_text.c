@@ -26,6 +26,8 @@ static int print_columns(const struct path_result *result, struct columns *colum
 
 	if (columns_print(columns) < 0)
 		return cli_fail("out of memory");
+	if (result->is_csv)
+		return CLI_OK;
 	if (rows < count)
 		printf("... %u more (--limit 0 shows all)\n", count - rows);
 	putchar('\n');
@@ -199,13 +201,16 @@ static void put_segment(struct columns *columns, const struct path_result *resul
 			const struct path_segment *row)
 {
 	const struct trace *trace = result->trace;
-	char text[HUMAN_CHARS], stream[PATH_TEXT_CHARS];
+	char stream[PATH_TEXT_CHARS];
 	int64_t at_ns = tally_span(result->windows.rows[row->window].begin_ns, row->begin_ns);
 
-	columns_put(columns, "%s", human_ns((double)at_ns, text));
-	columns_put(columns, "%s", human_ns((double)tally_span(row->begin_ns, row->end_ns), text));
-	columns_put(columns, "%s", row->gap_ns ? human_ns((double)row->gap_ns, text) : "");
-	columns_put(columns, "%s", human_count(row->count, text));
+	columns_put_ns(columns, (double)at_ns);
+	columns_put_ns(columns, (double)tally_span(row->begin_ns, row->end_ns));
+	if (row->gap_ns || columns->is_csv)
+		columns_put_ns(columns, (double)row->gap_ns);
+	else
+		columns_put(columns, "%s", "");
+	columns_put_count(columns, row->count);
 	if (row->activity != TRACE_NONE) {
 		columns_put(columns, "%s", activity_stream(result, row->activity, stream));
 		put_name(columns, path_activity_text(trace, row->activity));
@@ -224,9 +229,11 @@ static int print_segments(const struct path_result *result)
 	struct columns columns;
 
 	columns_init(&columns, heads);
+	columns.is_csv = result->is_csv;
 	for (uint32_t i = 0; i < path_rows_shown(result, report->segments_count); i++)
 		put_segment(&columns, result, &report->segments[i]);
-	puts("the path");
+	if (!result->is_csv)
+		puts("the path");
 	return print_columns(result, &columns, report->segments_count);
 }
 
@@ -362,6 +369,8 @@ int path_print_text(const struct path_result *result)
 	};
 	int code = CLI_OK;
 
+	if (result->is_csv)
+		return print_segments(result);
 	print_window(result);
 	print_kinds(result);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && code == CLI_OK; i++)
