@@ -101,6 +101,22 @@ static bool is_in_scope(const struct matching *matching, uint32_t scope)
 	return !matching->is_inside || (scope != TRACE_NONE && matching->is_inside[scope]);
 }
 
+static bool is_on_stream(const struct matching *matching, uint32_t stream)
+{
+	return matching->filter->stream == FILTER_ANY ||
+	       (stream != TRACE_NONE &&
+		matching->trace->streams[stream].ordinal == matching->filter->stream);
+}
+
+static bool is_of_device(const struct matching *matching, uint32_t agent)
+{
+	const struct trace_agent *agents = matching->trace->agents;
+
+	return matching->filter->device == FILTER_ANY ||
+	       (agent != TRACE_NONE && agents[agent].is_gpu &&
+		agents[agent].gpu_ordinal == matching->filter->device);
+}
+
 static bool has_time(const struct filter *filter)
 {
 	return filter->from.is_given || filter->to.is_given;
@@ -113,11 +129,7 @@ static bool selects_activity(const struct matching *matching, const struct trace
 
 	if (matching->is_kernel && !matching->is_kernel[row->work])
 		return false;
-	if (filter->stream != FILTER_ANY &&
-	    (row->stream == TRACE_NONE || trace->streams[row->stream].ordinal != filter->stream))
-		return false;
-	if (filter->device != FILTER_ANY &&
-	    (row->agent == TRACE_NONE || trace->agents[row->agent].gpu_ordinal != filter->device))
+	if (!is_on_stream(matching, row->stream) || !is_of_device(matching, row->agent))
 		return false;
 	if (has_time(filter) && (row->untimed != RECORD_UNTIMED_NO ||
 				 !is_in_time(matching, row->start_ns, row->end_ns)))
@@ -171,6 +183,29 @@ int filter_select(const struct trace *trace, const struct filter *filter,
 	}
 	free(matching.is_kernel);
 	free(matching.is_inside);
+	return err;
+}
+
+int filter_select_blocks(const struct trace *trace, const struct filter *filter,
+			 const struct memory_blocks *blocks, bool *is_selected, uint32_t *ret_count)
+{
+	struct matching matching = {.trace = trace, .filter = filter};
+	int err = init(&matching);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < blocks->count && err == 0; i++) {
+		const struct memory_block *block = &blocks->rows[i];
+
+		is_selected[i] = is_on_stream(&matching, block->stream) &&
+				 is_of_device(&matching, block->agent) &&
+				 is_in_scope(&matching, block->scope) &&
+				 is_in_time(&matching, block->begin_ns, block->end_ns);
+		count += is_selected[i];
+	}
+	free(matching.is_kernel);
+	free(matching.is_inside);
+	if (err == 0)
+		*ret_count = count;
 	return err;
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "analyze/memory.h"
 #include "trace/trace_model.h"
 
 #define FILTER_ANY UINT32_MAX /* as stream and device */
@@ -42,6 +43,14 @@ bool filter_is_given(const struct filter *filter);
  * or -ENOMEM with RET_SELECTION unchanged. */
 int filter_select(const struct trace *trace, const struct filter *filter,
 		  struct selection *ret_selection);
+/* Marks in IS_SELECTED, by block, the allocations that FILTER, which has no kernel, selects: whose
+ * life overlaps its time, and which were made in its scope, on its stream, and of its device's
+ * memory. Sets *RET_COUNT to their number. 0 or -ENOMEM. */
+int filter_select_blocks(const struct trace *trace, const struct filter *filter,
+			 const struct memory_blocks *blocks, bool *is_selected,
+			 uint32_t *ret_count);
+
+/* Frees what SELECTION owns and empties it. */
 void selection_release(struct selection *selection);
 
 #endif

@@ -33,6 +33,9 @@ int gaps_write_json(const struct trace *trace, const char *path, uint32_t limit,
 int scopes_write_json(const struct trace *trace, const char *path, const char *pattern,
 		      uint32_t limit, FILE *out);
 
+/* Of the whole trace, with all six tables. */
+int memory_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out);
+
 /* BY: a value of diff's --by. Without a threshold. */
 int diff_write_json(struct trace *const traces[2], const char *const paths[2], const char *by,
 		    FILE *out);

@@ -16,9 +16,12 @@ struct filter_options {
 #define FILTER_OPTIONS(type, member)                                                               \
 	{"kernel", .argument = "PATTERN", .help = "only kernels of this name, as in '*gemm*'",     \
 	 .kind = OPTION_TEXT, OPTION_IN(type, member.kernel)},                                     \
-		{"scope", .argument = "PATTERN",                                                   \
-		 .help = "only what is in such scopes, as in 'token *'", .kind = OPTION_TEXT,      \
-		 OPTION_IN(type, member.scope)},                                                   \
+		FILTER_OPTIONS_OF_CALLS(type, member)
+
+/* The same for a command that shows no kernels. */
+#define FILTER_OPTIONS_OF_CALLS(type, member)                                                      \
+	{"scope", .argument = "PATTERN", .help = "only what is in such scopes, as in 'token *'",   \
+	 .kind = OPTION_TEXT, OPTION_IN(type, member.scope)},                                      \
 		{"from", .argument = "TIME",                                                       \
 		 .help = "only what ends after this: ns as the recording has them, or since its "  \
 			 "begin with a unit, as in 1.5s",                                          \

@@ -1,0 +1,41 @@
+#!/bin/bash
+# memory.sh: the memory of programs on HIP and on HSA alone, reckoned again from the CSV of the same
+# recordings.
+. "$(dirname "$0")/lib.sh"
+
+compare() { # NAME [OPTION KEY=VALUE]
+	local options=()
+	[ $# -eq 1 ] || options=("$2")
+	"$dagtap" export -f --format csv --table memory -o "$work/memory.csv" "$work/$1.dagtap" || fail "export"
+	"$dagtap" memory --json "${options[@]}" "$work/$1.dagtap" >"$work/memory.json" || fail "memory ${options[*]}: exit $?"
+	python3 "$here/count_memory.py" "$work" "${@:3}" || fail "memory of $1 ${options[*]}"
+}
+
+record held "" "$BUILD_DIR/tests/hip-scenes" held
+expect "operations" "$(json "$work/held.dagtap" memory 'sum(d["allocations"] + d["releases"] for d in d["devices"])')" 600
+compare held
+compare held "--scope=layer 3" "scope=layer 3"
+compare held --stream=1 stream=1
+compare held --device=0 device=0
+code=0
+"$dagtap" memory --scope "no such layer" "$work/held.dagtap" >"$work/out" 2>"$work/error" || code=$?
+expect "exit code where nothing is selected" $code 1
+
+# Each kind, an allocation that fails, and arrays.
+record kinds "" "$BUILD_DIR/tests/hip-scenes" allocations
+compare kinds
+expect "kinds" "$(json "$work/kinds.dagtap" memory 'sorted({d["kind"] for d in d["devices"]})')" \
+	"['array', 'device', 'host', 'managed']"
+expect "what failed" "$(json "$work/kinds.dagtap" memory '[f["result"] for f in d["failed"]]')" "[2]"
+
+# Without HIP, what is allocated from HSA's memory pools. The program releases all of it.
+record raw "" "$examples/raw-driver" --packets 10
+compare raw
+expect "left at the end" "$(json "$work/raw.dagtap" memory '[d["live_bytes"] for d in d["devices"]]')" "[0]"
+expect "leaks" "$(json "$work/raw.dagtap" memory 'd["leaks"]')" "[]"
+
+# Each table as CSV has a head and its rows.
+for table in devices peak scopes leaks failed time; do
+	"$dagtap" memory --csv --table $table "$work/kinds.dagtap" >"$work/table.csv" || fail "$table: exit $?"
+	expect "rows of $table" "$(($(wc -l <"$work/table.csv") - 1))" "$(json "$work/kinds.dagtap" memory "len(d[\"$table\"])")"
+done
