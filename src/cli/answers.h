@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "analyze/dependencies.h"
 #include "trace/trace_model.h"
 
 /* What the file holds; the ledger. */
@@ -23,14 +24,14 @@ int summary_write_json(const struct trace *trace, const char *path, const char *
 int graph_write_json(const struct trace *trace, const char *path, const bool *is_left_out,
 		     FILE *out);
 
-/* Of the whole trace. */
-int path_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out);
+/* Of the whole trace. DEPS are the trace's, here and below. */
+int path_write_json(const struct dependencies *deps, const char *path, uint32_t limit, FILE *out);
 
 /* The LIMIT longest gaps. */
-int gaps_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out);
+int gaps_write_json(const struct dependencies *deps, const char *path, uint32_t limit, FILE *out);
 
 /* PATTERN: which scopes; NULL: all, in groups. */
-int scopes_write_json(const struct trace *trace, const char *path, const char *pattern,
+int scopes_write_json(const struct dependencies *deps, const char *path, const char *pattern,
 		      uint32_t limit, FILE *out);
 
 /* Of the whole trace, with all six tables. */

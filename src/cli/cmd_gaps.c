@@ -173,18 +173,14 @@ static int print(struct trace *trace, const void *gaps_options)
 	return err;
 }
 
-int gaps_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out)
+int gaps_write_json(const struct dependencies *deps, const char *path, uint32_t limit, FILE *out)
 {
-	struct dependencies deps = {0};
 	struct gaps gaps = {0};
-	int err = dependencies_make(trace, &deps);
+	int err = gaps_find(deps, NULL, limit, &gaps);
 
 	if (err == 0)
-		err = gaps_find(&deps, NULL, limit, &gaps);
-	if (err == 0)
-		err = gaps.found ? write_json(trace, path, &gaps, out) : -ENODATA;
+		err = gaps.found ? write_json(deps->trace, path, &gaps, out) : -ENODATA;
 	gaps_release(&gaps);
-	dependencies_release(&deps);
 	return err;
 }
 

@@ -140,20 +140,19 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 
 /* ---- analysis ---- */
 
-/* Computes all of RESULT. Returns 0 or a negative errno; the caller calls release in any case. */
-static int find(const struct trace *trace, struct path_result *result)
+/* Computes all of RESULT but its dependencies. Returns 0 or a negative errno; the caller calls
+ * release in any case. */
+static int find(struct path_result *result)
 {
-	int code = dependencies_make(trace, &result->deps);
+	int code = path_windows_find(result->trace, &result->query, &result->windows);
 
+	path_report_init(&result->report, result->deps);
 	if (code == 0)
-		code = path_windows_find(trace, &result->query, &result->windows);
-	path_report_init(&result->report, &result->deps);
-	if (code == 0)
-		code = idle_init(&result->idle, &result->deps);
+		code = idle_init(&result->idle, result->deps);
 	for (uint32_t i = 0; i < result->windows.count && code == 0; i++) {
 		struct path path;
 
-		code = path_find(&result->deps, &result->windows.rows[i], &path);
+		code = path_find(result->deps, &result->windows.rows[i], &path);
 		if (code < 0)
 			break;
 		code = path_report_add(&result->report, &result->windows, i, &path);
@@ -173,7 +172,6 @@ static void release(struct path_result *result)
 	path_report_release(&result->report);
 	idle_release(&result->idle);
 	path_windows_release(&result->windows);
-	dependencies_release(&result->deps);
 }
 
 static int tell_no_range(const struct path_result *result)
@@ -216,15 +214,19 @@ static int tell_nothing(const struct path_result *result)
 static int print(struct trace *trace, const void *path_options)
 {
 	const struct path_options *options = path_options;
+	struct dependencies deps = {0};
 	struct path_result result = {
 		.file = options->answer.path,
 		.query = options->query,
 		.limit = options->answer.limit,
 		.is_csv = options->answer.csv,
 		.trace = trace,
+		.deps = &deps,
 	};
-	int code = find(trace, &result), exit_code = CLI_OK;
+	int code = dependencies_make(trace, &deps), exit_code = CLI_OK;
 
+	if (code == 0)
+		code = find(&result);
 	if (code < 0)
 		exit_code = cli_fail("%s: %s", result.file,
 				     code == -E2BIG ? "too large: more waits than can be counted"
@@ -236,18 +238,20 @@ static int print(struct trace *trace, const void *path_options)
 	else
 		exit_code = path_print_text(&result);
 	release(&result);
+	dependencies_release(&deps);
 	return exit_code;
 }
 
-int path_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out)
+int path_write_json(const struct dependencies *deps, const char *path, uint32_t limit, FILE *out)
 {
 	struct path_result result = {
 		.file = path,
 		.query = {.nth = PATH_WINDOW_EACH, .begin_ns = INT64_MIN, .end_ns = INT64_MAX},
 		.limit = limit,
-		.trace = trace,
+		.trace = deps->trace,
+		.deps = deps,
 	};
-	int err = find(trace, &result);
+	int err = find(&result);
 
 	if (err == 0)
 		err = result.windows.count ? path_put_json(&result, out) : -ENODATA;

@@ -15,7 +15,7 @@ struct path_result {
 	uint32_t limit; /* rows shown of each table, 0 = all */
 	bool is_csv;	/* instead of the text: the segments of the path, as CSV */
 	const struct trace *trace;
-	struct dependencies deps;
+	const struct dependencies *deps;
 	struct path_windows windows;
 	struct path_report report;
 	struct idle idle;

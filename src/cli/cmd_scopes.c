@@ -74,14 +74,11 @@ static int compare(struct scopes_result *result, uint32_t instance)
 	return err;
 }
 
-static int find_instances(struct scopes_result *result, uint32_t nth)
+static int find_instances(const struct dependencies *deps, struct scopes_result *result,
+			  uint32_t nth)
 {
-	struct dependencies deps = {0};
-	int err = dependencies_make(result->trace, &deps);
+	int err = scope_stats_make(deps, result->pattern, &result->stats);
 
-	if (err == 0)
-		err = scope_stats_make(&deps, result->pattern, &result->stats);
-	dependencies_release(&deps);
 	for (uint32_t i = 0; i < result->stats.instances.count && err == 0; i++) {
 		bool is_meant = nth == NO_NTH ? result->stats.rows[i].is_outlier : nth == i;
 
@@ -137,12 +134,16 @@ static int print(struct trace *trace, const void *scopes_options)
 		.is_csv = answer->csv,
 		.trace = trace,
 	};
+	struct dependencies deps = {0};
 	int exit_code = filter_options_apply(&answer->filter, answer->path, trace), err;
 
 	if (exit_code != CLI_OK)
 		return exit_code;
-	err = options->pattern ? find_instances(&result, options->nth)
+	err = options->pattern ? dependencies_make(trace, &deps)
 			       : scope_groups_make(trace, &result.groups);
+	if (err == 0 && options->pattern)
+		err = find_instances(&deps, &result, options->nth);
+	dependencies_release(&deps);
 	if (err < 0)
 		exit_code = cli_fail("%s: out of memory", answer->path);
 	else
@@ -155,13 +156,13 @@ static int print(struct trace *trace, const void *scopes_options)
 	return exit_code;
 }
 
-int scopes_write_json(const struct trace *trace, const char *path, const char *pattern,
+int scopes_write_json(const struct dependencies *deps, const char *path, const char *pattern,
 		      uint32_t limit, FILE *out)
 {
 	struct scopes_result result = {
-		.file = path, .pattern = pattern, .limit = limit, .trace = trace};
-	int err = pattern ? find_instances(&result, NO_NTH)
-			  : scope_groups_make(trace, &result.groups);
+		.file = path, .pattern = pattern, .limit = limit, .trace = deps->trace};
+	int err = pattern ? find_instances(deps, &result, NO_NTH)
+			  : scope_groups_make(deps->trace, &result.groups);
 
 	if (err == 0 && result.groups.count + result.stats.instances.count == 0)
 		err = -ENODATA;

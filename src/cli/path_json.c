@@ -268,7 +268,7 @@ static void put_stream_waits(struct json *json, const struct path_result *result
 
 static void put_dependencies(struct json *json, const struct path_result *result)
 {
-	const struct dependencies *deps = &result->deps;
+	const struct dependencies *deps = result->deps;
 
 	json_key(json, "dependencies");
 	json_object_begin(json);

@@ -341,7 +341,7 @@ static void print_note(const char *what, uint64_t count, const char *meaning)
 
 static void print_doubts(const struct path_result *result)
 {
-	const struct dependencies *deps = &result->deps;
+	const struct dependencies *deps = result->deps;
 	uint64_t counts[DEPENDENCY_DOUBT_COUNT] = {0};
 	char text[64];
 

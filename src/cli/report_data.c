@@ -21,6 +21,8 @@ struct source {
 	struct trace *const *traces; /* one, or two that are compared */
 	const char *const *paths;
 	const char *steps; /* NULL: there are none */
+	/* Of the one trace: several sections need them. */
+	struct dependencies deps;
 	/* Of the graph section, as it was written last. */
 	uint32_t graphs_left_out;
 };
@@ -137,40 +139,36 @@ static int write_graphs(struct source *source, uint32_t limit, FILE *out)
 
 static int write_scopes(struct source *source, uint32_t limit, FILE *out)
 {
-	return scopes_write_json(source->traces[0], source->paths[0], NULL, limit, out);
+	return scopes_write_json(&source->deps, source->paths[0], NULL, limit, out);
 }
 
 static int write_steps(struct source *source, uint32_t limit, FILE *out)
 {
 	if (!source->steps)
 		return -ENODATA;
-	return scopes_write_json(source->traces[0], source->paths[0], source->steps, limit, out);
+	return scopes_write_json(&source->deps, source->paths[0], source->steps, limit, out);
 }
 
 static int write_path(struct source *source, uint32_t limit, FILE *out)
 {
-	return path_write_json(source->traces[0], source->paths[0], limit, out);
+	return path_write_json(&source->deps, source->paths[0], limit, out);
 }
 
 static int write_gaps(struct source *source, uint32_t limit, FILE *out)
 {
-	return gaps_write_json(source->traces[0], source->paths[0], limit, out);
+	return gaps_write_json(&source->deps, source->paths[0], limit, out);
 }
 
 /* LIMIT: the most rows of all windows together. */
 static int write_timeline(struct source *source, uint32_t limit, FILE *out)
 {
-	struct dependencies deps;
 	struct report_windows windows = {0};
-	int err = dependencies_make(source->traces[0], &deps);
+	int err = report_windows_choose(&source->deps, source->steps, limit, &windows);
 
-	if (err < 0)
-		return err;
-	err = report_windows_choose(&deps, source->steps, limit, &windows);
 	if (err == 0)
-		err = windows.rows_count ? report_timeline_write(&deps, &windows, out) : -ENODATA;
+		err = windows.rows_count ? report_timeline_write(&source->deps, &windows, out)
+					 : -ENODATA;
 	free(windows.rows);
-	dependencies_release(&deps);
 	return err;
 }
 
@@ -356,7 +354,11 @@ int report_write_recording(const struct trace *trace, const char *path, const ch
 		return err;
 	if (!steps && *pattern)
 		source.steps = pattern;
-	return write_object("recording", recording_sections, &source, out);
+	err = dependencies_make(trace, &source.deps);
+	if (err == 0)
+		err = write_object("recording", recording_sections, &source, out);
+	dependencies_release(&source.deps);
+	return err;
 }
 
 /* ---- a comparison ---- */
