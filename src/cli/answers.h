@@ -24,15 +24,14 @@ int summary_write_json(const struct trace *trace, const char *path, const char *
 int graph_write_json(const struct trace *trace, const char *path, const bool *is_left_out,
 		     FILE *out);
 
-/* Of the whole trace. DEPS are the trace's, here and below. */
+/* Of the whole trace. DEPS are the trace's, here and of the gaps. */
 int path_write_json(const struct dependencies *deps, const char *path, uint32_t limit, FILE *out);
 
 /* The LIMIT longest gaps. */
 int gaps_write_json(const struct dependencies *deps, const char *path, uint32_t limit, FILE *out);
 
-/* PATTERN: which scopes; NULL: all, in groups. */
-int scopes_write_json(const struct dependencies *deps, const char *path, const char *pattern,
-		      uint32_t limit, FILE *out);
+/* All scopes, in groups; cmd_scopes.h has the instances of one. */
+int scopes_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out);
 
 /* Of the whole trace, with all six tables. */
 int memory_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out);

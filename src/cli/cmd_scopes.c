@@ -88,7 +88,12 @@ static int find_instances(const struct dependencies *deps, struct scopes_result 
 	return err;
 }
 
-static void release(struct scopes_result *result)
+int scopes_find(const struct dependencies *deps, struct scopes_result *result)
+{
+	return find_instances(deps, result, NO_NTH);
+}
+
+void scopes_release(struct scopes_result *result)
 {
 	for (uint32_t i = 0; i < result->comparisons_count; i++) {
 		free(result->comparisons[i].works.rows);
@@ -152,23 +157,18 @@ static int print(struct trace *trace, const void *scopes_options)
 		scopes_put_json(&result, stdout);
 	else if (exit_code == CLI_OK)
 		exit_code = scopes_print_text(&result);
-	release(&result);
+	scopes_release(&result);
 	return exit_code;
 }
 
-int scopes_write_json(const struct dependencies *deps, const char *path, const char *pattern,
-		      uint32_t limit, FILE *out)
+int scopes_write_json(const struct trace *trace, const char *path, uint32_t limit, FILE *out)
 {
-	struct scopes_result result = {
-		.file = path, .pattern = pattern, .limit = limit, .trace = deps->trace};
-	int err = pattern ? find_instances(deps, &result, NO_NTH)
-			  : scope_groups_make(deps->trace, &result.groups);
+	struct scopes_result result = {.file = path, .limit = limit, .trace = trace};
+	int err = scope_groups_make(trace, &result.groups);
 
-	if (err == 0 && result.groups.count + result.stats.instances.count == 0)
-		err = -ENODATA;
 	if (err == 0)
-		err = scopes_put_json(&result, out);
-	release(&result);
+		err = result.groups.count ? scopes_put_json(&result, out) : -ENODATA;
+	scopes_release(&result);
 	return err;
 }
 

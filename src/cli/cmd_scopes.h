@@ -29,6 +29,14 @@ struct scopes_result {
 	uint32_t comparisons_count;
 };
 
+/* Analyses the instances of RESULT's pattern, with the outliers. RESULT's file, pattern and trace
+ * must be set, and everything else zero. 0 or -ENOMEM; the caller calls scopes_release in both
+ * cases. DEPS must live only during the call. */
+int scopes_find(const struct dependencies *deps, struct scopes_result *result);
+
+/* Frees what the analysis has made. */
+void scopes_release(struct scopes_result *result);
+
 /* How many rows of a table of COUNT rows are shown. */
 static inline uint32_t scopes_rows_shown(const struct scopes_result *result, uint32_t count)
 {

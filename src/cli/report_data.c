@@ -10,6 +10,7 @@
 #include "analyze/scope_groups.h"
 #include "analyze/scope_match.h"
 #include "cli/answers.h"
+#include "cli/cmd_scopes.h"
 #include "cli/report_timeline.h"
 #include "wire/json.h"
 
@@ -20,9 +21,9 @@
 struct source {
 	struct trace *const *traces; /* one, or two that are compared */
 	const char *const *paths;
-	const char *steps; /* NULL: there are none */
-	/* Of the one trace: several sections need them. */
+	/* Of the one trace; several sections need them. */
 	struct dependencies deps;
+	struct scopes_result steps; /* its pattern is NULL: there are none */
 	/* Of the graph section, as it was written last. */
 	uint32_t graphs_left_out;
 };
@@ -139,14 +140,15 @@ static int write_graphs(struct source *source, uint32_t limit, FILE *out)
 
 static int write_scopes(struct source *source, uint32_t limit, FILE *out)
 {
-	return scopes_write_json(&source->deps, source->paths[0], NULL, limit, out);
+	return scopes_write_json(source->traces[0], source->paths[0], limit, out);
 }
 
 static int write_steps(struct source *source, uint32_t limit, FILE *out)
 {
-	if (!source->steps)
+	if (!source->steps.pattern || source->steps.stats.instances.count == 0)
 		return -ENODATA;
-	return scopes_write_json(&source->deps, source->paths[0], source->steps, limit, out);
+	source->steps.limit = limit;
+	return scopes_put_json(&source->steps, out);
 }
 
 static int write_path(struct source *source, uint32_t limit, FILE *out)
@@ -163,7 +165,8 @@ static int write_gaps(struct source *source, uint32_t limit, FILE *out)
 static int write_timeline(struct source *source, uint32_t limit, FILE *out)
 {
 	struct report_windows windows = {0};
-	int err = report_windows_choose(&source->deps, source->steps, limit, &windows);
+	const struct scope_stats *steps = source->steps.pattern ? &source->steps.stats : NULL;
+	int err = report_windows_choose(&source->deps, steps, limit, &windows);
 
 	if (err == 0)
 		err = windows.rows_count ? report_timeline_write(&source->deps, &windows, out)
@@ -250,7 +253,7 @@ static void put_holds(FILE *out, const struct section *sections, const struct wr
 	fprintf(out, ",\n\"holds\": ");
 	json_init(&json, out);
 	json_object_begin(&json);
-	json_put_text(&json, "steps_of", source->steps);
+	json_put_text(&json, "steps_of", source->steps.pattern);
 	json_put_u64(&json, "graphs_left_out", source->graphs_left_out);
 	json_key(&json, "sections");
 	json_object_begin(&json);
@@ -346,17 +349,24 @@ int report_write_recording(const struct trace *trace, const char *path, const ch
 			   FILE *out)
 {
 	struct trace *traces[] = {(struct trace *)trace};
-	struct source source = {.traces = traces, .paths = &path, .steps = steps};
+	struct source source = {
+		.traces = traces,
+		.paths = &path,
+		.steps = {.file = path, .pattern = steps, .trace = trace},
+	};
 	char pattern[SCOPE_PATTERN_CHARS];
 	int err = steps ? 0 : find_steps(trace, pattern);
 
 	if (err < 0)
 		return err;
 	if (!steps && *pattern)
-		source.steps = pattern;
+		source.steps.pattern = pattern;
 	err = dependencies_make(trace, &source.deps);
+	if (err == 0 && source.steps.pattern)
+		err = scopes_find(&source.deps, &source.steps);
 	if (err == 0)
 		err = write_object("recording", recording_sections, &source, out);
+	scopes_release(&source.steps);
 	dependencies_release(&source.deps);
 	return err;
 }

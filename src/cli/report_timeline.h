@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "analyze/dependencies.h"
+#include "analyze/scope_stats.h"
 
 /* An interval of which all rows are written. */
 struct report_window {
@@ -25,12 +26,12 @@ struct report_windows {
 
 /* Chooses the windows, whose rows together are ROWS_MOST at most, or one each. If the whole
  * recording has no more, it is the one window. Else these: the begin and the end of the GPUs' work,
- * the longest gap in it, and, if PATTERN is not NULL, of the scopes that it means the median
- * instance and the longest outlier. Returns 0, -ENOMEM, or -EOVERFLOW: times of a damaged file are
+ * the longest gap in it, and, if STEPS is not NULL, of these the median instance and the longest
+ * outlier. Returns 0, -ENOMEM, or -EOVERFLOW: times of a damaged file are
  * too far apart. The caller frees ret_windows->rows. Walks activities, calls and scopes a few
  * times. */
-int report_windows_choose(const struct dependencies *deps, const char *pattern, uint32_t rows_most,
-			  struct report_windows *ret_windows);
+int report_windows_choose(const struct dependencies *deps, const struct scope_stats *steps,
+			  uint32_t rows_most, struct report_windows *ret_windows);
 
 /* Writes the timeline as one JSON object, a newline behind it. Returns 0 or a negative errno. */
 int report_timeline_write(const struct dependencies *deps, const struct report_windows *windows,

@@ -160,30 +160,25 @@ static void add_instance(struct report_windows *windows, const struct scope_stat
 	add_window(windows, why, scope->begin_ns, end_ns, 0);
 }
 
-static int add_instances(struct report_windows *windows, const struct dependencies *deps,
-			 const char *pattern)
+static void add_instances(struct report_windows *windows, const struct trace *trace,
+			  const struct scope_stats *stats)
 {
-	struct scope_stats stats;
 	uint32_t outlier = TRACE_NONE;
 	int64_t far_ns = -1;
-	int err = scope_stats_make(deps, pattern, &stats);
 
-	if (err < 0)
-		return err;
-	for (uint32_t i = 0; i < stats.instances.count && stats.median != TRACE_NONE; i++) {
-		int64_t ns = scope_figure(deps->trace, &stats.rows[i], SCOPE_PROJECTION);
+	if (stats->median == TRACE_NONE)
+		return;
+	for (uint32_t i = 0; i < stats->instances.count; i++) {
+		int64_t ns = scope_figure(trace, &stats->rows[i], SCOPE_PROJECTION);
 
-		if (stats.rows[i].is_outlier && ns > far_ns) {
+		if (stats->rows[i].is_outlier && ns > far_ns) {
 			far_ns = ns;
 			outlier = i;
 		}
 	}
-	if (stats.median != TRACE_NONE)
-		add_instance(windows, &stats, deps->trace, stats.median, "the median instance");
+	add_instance(windows, stats, trace, stats->median, "the median instance");
 	if (outlier != TRACE_NONE)
-		add_instance(windows, &stats, deps->trace, outlier, "the longest outlier");
-	scope_stats_release(&stats);
-	return 0;
+		add_instance(windows, stats, trace, outlier, "the longest outlier");
 }
 
 /* The begin and the end of the GPUs' work, a 100th of it each. */
@@ -198,8 +193,8 @@ static void add_ends(struct report_windows *windows, const struct starts *starts
 	add_window(windows, "the end of the GPUs' work", last_ns, last_ns, part_ns);
 }
 
-int report_windows_choose(const struct dependencies *deps, const char *pattern, uint32_t rows_most,
-			  struct report_windows *ret_windows)
+int report_windows_choose(const struct dependencies *deps, const struct scope_stats *steps,
+			  uint32_t rows_most, struct report_windows *ret_windows)
 {
 	struct report_windows windows = {0};
 	uint32_t share;
@@ -215,8 +210,8 @@ int report_windows_choose(const struct dependencies *deps, const char *pattern, 
 		if (windows.rows_count)
 			add_window(&windows, "all of it", windows.begin_ns, windows.end_ns, 0);
 	} else {
-		if (pattern)
-			err = add_instances(&windows, deps, pattern);
+		if (steps)
+			add_instances(&windows, deps->trace, steps);
 		if (deps->starts.count) {
 			add_gap(&windows, &deps->starts);
 			add_ends(&windows, &deps->starts);
