@@ -161,6 +161,11 @@ static int write_gaps(struct source *source, uint32_t limit, FILE *out)
 	return gaps_write_json(&source->deps, source->paths[0], limit, out);
 }
 
+static int write_memory(struct source *source, uint32_t limit, FILE *out)
+{
+	return memory_write_json(source->traces[0], source->paths[0], limit, out);
+}
+
 /* LIMIT: the most rows of all windows together. */
 static int write_timeline(struct source *source, uint32_t limit, FILE *out)
 {
@@ -188,6 +193,7 @@ static const struct section recording_sections[] = {
 	{"steps", 1536 * KIB, 4000, write_steps},
 	{"path", 1536 * KIB, 400, write_path},
 	{"gaps", 256 * KIB, 100, write_gaps},
+	{"memory", 512 * KIB, 500, write_memory},
 	{"timeline", 8192 * KIB, 100000, write_timeline},
 	{0},
 };

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Reckons from the CSV of a recording what `dagtap memory --json` says of it.
 
-    count_memory.py FOLDER [KEY=VALUE...]    FOLDER holds memory.csv and memory.json. Only blocks
-                                             whose columns have these values are selected.
+    count_memory.py FOLDER [KEY=VALUE...]    FOLDER holds memory.csv, scopes.csv and memory.json.
+                                             Only blocks whose columns have these values are
+                                             selected.
 """
 
 import collections
@@ -14,18 +15,18 @@ from count_scopes import expect, read
 
 
 class Block:
-    def __init__(self, row, order):
+    def __init__(self, row, order, scopes):
         self.row, self.begin, self.end = row, order, None
         self.begin_ns, self.end_ns = int(row["ns"]), None
         self.bytes = int(row["bytes"])
         device = row["device"]
         self.place = (int(row["process"]), int(device) if device.isdigit() else None, row["kind"])
         stream = int(row["stream"]) if row["stream"] else None
-        # The column has the path of scopes, the command the innermost one.
-        self.use = self.place + (stream, row["api"] or None, row["scope"].split("/")[-1] or None)
+        # The column scope has the path of scopes, the command the innermost one.
+        self.use = self.place + (stream, row["api"] or None, scopes.get((row["process"], row["scope_id"])))
 
 
-def find_blocks(rows):
+def find_blocks(rows, scopes):
     """Blocks in order of time, the failed allocations, the releases of unknown addresses, and the
     number of begins and ends."""
     rows = sorted(rows, key=lambda row: int(row["ns"]))
@@ -41,7 +42,7 @@ def find_blocks(rows):
         if row["operation"] == "release":
             unknown += before is None
         else:
-            live[key] = Block(row, order)
+            live[key] = Block(row, order, scopes)
             blocks.append(live[key])
     return blocks, failed, unknown, len(rows)
 
@@ -136,7 +137,8 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     wanted = dict(argument.split("=", 1) for argument in sys.argv[2:])
     found = json.loads((folder / "memory.json").read_text())
-    blocks, failed, unknown, count = find_blocks(read(folder / "memory.csv"))
+    scopes = {(row["process"], row["scope_id"]): row["text"] for row in read(folder / "scopes.csv")}
+    blocks, failed, unknown, count = find_blocks(read(folder / "memory.csv"), scopes)
     blocks = [block for block in blocks if all(block.row[key] == value for key, value in wanted.items())]
     failed = [row for row in failed if all(row[key] == value for key, value in wanted.items())]
     if not blocks:

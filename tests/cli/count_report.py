@@ -18,7 +18,7 @@ PAGE_BYTES = 20_000_000
 COMMANDS = {
     "info": ["info"], "check": ["check"], "summary": ["summary"], "by_scope": ["summary", "--by", "scope"],
     "by_stream": ["summary", "--by", "stream"], "by_api": ["summary", "--by", "api"], "graph": ["graph"],
-    "scopes": ["scopes"], "path": ["path"], "gaps": ["gaps", "--limit", "100"],
+    "scopes": ["scopes"], "path": ["path"], "gaps": ["gaps", "--limit", "100"], "memory": ["memory"],
 }
 
 

@@ -1,12 +1,14 @@
 #!/bin/bash
-# memory.sh: the memory of programs on HIP and on HSA alone, reckoned again from the CSV of the same
-# recordings.
+# memory.sh: the memory of programs on HIP, on HSA alone and on CUDA, reckoned again from the CSV of
+# the same recordings.
 . "$(dirname "$0")/lib.sh"
 
 compare() { # NAME [OPTION KEY=VALUE]
 	local options=()
 	[ $# -eq 1 ] || options=("$2")
-	"$dagtap" export -f --format csv --table memory -o "$work/memory.csv" "$work/$1.dagtap" || fail "export"
+	for table in memory scopes; do
+		"$dagtap" export -f --format csv --table $table -o "$work/$table.csv" "$work/$1.dagtap" || fail "export"
+	done
 	"$dagtap" memory --json "${options[@]}" "$work/$1.dagtap" >"$work/memory.json" || fail "memory ${options[*]}: exit $?"
 	python3 "$here/count_memory.py" "$work" "${@:3}" || fail "memory of $1 ${options[*]}"
 }
@@ -33,6 +35,11 @@ record raw "" "$examples/raw-driver" --packets 10
 compare raw
 expect "left at the end" "$(json "$work/raw.dagtap" memory '[d["live_bytes"] for d in d["devices"]]')" "[0]"
 expect "leaks" "$(json "$work/raw.dagtap" memory 'd["leaks"]')" "[]"
+
+# JAX on an H200: what CUPTI reported.
+cp "$SOURCE_DIR/tests/data/jax-steps.dagtap" "$work/cuda.dagtap"
+compare cuda
+compare cuda --device=0 device=0
 
 # Each table as CSV has a head and its rows.
 for table in devices peak scopes leaks failed time; do

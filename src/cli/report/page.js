@@ -402,6 +402,29 @@ function idleTime() {
     DATA.gaps.gaps, { caption: "Longest gaps", most: 12, source: "gaps.gaps" }));
 }
 
+/* ---- memory ---- */
+
+const bytes = (title, key) => ({ title, key, show: format.bytes });
+const ofMemory = [{ title: "of", word: true, value: row => row.gpu === null ? row.device ?? "?" : `GPU ${row.gpu}` }, { title: "kind", key: "kind", word: true }];
+const byWhom = [...ofMemory, { title: "stream", key: "stream", show: String }, { title: "function", key: "function", text: true }, { title: "scope", key: "scope", text: true }];
+
+function memory() {
+  const data = DATA.memory;
+  if (!data) return;
+  const begin = DATA.timeline?.begin_ns ?? 0;
+  const part = section("memory", "Memory", make("p", {}, "What the program allocated, and did not release until the end."),
+    table([{ title: "allocations", key: "allocations", show: format.count }, { title: "releases", key: "releases", show: format.count }, bytes("allocated", "allocated_bytes"),
+      bytes("peak", "peak_bytes"), { title: "peak at", show: format.ns, value: row => row.peak_ns - begin }, bytes("at the end", "live_bytes"), ...ofMemory],
+    data.devices, { caption: "Memory by device and kind", source: "memory.devices" }));
+  const list = (title, key, columns) => data[key].length && part.append(make("h3", {}, title),
+    table([...columns, ...byWhom], data[key], { caption: title, most: 12, source: `memory.${key}` }));
+  list("Held at the peaks", "peak", [bytes("bytes", "bytes"), { title: "blocks", key: "count", show: format.count }]);
+  list("By scope, stream and function", "scopes", [bytes("peak", "peak_bytes"), { title: "allocations", key: "allocations", show: format.count }, bytes("allocated", "allocated_bytes"),
+    bytes("at the end", "live_bytes")]);
+  list("Never released", "leaks", [bytes("of each", "bytes"), { title: "blocks", key: "count", show: format.count }]);
+  list("Failed allocations", "failed", [{ title: "at", show: format.ns, value: row => row.ns - begin }, bytes("wanted", "bytes"), { title: "result", key: "result", show: String }]);
+}
+
 /* ---- ledger, contents ---- */
 
 function ledger() {
@@ -470,7 +493,7 @@ if (DATA.kind === "comparison") {
 } else {
   document.getElementById("subject").textContent = DATA.summary.file;
   document.title = `dagtap report: ${DATA.summary.file}`;
-  for (const part of [overview, timeline, kernels, graphs, steps, criticalPath, idleTime, ledger]) part();
+  for (const part of [overview, timeline, kernels, graphs, steps, criticalPath, idleTime, memory, ledger]) part();
 }
 contents();
 document.documentElement.dataset.ready = "yes";
