@@ -3,6 +3,7 @@
 
 #include "cli/help.h"
 #include "cli/step_options.h"
+#include "cli/terminal.h"
 #include "trace/load.h"
 
 static int check_options(const struct cli_command *self, struct answer_options *shared,
@@ -25,6 +26,8 @@ int answer_run(const struct cli_command *self, struct answer_options *shared,
 		return err;
 	if (cli_open_trace(shared->path, true, &trace) < 0)
 		return CLI_FAILED;
+	if (!shared->json && !shared->csv)
+		terminal_wrap_lines();
 	kernel_names_use((const struct trace *const *)&trace, 1, shared->full_names || shared->csv);
 	err = step_option_apply(shared->step_of, shared->path, trace);
 	if (err == CLI_OK)

@@ -6,15 +6,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/human.h"
+#include "cli/terminal.h"
 
 int(cli_fail)(const char *format, ...)
 {
+	char label[32];
 	va_list args;
 
+	snprintf(label, sizeof(label), "%sdagtap:%s ", terminal_style(STDERR_FILENO, TERMINAL_BAD),
+		 terminal_style(STDERR_FILENO, TERMINAL_PLAIN));
 	va_start(args, format);
-	if (!human_print_to(stderr, "dagtap: ", format, args))
+	if (!human_print_to(stderr, label, format, args))
 		fputs("dagtap: out of memory\n", stderr);
 	va_end(args);
 	return CLI_FAILED;

@@ -8,7 +8,9 @@
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/command_options.h"
+#include "cli/help.h"
 #include "cli/human.h"
+#include "cli/terminal.h"
 #include "format/ledger_json.h"
 #include "trace/ledger/ledger.h"
 #include "trace/load.h"
@@ -93,21 +95,22 @@ int check_write_json(const struct trace *trace, const char *path, FILE *out)
 
 static void put_count(struct columns *columns, uint64_t count)
 {
-	char text[HUMAN_CHARS];
-
-	columns_put(columns, "%s", count ? human_count(count, text) : "-");
+	if (count || columns->is_csv)
+		columns_put_count(columns, count);
+	else
+		columns_put_none(columns, COLUMN_PLAIN);
 }
 
 static void put_source(struct columns *columns, const struct trace *trace,
 		       const struct trace_source *source)
 {
-	char text[HUMAN_CHARS];
-
 	columns_put(columns, "%s", trace_text(trace, source->name));
 	columns_put(columns, "%u", source_pid(trace, source));
-	columns_put(columns, "%s",
-		    source->has_expected ? human_count(source->expected, text) : "-");
-	columns_put(columns, "%s", human_count(source->received, text));
+	if (source->has_expected)
+		columns_put_count(columns, source->expected);
+	else
+		columns_put_none(columns, COLUMN_PLAIN);
+	columns_put_count(columns, source->received);
 	put_count(columns, ledger_dropped(trace, source));
 	put_count(columns, source->joined);
 	put_count(columns, source->orphan_calls + source->orphan_activities);
@@ -168,7 +171,7 @@ static void print_verdict(const struct trace *trace, bool ok)
 	printf(" (recording %s)\n", state_text(trace));
 }
 
-static int print_text(const struct trace *trace, bool ok)
+static int print_sources(const struct trace *trace, bool is_csv)
 {
 	static const char *const heads[] = {"<source",	   "?pid",	   "?expected", "?received",
 					    "?dropped",	   "?joined",	   "?orphans",	"?untimed",
@@ -176,6 +179,7 @@ static int print_text(const struct trace *trace, bool ok)
 	struct columns columns;
 
 	columns_init(&columns, heads);
+	columns.is_csv = is_csv;
 	for (uint32_t i = 0; i < trace->sources_count; i++) {
 		const struct trace_source *source = &trace->sources[i];
 
@@ -184,9 +188,15 @@ static int print_text(const struct trace *trace, bool ok)
 		    source->orphan_calls)
 			put_source(&columns, trace, source);
 	}
+	return columns_print(&columns) < 0 ? cli_fail("out of memory") : CLI_OK;
+}
+
+static int print_text(const struct trace *trace, bool ok)
+{
+	terminal_wrap_lines();
 	if (has_witness(trace)) {
-		if (columns_print(&columns) < 0)
-			return cli_fail("out of memory");
+		if (print_sources(trace, false) != CLI_OK)
+			return CLI_FAILED;
 		putchar('\n');
 	}
 	print_details(trace);
@@ -238,11 +248,13 @@ static int tell_lost(const struct trace *trace, const char *path)
 }
 
 struct check_options {
+	bool csv;
 	bool json;
 	bool strict;
 };
 
 static const struct cli_option options_of_check[] = {
+	{"csv", .help = "print the table as CSV", OPTION_IN(check_options, csv)},
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(check_options, json)},
 	{"strict", .help = "also fail if records were dropped and counted",
 	 OPTION_IN(check_options, strict)},
@@ -259,11 +271,15 @@ static int check(const struct cli_command *self, int argc, char **argv)
 
 	if (err != CLI_OK)
 		return err;
+	if (options.csv && options.json)
+		return cli_usage(self, "--json or --csv, not both");
 	if (cli_open_trace(path, true, &trace) < 0)
 		return CLI_FAILED;
 	ok = ledger_is_closed(trace);
 	if (options.json)
 		write_json(trace, path, ok, stdout);
+	else if (options.csv)
+		err = print_sources(trace, true);
 	else
 		err = print_text(trace, ok);
 	if (err == CLI_OK)

@@ -16,6 +16,7 @@
 #include "cli/human.h"
 #include "cli/kernel_names.h"
 #include "cli/tally_output.h"
+#include "cli/terminal.h"
 #include "trace/load.h"
 #include "wire/json.h"
 
@@ -357,6 +358,7 @@ static int print_text(const struct pair *pair, const struct diff_options *option
 
 	if (options->csv)
 		return print_table(table, groupings[options->by].head, options, &shown);
+	terminal_wrap_lines();
 	print_totals(pair, options);
 	if (options->scope || options->is_by_replay)
 		printf("%s  %u -> %u; counts and times are those of one\n\n",

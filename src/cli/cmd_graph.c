@@ -15,6 +15,7 @@
 #include "cli/help.h"
 #include "cli/human.h"
 #include "cli/kernel_names.h"
+#include "cli/terminal.h"
 #include "trace/load.h"
 
 static int take_output(const struct cli_command *self, enum graph_output output,
@@ -230,6 +231,8 @@ static int print(const struct trace *trace, const struct graph_options *options)
 	struct graph_facts facts = {0};
 	int err = CLI_OK;
 
+	if (options->output == OUTPUT_TEXT && !options->csv)
+		terminal_wrap_lines();
 	if (options->is_advice)
 		return graph_advise(&(struct graph_advise_query){
 			.trace = trace,

@@ -11,6 +11,7 @@
 #include "cli/human.h"
 #include "cli/machine_probe.h"
 #include "cli/step_options.h"
+#include "cli/terminal.h"
 #include "format/words.h"
 #include "trace/load.h"
 #include "wire/json.h"
@@ -36,7 +37,12 @@ static void print_machine_json(const struct machine_source *sources)
 	json_finish(&json);
 }
 
-static int print_machine(bool json)
+struct info_options {
+	bool csv;
+	bool json;
+};
+
+static int print_machine(const struct info_options *options)
 {
 	static const char *const heads[] = {"<source", "<here", "<what", "=where, or why not",
 					    NULL};
@@ -46,13 +52,16 @@ static int print_machine(bool json)
 
 	machine_probe(sources);
 	columns_init(&columns, heads);
-	for (int i = 0; i < MACHINE_SOURCE_COUNT && !json; i++) {
+	columns.is_csv = options->csv;
+	if (!options->csv && !options->json)
+		terminal_wrap_lines();
+	for (int i = 0; i < MACHINE_SOURCE_COUNT && !options->json; i++) {
 		columns_put(&columns, "%s", sources[i].name);
 		columns_put(&columns, "%s", sources[i].is_there ? "yes" : "no");
 		columns_put(&columns, "%s", sources[i].help);
 		columns_put(&columns, "%s", sources[i].text ? sources[i].text : "");
 	}
-	if (json)
+	if (options->json)
 		print_machine_json(sources);
 	else if (columns_print(&columns) < 0)
 		err = cli_fail("out of memory");
@@ -266,6 +275,7 @@ static void print_contents_text(const struct trace *trace)
 {
 	char text[HUMAN_CHARS];
 
+	terminal_wrap_lines();
 	if (trace->command)
 		human_print("command: %s (exit status %d)", trace_text(trace, trace->command),
 			    trace->exit_status);
@@ -289,11 +299,25 @@ static void print_contents_text(const struct trace *trace)
 			    trace_text(trace, trace->messages[i].text));
 }
 
-struct info_options {
-	bool json;
-};
+/* How many rows each table of the model has. */
+static int print_contents_csv(const struct trace *trace)
+{
+	static const char *const heads[] = {"<table", "rows", NULL};
+	struct columns columns;
+
+	columns_init(&columns, heads);
+	columns.is_csv = true;
+#define X(name)                                                                                    \
+	columns_put(&columns, "%s", #name);                                                        \
+	columns_put_count(&columns, trace->name##_count);
+	CONTENTS(X)
+#undef X
+	return columns_print(&columns) < 0 ? cli_fail("out of memory") : CLI_OK;
+}
 
 static const struct cli_option options_of_info[] = {
+	{"csv", .help = "print a table as CSV: what can be recorded, or of FILE the number of rows",
+	 OPTION_IN(info_options, csv)},
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(info_options, json)},
 	{0},
 };
@@ -306,17 +330,22 @@ static int info(const struct cli_command *self, int argc, char **argv)
 
 	if (err != CLI_OK)
 		return err;
+	if (options.csv && options.json)
+		return cli_usage(self, "--json or --csv, not both");
 	if (first == argc)
-		return print_machine(options.json);
+		return print_machine(&options);
 	if (first + 1 != argc)
 		return cli_usage(self, "one file at a time");
 	if (cli_open_trace(argv[first], true, &trace) < 0)
 		return CLI_FAILED;
 	if (options.json)
 		info_write_json(trace, argv[first], stdout);
+	else if (options.csv)
+		err = print_contents_csv(trace);
 	else
 		print_contents_text(trace);
-	err = cli_finish_stdout();
+	if (err == CLI_OK)
+		err = cli_finish_stdout();
 	if (err == CLI_OK)
 		err = cli_tell_damage(trace, argv[first]);
 	trace_close(trace);

@@ -206,7 +206,7 @@ static void put_more(struct columns *columns, const struct summary_row *row, enu
 				    human_bytes((uint64_t)summary_bytes_per_s(row), text));
 	}
 	if (more == MORE_OCCUPANCY && row->occupancy_limits) {
-		columns_put_share(columns, row->occupancy);
+		columns_put_percent(columns, row->occupancy);
 		columns_put(columns, "%s", occupancy_limits_text(row->occupancy_limits, text));
 	} else if (more == MORE_OCCUPANCY) {
 		columns_put_none(columns, COLUMN_PLAIN);

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/table.h"
 #include "cli/human.h"
+#include "cli/terminal.h"
 
 #define NAME_CHARS_LEAST  8  /* a shorter part of a name is of no use */
 #define NAME_CHARS_WANTED 28 /* for so much of a name other columns are left out */
@@ -49,6 +49,9 @@ void columns_put(struct columns *columns, const char *format, ...)
 	human_make_plain(cell);
 	*row = cell;
 }
+
+/* A share of so many percent is shown as a large one. */
+#define SHARE_LARGE 10
 
 static void put_unit(struct columns *columns, enum column_unit unit)
 {
@@ -89,9 +92,15 @@ void columns_put_bytes(struct columns *columns, uint64_t bytes)
 		columns_put(columns, "%s", human_bytes(bytes, text));
 }
 
+void columns_put_percent(struct columns *columns, double part)
+{
+	columns_put(columns, columns->is_csv ? "%.9g" : "%.1f", 100 * part);
+}
+
 void columns_put_share(struct columns *columns, double share)
 {
-	columns_put(columns, columns->is_csv ? "%.9g" : "%.1f", 100 * share);
+	put_unit(columns, COLUMN_SHARE);
+	columns_put_percent(columns, share);
 }
 
 void columns_put_none(struct columns *columns, enum column_unit unit)
@@ -148,16 +157,6 @@ static int count_bytes(const char *text, int chars)
 	while (text[bytes] && (goes_on(text[bytes]) || chars-- > 0))
 		bytes++;
 	return bytes;
-}
-
-/* The width of the terminal; 0 if stdout is none. */
-static int screen_width(void)
-{
-	struct winsize size;
-
-	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
-		return 0;
-	return size.ws_col;
 }
 
 /* A column of this width is not printed. */
@@ -223,6 +222,7 @@ struct cell {
 	/* Characters at its beginning that another cell of the column has too. */
 	int shared;
 	bool is_last; /* of its line */
+	enum terminal_style style;
 };
 
 /* Prints a name that is too long for its cell. */
@@ -255,16 +255,24 @@ static void print_cell(const struct columns *columns, unsigned column, const str
 {
 	int padding = cell->width - count_chars(cell->text);
 
-	if (cell->width != LEFT_OUT && !is_left(columns, column))
-		printf("%*s%s", padding, "", cell->text);
-	else if (cell->width != LEFT_OUT && padding < 0 && can_cut(columns, column))
+	if (cell->width == LEFT_OUT) {
+		if (cell->is_last)
+			putchar('\n');
+		return;
+	}
+	if (!is_left(columns, column))
+		printf("%*s", padding, "");
+	if (cell->style != TERMINAL_PLAIN)
+		fputs(terminal_style(STDOUT_FILENO, cell->style), stdout);
+	if (padding < 0 && can_cut(columns, column))
 		print_cut(cell, is_path(columns, column));
-	else if (cell->width != LEFT_OUT)
-		printf("%s%*s", cell->text, cell->is_last || padding < 0 ? 0 : padding, "");
-	if (cell->is_last)
-		putchar('\n');
-	else if (cell->width != LEFT_OUT)
-		fputs("  ", stdout);
+	else
+		fputs(cell->text, stdout);
+	if (cell->style != TERMINAL_PLAIN)
+		fputs(terminal_style(STDOUT_FILENO, TERMINAL_PLAIN), stdout);
+	if (is_left(columns, column) && !cell->is_last && padding > 0)
+		printf("%*s", padding, "");
+	fputs(cell->is_last ? "\n" : "  ", stdout);
 }
 
 /* ---- what tells names apart ---- */
@@ -322,8 +330,10 @@ static int csv_char(unsigned char c)
 /* The head as a program's name for it: "GPU p50" of times is "gpu_p50_ns". */
 static void print_csv_head(const struct columns *columns, unsigned column)
 {
-	static const char *const endings[] = {
-		[COLUMN_PLAIN] = "", [COLUMN_NS] = "_ns", [COLUMN_BYTES] = "_bytes"};
+	static const char *const endings[] = {[COLUMN_PLAIN] = "",
+					      [COLUMN_NS] = "_ns",
+					      [COLUMN_BYTES] = "_bytes",
+					      [COLUMN_SHARE] = ""};
 	const char *head = head_of(columns, column);
 	const char *ending = endings[columns->units[column]];
 
@@ -364,6 +374,17 @@ static void print_csv(const struct columns *columns)
 
 /* ---- text ---- */
 
+/* CELLS: NULL for the heads. */
+static enum terminal_style style_of(const struct columns *columns, unsigned column,
+				    char *const *cells)
+{
+	if (!cells)
+		return TERMINAL_HEAD;
+	if (columns->units[column] == COLUMN_SHARE && atof(cells[column]) >= SHARE_LARGE)
+		return TERMINAL_LARGE;
+	return TERMINAL_PLAIN;
+}
+
 static void print_row(const struct columns *columns, const int *widths, char *const *cells,
 		      int shared)
 {
@@ -377,6 +398,7 @@ static void print_row(const struct columns *columns, const int *widths, char *co
 			.width = widths[i],
 			.shared = i + 1 == columns->count ? shared : 0,
 			.is_last = i == last,
+			.style = style_of(columns, i, cells),
 		};
 
 		print_cell(columns, i, &cell);
@@ -386,7 +408,7 @@ static void print_row(const struct columns *columns, const int *widths, char *co
 static void print_text(const struct columns *columns)
 {
 	int widths[COLUMN_MAX] = {0};
-	int screen = screen_width();
+	int screen = terminal_width();
 	int *shared = screen ? find_shared(columns) : NULL;
 
 	for (unsigned i = 0; i < columns->count; i++)

@@ -1,7 +1,7 @@
 /* Tables on stdout: aligned, for people, or as CSV, for programs. Cells are kept until the table is
  * printed; then every column gets the width that its cells need. On a terminal the table fits its
  * width, from 40 columns on: columns that are marked so are left out, and names
- * are cut. A pipe or a file gets everything. */
+ * are cut; heads and large shares are coloured. A pipe or a file gets everything, and no colour. */
 #ifndef DAGTAP_CLI_COLUMNS_H
 #define DAGTAP_CLI_COLUMNS_H
 
@@ -13,7 +13,7 @@
 /* As a command's default number of rows: all in CSV, else as many as the help says. */
 #define ROWS_DEFAULT UINT32_MAX
 
-enum column_unit { COLUMN_PLAIN, COLUMN_NS, COLUMN_BYTES };
+enum column_unit { COLUMN_PLAIN, COLUMN_NS, COLUMN_BYTES, COLUMN_SHARE };
 
 struct columns {
 	/* The heads of the columns, then NULL. The first character says how the column is
@@ -44,7 +44,9 @@ void columns_put_count(struct columns *columns, uint64_t count);
 void columns_put_ns(struct columns *columns, double ns);
 void columns_put_bytes(struct columns *columns, uint64_t bytes);
 
-/* Add a share of 1 as a percentage, and the absence of a value: "-", in CSV nothing. */
+/* Add a part of 1 as a percentage; a share of the table's whole, of which large ones are coloured;
+ * and the absence of a value: "-", in CSV nothing. */
+void columns_put_percent(struct columns *columns, double part);
 void columns_put_share(struct columns *columns, double share);
 void columns_put_none(struct columns *columns, enum column_unit unit);
 

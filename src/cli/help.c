@@ -1,5 +1,6 @@
 /* Prints the usage and the help of a command. */
 #include "cli/help.h"
+#include "cli/terminal.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -181,6 +182,7 @@ int help_print(const struct cli_command *self)
 		.name = "help", .letter = 'h', .help = "print this text"};
 	int err;
 
+	terminal_wrap_lines();
 	put_usage(stdout, self);
 	printf("\n%s\n\n", self->help);
 	for (const struct cli_option *option = self->options; option->name; option++)

@@ -11,6 +11,7 @@
 #include "cli/man_page.h"
 #include "cli/shell_completion.h"
 #include "cli/suggest.h"
+#include "cli/terminal.h"
 #include "format/read.h"
 
 static const struct cli_command *const commands[] = {
@@ -76,6 +77,7 @@ static int print_help(int argc, char **argv)
 	const struct cli_command *command;
 
 	if (argc == 0) {
+		terminal_wrap_lines();
 		print_overview(stdout);
 		return cli_finish_stdout();
 	}

@@ -113,7 +113,7 @@ static int print_works(const struct path_result *result)
 
 		columns_put(&columns, "%s", human_count(row->count, text));
 		columns_put(&columns, "%s", human_ns((double)row->total_ns, text));
-		columns_put(&columns, "%.1f", percent(row->total_ns, report->total_ns));
+		columns_put_share(&columns, percent(row->total_ns, report->total_ns) / 100);
 		columns_put(&columns, "%s", human_ns((double)row->slack_ns, text));
 		columns_put(&columns, "%s%s",
 			    kernel_names_text(path_activity_text(result->trace, row->activity)),

@@ -42,6 +42,7 @@ expect "names in JSON" "$(json "$file" summary 'sorted(map(len, (r["name"] for r
 
 # On a terminal no line is longer than it; a character counts once, and all columns stay below their
 # heads.
+export TERM=xterm NO_COLOR=1
 on_terminal() { # COLUMNS ARGS...
 	python3 - "$@" <<-'END'
 		import fcntl, os, pty, struct, sys, termios
@@ -78,17 +79,42 @@ jax=$SOURCE_DIR/tests/data/jax-steps.dagtap
 kernels() { # the last column of the first table: of equal names one remains
 	sed -n '/^count/,/^$/p' | sed '/^$/q' | sed 1d | sed 's/.*  //' | sort -u | grep -c .
 }
-for columns in 40 80 200; do
+for columns in 40 80 120 200; do
 	expect "different kernels at $columns columns" "$(on_terminal $columns "$dagtap" summary "$torch" | kernels)" 6
-	for command in "graph --top 9" "scopes" "scopes $jax XlaModule:*train*" "summary --by scope" "path" "diff $jax"; do
+	for command in "graph --top 9" "graph --advise" "scopes" "scopes $jax XlaModule:*train*" "summary --by scope" path \
+			"diff $jax" gaps memory "memory --table time" check info "help summary" help; do
+		file=$jax
+		case $command in help* | scopes\ /*) file= ;; esac
 		# shellcheck disable=SC2086
-		on_terminal $columns "$dagtap" $command "$jax" >"$work/out"
+		on_terminal $columns "$dagtap" $command $file >"$work/out"
 		wide=$(python3 -c 'import sys
-# A table has two spaces between its columns; other lines may be longer.
-print([line for line in open(sys.argv[1]).read().splitlines() if len(line) > int(sys.argv[2]) and line.count("  ") > 2
-       and not line.startswith(("note", "A  ", "B  ")) and " %  " not in line])' "$work/out" "$columns")
+print([line for line in open(sys.argv[1]).read().splitlines() if len(line) > int(sys.argv[2])])' "$work/out" "$columns")
 		expect "lines of dagtap $command that are wider than $columns" "$wide" "[]"
+		[ -s "$work/out" ] || fail "dagtap $command prints nothing on $columns columns"
 	done
+done
+# A line that is broken loses nothing but the space.
+"$dagtap" check "$jax" | tr -s ' \n' '\n' >"$work/words"
+on_terminal 4000 "$dagtap" check "$jax" | tr -s ' \n' '\n' | cmp - "$work/words" || fail "a wide terminal gets something else than a pipe"
+
+# Colours on a terminal that has them, and nothing else in them than without.
+plain() { sed 's/\x1b\[[0-9;]*m//g'; }
+coloured() { LC_ALL=C grep -q $'\x1b\[[0-9;]*m'; }
+for command in summary check path memory; do
+	on_terminal 80 "$dagtap" $command "$jax" >"$work/without"
+	! coloured <"$work/without" || fail "$command has colours in spite of NO_COLOR"
+	NO_COLOR='' on_terminal 80 "$dagtap" $command "$jax" >"$work/with"
+	coloured <"$work/with" || fail "$command has no colours"
+	plain <"$work/with" | cmp - "$work/without" || fail "the colours of $command change its text"
+	! NO_COLOR='' TERM=dumb on_terminal 80 "$dagtap" $command "$jax" | coloured || fail "$command has colours on a dumb terminal"
+	! NO_COLOR='' "$dagtap" $command "$jax" | coloured || fail "$command has colours in a pipe"
+	! NO_COLOR='' on_terminal 80 "$dagtap" $command --json "$jax" | coloured || fail "$command --json has colours"
+done
+for command in "memory --table time" "path --limit 3" check info; do
+	# shellcheck disable=SC2086
+	"$dagtap" $command --csv "$jax" >"$work/piped"
+	# shellcheck disable=SC2086
+	NO_COLOR='' on_terminal 80 "$dagtap" $command --csv "$jax" | cmp - "$work/piped" || fail "$command --csv differs on a terminal"
 done
 on_terminal 200 "$dagtap" summary "$torch" | grep -q "  vectorized_elementwise_kernel<AUnaryFunctor<MulFunctor>>$" || fail "no short name"
 for command in summary "graph --top 30" "path --limit 0"; do
