@@ -13,9 +13,15 @@ dpkg-deb -f "$package" Depends | grep -q '^libc6 ' || fail "no dependency on the
 [ "$(ls "$work/root")" = usr ] || fail "files outside /usr"
 for file in bin/dagtap lib/dagtap/libdagtap-inject.so lib/dagtap/softgpu/libhsa-runtime64.so.1 lib/libdagtap.so.0 \
 	lib/libdagtap-trace.so.0 lib/libdagpatch.so.0 include/dagtap/trace.h include/dagpatch/dagpatch.h \
-	share/man/man1/dagtap-report.1 share/bash-completion/completions/dagtap share/doc/dagtap/LICENSE \
+	share/man/man1/dagtap-report.1 share/man/man1/dagtap-memory.1 share/bash-completion/completions/dagtap share/doc/dagtap/LICENSE \
 	share/doc/dagtap/docs/json.md; do
 	[ -e "$work/root/usr/$file" ] || fail "$file is not in the package"
+done
+
+# Each symbol of the libraries has the version of its library.
+for library in dagtap:DAGTAP_0.1 dagtap-trace:DAGTAP_TRACE_0.1 dagpatch:DAGPATCH_0.1; do
+	expect "versions of lib${library%:*}" "$(nm -D --defined-only "$work/root/usr/lib/lib${library%:*}.so.0" |
+		awk '$2 != "A" { sub(/.*@/, "", $3); print $3 }' | sort -u)" "${library#*:}"
 done
 
 dagtap=$work/root/usr/bin/dagtap
