@@ -1,6 +1,7 @@
 # A Debian package of all that is installed: cpack -G DEB in the build folder. The folders below the
 # prefix stay as they are, because dagtap finds its injected library beside itself.
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright) # where Debian looks
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md" PATTERN "man" EXCLUDE)
 
 set(CPACK_GENERATOR DEB)

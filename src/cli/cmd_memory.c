@@ -86,6 +86,9 @@ static int find(struct memory_result *result, const bool *is_selected, uint32_t 
 	int err = memory_make(result->trace, &result->blocks, is_selected, parts, &result->memory);
 
 	path_bounds(result->trace, &result->begin_ns, &end_ns);
+	/* HSA allocates before the first work, and its calls have no rows. */
+	if (result->blocks.rows[0].begin_ns < result->begin_ns)
+		result->begin_ns = result->blocks.rows[0].begin_ns;
 	return err == 0 ? find_peak_uses(result) : err;
 }
 

@@ -35,6 +35,7 @@ record raw "" "$examples/raw-driver" --packets 10
 compare raw
 expect "left at the end" "$(json "$work/raw.dagtap" memory '[d["live_bytes"] for d in d["devices"]]')" "[0]"
 expect "leaks" "$(json "$work/raw.dagtap" memory 'd["leaks"]')" "[]"
+! "$dagtap" memory "$work/raw.dagtap" | grep -q ' -[0-9]' || fail "a time before the recording"
 
 # JAX on an H200: what CUPTI reported.
 cp "$SOURCE_DIR/tests/data/jax-steps.dagtap" "$work/cuda.dagtap"
