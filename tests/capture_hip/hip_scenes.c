@@ -475,7 +475,7 @@ static int allocations(void)
 		32, 0, 0, 0, hipChannelFormatKindFloat); /* elements of four bytes */
 	hipPitchedPtr box;
 	hipStream_t stream;
-	hipArray *array;
+	hipArray_t array;
 	size_t pitch;
 	void *memory;
 

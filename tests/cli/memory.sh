@@ -1,7 +1,8 @@
 #!/bin/bash
 # memory.sh: the memory of programs on HIP, on HSA alone and on CUDA, reckoned again from the CSV of
-# the same recordings.
+# the same recordings. memory.sh SCENES: only of this program on HIP (tests/rocm).
 . "$(dirname "$0")/lib.sh"
+scenes=${1:-$BUILD_DIR/tests/hip-scenes}
 
 compare() { # NAME [OPTION KEY=VALUE]
 	local options=()
@@ -13,7 +14,7 @@ compare() { # NAME [OPTION KEY=VALUE]
 	python3 "$here/count_memory.py" "$work" "${@:3}" || fail "memory of $1 ${options[*]}"
 }
 
-record held "" "$BUILD_DIR/tests/hip-scenes" held
+record held "" "$scenes" held
 expect "operations" "$(json "$work/held.dagtap" memory 'sum(d["allocations"] + d["releases"] for d in d["devices"])')" 600
 compare held
 compare held "--scope=layer 3" "scope=layer 3"
@@ -24,11 +25,13 @@ code=0
 expect "exit code where nothing is selected" $code 1
 
 # Each kind, an allocation that fails, and arrays.
-record kinds "" "$BUILD_DIR/tests/hip-scenes" allocations
+record kinds "" "$scenes" allocations
 compare kinds
 expect "kinds" "$(json "$work/kinds.dagtap" memory 'sorted({d["kind"] for d in d["devices"]})')" \
 	"['array', 'device', 'host', 'managed']"
 expect "what failed" "$(json "$work/kinds.dagtap" memory '[f["result"] for f in d["failed"]]')" "[2]"
+
+[ $# -eq 0 ] || exit 0
 
 # Without HIP, what is allocated from HSA's memory pools. The program releases all of it.
 record raw "" "$examples/raw-driver" --packets 10
