@@ -13,6 +13,7 @@ check_changed() {
 	sed -i "$1" "$work/changed/include/dagtap/annotate.h" "$work/changed/src/annotate/annotate.c"
 	cp "$BUILD_DIR"/lib/libdagtap-trace.so.0 "$BUILD_DIR"/lib/libdagpatch.so.0 "$work/build/lib"
 	"$compiler" -g -shared -fPIC -Wl,-soname,libdagtap.so.0 -D_GNU_SOURCE -fvisibility=hidden \
+		-Wl,--version-script="$work/changed/src/annotate/annotate.map" \
 		-I"$work/changed/include" -I"$work/changed/src" "$work/changed/src/annotate/annotate.c" \
 		-o "$work/build/lib/libdagtap.so.0"
 	"$SOURCE_DIR/scripts/abi.sh" check "$work/build"
