@@ -315,6 +315,51 @@ static void a_ring_lets_go_of_updates(void **state)
 	trace_close(trace);
 }
 
+/* Returns how often an update of NODE asks CUPTI for an id. */
+static uint32_t asked_by_update(uint32_t correlation, uint64_t node)
+{
+	struct cupti_graph_data update = {.graphExec = (void *)EXEC, .node = (void *)node};
+	uint32_t before = model_count(MODEL_GET_ID);
+	struct model_open call;
+
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, 301, correlation,
+		    "cudaGraphExecKernelNodeSetParams", NULL);
+	model_resource(CUPTI_GRAPH_NODE_SET_PARAMS, &update);
+	model_leave(&call, 0);
+	return model_count(MODEL_GET_ID) - before;
+}
+
+static void updates_of_two_nodes(void)
+{
+	play_start();
+	play_layers();
+	play_instantiate();
+	asked_by_update(1, 13); /* the executable graph's id */
+	assert_int_equal(asked_by_update(2, 12), 1);
+	for (uint32_t i = 3; i < 100; i++)
+		assert_int_equal(asked_by_update(i, 12 + i % 2), 0);
+	/* A handle may be used again after each of these. */
+	node_gone(GRAPH, 12);
+	assert_int_equal(asked_by_update(100, 13), 1);
+	play_node(GRAPH, 12, CUDA_NODE_KERNEL);
+	assert_int_equal(asked_by_update(101, 12), 1);
+	play_node_clone(GRAPH, 14, 12, CUDA_NODE_KERNEL);
+	assert_int_equal(asked_by_update(102, 12), 1);
+	play_move_child(GRAPH, 15, GRAPH + 1, 0);
+	assert_int_equal(asked_by_update(103, 12), 1);
+	assert_int_equal(asked_by_update(104, 12), 0);
+	session_stop();
+}
+
+static void ids_of_updated_nodes_are_asked_once(void **state)
+{
+	struct trace *trace = play_scene(*state, updates_of_two_nodes);
+
+	assert_int_equal(trace->execs[0].update_count, 104);
+	play_assert_closed(trace);
+	trace_close(trace);
+}
+
 /* CUDA makes no such graphs, but a damaged recording may contain them. */
 static void graphs_in_a_ring(void)
 {
@@ -356,6 +401,7 @@ int main(void)
 		CASE(what_ran_keeps_the_graph_that_it_was_of),
 		CASE(what_is_not_known_has_no_node),
 		CASE(a_ring_lets_go_of_updates),
+		CASE(ids_of_updated_nodes_are_asked_once),
 		CASE(types_are_told_by_calls),
 		CASE(rings_come_to_an_end),
 	};

@@ -7,6 +7,7 @@
 
 #include "capture/capture_session.h"
 #include "capture/cuda/cuda_current.h"
+#include "capture/cuda/cuda_node_ids.h"
 #include "capture/cuda/cupti.h"
 #include "capture/scope.h"
 
@@ -127,15 +128,7 @@ void cuda_graphs_begin(void)
 	}
 	atomic_store_explicit(&failed_launches, 0, memory_order_relaxed);
 	atomic_fetch_add(&exec_changes, 1);
-}
-
-static uint64_t node_id(void *node)
-{
-	uint64_t id = 0;
-	uint32_t result = node ? cupti.get_node_id(node, &id) : CUPTI_OK;
-
-	cupti_note(CUPTI_FAILURE_GRAPH_IDS, result);
-	return result == CUPTI_OK ? id : 0;
+	cuda_node_ids_forget();
 }
 
 /* The node that this thread has last begun to make, and its type as CUPTI then reported it. */
@@ -232,7 +225,7 @@ static void put_held(const struct cuda_added *added, cuda_graph held)
 		.cid = cuda_current_cid(),
 		.scope = scope_current(),
 		.ns = session_now_ns(),
-		.node = node_id(*added->node),
+		.node = cuda_node_id(*added->node),
 		.graph = graph_id(added->graph),
 		.other_graph = graph_id(held),
 	};
@@ -251,8 +244,10 @@ void cuda_graphs_added(const struct cuda_added *added)
 
 	if (!added->node)
 		return;
-	if (added->params->type == CUDA_NODE_GRAPH && child->ownership == CUDA_CHILD_MOVE)
+	if (added->params->type == CUDA_NODE_GRAPH && child->ownership == CUDA_CHILD_MOVE) {
+		cuda_node_ids_forget();
 		put_held(added, child->graph);
+	}
 	if (added->params->type != CUDA_NODE_CONDITIONAL || !conditional->phGraph_out)
 		return;
 	for (uint32_t i = 0; i < conditional->size; i++)
@@ -267,7 +262,7 @@ static void put_update(enum cupti_resource callback, const struct cupti_graph_da
 		.is_source = callback == CUPTI_GRAPH_NODE_UPDATED,
 		.cid = cuda_current_cid(),
 		.ns = cuda_current_begin_ns(),
-		.node = node_id(data->node),
+		.node = cuda_node_id_kept(data->node),
 		.exec = exec_id(data->graphExec),
 	};
 
@@ -279,6 +274,8 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 	enum record_cuda_graph_step step = step_of(callback);
 	struct record_cuda_graph record;
 
+	if (step >= RECORD_CUDA_NODE_CREATED && step <= RECORD_CUDA_NODE_GONE)
+		cuda_node_ids_forget();
 	if (!data || !session_is_on())
 		return;
 	if (callback == CUPTI_GRAPHNODE_CREATE_STARTING) {
@@ -300,13 +297,13 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 	if (step == RECORD_CUDA_GRAPH_CLONED || step == RECORD_CUDA_NODE_CLONED)
 		record.other_graph = graph_id(data->originalGraph);
 	if (step >= RECORD_CUDA_NODE_CREATED && step <= RECORD_CUDA_EDGE_GONE) {
-		record.node = node_id(data->node);
+		record.node = cuda_node_id(data->node);
 		record.type = type_of(data);
 	}
 	if (step == RECORD_CUDA_NODE_CLONED)
-		record.other_node = node_id(data->originalNode);
+		record.other_node = cuda_node_id(data->originalNode);
 	if (step == RECORD_CUDA_EDGE_CREATED || step == RECORD_CUDA_EDGE_GONE)
-		record.other_node = node_id(data->dependency);
+		record.other_node = cuda_node_id(data->dependency);
 	if (step == RECORD_CUDA_EDGE_CREATED)
 		record.other_graph = edge_of(data);
 	if (step == RECORD_CUDA_EXEC_CREATED || step == RECORD_CUDA_EXEC_GONE)
@@ -339,7 +336,7 @@ void cuda_graphs_switched(uint64_t cid, const struct cupti_set_enabled_params *p
 	record->cid = cid;
 	record->scope = scope_current();
 	record->ns = session_now_ns();
-	record->node = node_id(params->node);
+	record->node = cuda_node_id(params->node);
 	record->exec = id;
 	writer_commit(writer, record, RECORD_CUDA_GRAPH, sizeof(*record),
 		      RECORD_CUDA_NODE_SWITCHED);
