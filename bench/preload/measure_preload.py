@@ -22,10 +22,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = """preload/cuda_symbol.c preload/dlsym.S preload/dlsym_door.c preload/doors.c preload/preload_cuda.c
-preload/preload_hip.c preload/preload_start.c preload/preload_stats.c preload/registry.c preload/virtual.c
-preload/virtual_event.c preload/virtual_launch.c base/hash_map.c base/msgpack.c base/table.c patch/layout.c patch/driver.c
-patch/cuda/cuda_call.c patch/hip/hip_code.c patch/hip/hip_library.c patch/hip/amd_code.c""".split()
+SOURCES = [*sorted((ROOT / "src/preload").glob("*.[cS]")), *(ROOT / "src" / source for source in """
+base/hash_map.c base/msgpack.c base/table.c patch/layout.c patch/driver.c patch/cuda/cuda_call.c patch/hip/hip_code.c
+patch/hip/hip_library.c patch/hip/amd_code.c""".split())]
 WAYS = {"plain": None, "control": None, "preloaded": "1", "counted": "count"}
 FLAGS = "--xla_gpu_deterministic_ops=true --xla_gpu_autotune_level=0"
 
@@ -36,7 +35,7 @@ def build(folder):
                     "-ffunction-sections", "-fno-strict-aliasing", "-D_GNU_SOURCE", f"-I{ROOT}/include", f"-I{ROOT}/src",
                     f"-Wl,--version-script={ROOT}/src/preload/preload.map", "-Wl,--gc-sections,-z,nodelete,-z,now,-z,defs",
                     "-Wl,--defsym=dlsym=door_entry", "-o", library,
-                    *(ROOT / "src" / source for source in SOURCES), "-lpthread", "-ldl"], check=True)
+                    *(source for source in SOURCES if source.name != "run.c"), "-lpthread", "-ldl"], check=True)
     return library
 
 

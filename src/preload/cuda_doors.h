@@ -57,6 +57,8 @@ struct cuda_instantiate_params {
 	DOOR(cuGraphExecMemsetNodeSetParams,                                                       \
 	     (cuda_exec exec, cuda_node node, const struct cuda_memset_node_params *params,        \
 	      cuda_context context))                                                               \
+	DOOR(cuGraphExecChildGraphNodeSetParams,                                                   \
+	     (cuda_exec exec, cuda_node node, cuda_graph graph))                                   \
 	DOOR(cuGraphExecHostNodeSetParams,                                                         \
 	     (cuda_exec exec, cuda_node node, const struct cuda_host_node_params *params))         \
 	DOOR(cuGraphExecEventRecordNodeSetEvent,                                                   \
@@ -76,8 +78,6 @@ struct cuda_instantiate_params {
 	DOOR(cuGraphExecUpdate_v2,                                                                 \
 	     (cuda_exec exec, cuda_graph graph, struct cuda_update_result * result),               \
 	     (exec, graph, result))                                                                \
-	DOOR(cuGraphExecChildGraphNodeSetParams,                                                   \
-	     (cuda_exec exec, cuda_node node, cuda_graph child), (exec, node, child))              \
 	DOOR(cuGraphExecExternalSemaphoresSignalNodeSetParams,                                     \
 	     (cuda_exec exec, cuda_node node, const void *params), (exec, node, params))           \
 	DOOR(cuGraphExecExternalSemaphoresWaitNodeSetParams,                                       \

@@ -64,6 +64,7 @@ struct door_library door_hip = {"libamdhip64", doors, HIP_DOORS, NULL};
 #define HIP_INNER(FUNCTION)                                                                        \
 	FUNCTION(hipGraphClone, (void **clone, void *graph))                                       \
 	FUNCTION(hipGraphGetNodes, (void *graph, void **nodes, size_t *count))                     \
+	FUNCTION(hipGraphNodeGetType, (void *node, uint32_t *type))                                \
 	FUNCTION(hipEventCreateWithFlags, (void **event, unsigned int flags))                      \
 	FUNCTION(hipEventDestroy, (void *event))                                                   \
 	FUNCTION(hipEventRecord, (void *event, void *stream))                                      \
@@ -176,7 +177,7 @@ static int apply_kernel(const struct hip_image *image, void *exec, void *node)
 	return REAL(hipGraphExecKernelNodeSetParams)(exec, node, &params);
 }
 
-static int apply(const void *data, void *exec, void *node)
+static int apply(const void *data, void *child, void *exec, void *node)
 {
 	const struct hip_image *image = data;
 	struct hip_copy_params copy;
@@ -221,22 +222,24 @@ static const void *find_block(void *const *extra, size_t *ret_bytes)
 	return *ret_bytes <= UINT16_MAX ? block : NULL;
 }
 
-/* Fills the image of a kernel with these arguments. LAYOUT is NULL if they are in BLOCK. */
-static struct hip_image *new_kernel(const struct hip_kernel_params *params,
-				    const struct patch_layout *layout, const void *block,
-				    size_t bytes, uint32_t *ret_bytes)
+/* Appends the image of a kernel with these arguments. LAYOUT is NULL if they are in BLOCK. Returns
+ * its size, or 0: no memory. */
+static uint32_t add_kernel(const struct hip_kernel_params *params,
+			   const struct patch_layout *layout, const void *block, size_t bytes,
+			   struct bytes *to)
 {
 	uint32_t count = layout ? layout->count : 0;
 	size_t words = (bytes + 7) / 8 + (count + 1) / 2;
-	struct hip_image *image = calloc(1, sizeof(*image) + 8 * words);
+	struct hip_image *image = bytes_add(to, sizeof(*image) + 8 * words);
 	uint32_t *offsets;
 
 	if (!image)
-		return NULL;
+		return 0;
 	image->door = HIP_DOOR_hipGraphExecKernelNodeSetParams;
 	image->count = count;
 	image->bytes = (uint32_t)bytes;
 	image->is_block = !layout;
+	image->epoch = epoch;
 	image->u.kernel = (struct hip_kernel_params){
 		.block = params->block,
 		.function = params->function,
@@ -251,33 +254,31 @@ static struct hip_image *new_kernel(const struct hip_kernel_params *params,
 		memcpy((uint8_t *)image->block + offsets[i], params->arguments[i],
 		       layout->parameters[i].bytes);
 	}
-	*ret_bytes = (uint32_t)(sizeof(*image) + 8 * words);
-	return image;
+	return (uint32_t)(sizeof(*image) + 8 * words);
 }
 
-/* NULL: what the arguments are is not known. */
-static struct hip_image *kernel_image(const struct hip_kernel_params *params, uint32_t *ret_bytes)
+/* Appends the image of a kernel. Returns its size, or 0: what the arguments are is not known, or
+ * there is no memory. */
+static uint32_t kernel_image(const struct hip_kernel_params *params, struct bytes *to)
 {
 	const struct patch_layout *layout;
-	struct hip_image *image = NULL;
 	const void *block;
+	uint32_t size = 0;
 	size_t bytes;
 
 	if (!params || (params->arguments && params->extra))
-		return NULL;
+		return 0;
 	pthread_rwlock_rdlock(&layouts_lock);
 	if (!params->arguments && params->extra) {
 		block = find_block(params->extra, &bytes);
-		image = block ? new_kernel(params, NULL, block, bytes, ret_bytes) : NULL;
+		size = block ? add_kernel(params, NULL, block, bytes, to) : 0;
 	} else if (!layouts_are_stale) {
 		patch_layout_find(&layouts.device, params->function, &layout);
 		if (layout && (params->arguments || layout->count == 0))
-			image = new_kernel(params, layout, NULL, layout->bytes, ret_bytes);
+			size = add_kernel(params, layout, NULL, layout->bytes, to);
 	}
-	if (image)
-		image->epoch = epoch;
 	pthread_rwlock_unlock(&layouts_lock);
-	return image;
+	return size;
 }
 
 /* ---- the vendor's table ---- */
@@ -305,6 +306,13 @@ static int graph_clone(void **ret_clone, void *graph)
 static int graph_nodes(void *graph, void **nodes, size_t *count)
 {
 	return inner.hipGraphGetNodes(graph, nodes, count);
+}
+
+/* Child graphs are not listed: no release of HIP sets nodes in them reliably (docs/dagpatch.md). */
+static int node_type(void *node, uint32_t *ret_type, void **ret_child)
+{
+	*ret_child = NULL;
+	return inner.hipGraphNodeGetType(node, ret_type);
 }
 
 static int event_create(void **ret_event)
@@ -380,6 +388,7 @@ static const struct preload_vendor vendor = {
 	.graph_clone = graph_clone,
 	.graph_destroy = graph_destroy,
 	.graph_nodes = graph_nodes,
+	.node_type = node_type,
 	.instantiate = instantiate,
 	.exec_destroy = exec_destroy,
 	.event_create = event_create,
@@ -532,30 +541,31 @@ void __hipUnregisterFatBinary(void **modules)
 int hipGraphExecKernelNodeSetParams(void *exec, void *node, const struct hip_kernel_params *params)
 {
 	struct virtual *v = virtual_take(exec);
-	struct hip_image *image;
-	uint32_t bytes;
+	struct bytes *bytes = v ? virtual_scratch(v) : NULL;
+	struct note note = {0};
 	int err;
 
 	if (!v)
 		return PASS_SET(hipGraphExecKernelNodeSetParams, exec, node, params);
-	image = kernel_image(params, &bytes);
-	if (image)
-		err = virtual_set(v, node, CELL_PARAMS, image, bytes, false);
+	note.bytes = kernel_image(params, bytes);
+	note.data = bytes->at;
+	if (note.bytes)
+		err = virtual_set(v, node, CELL_PARAMS, &note);
 	else
 		err = virtual_dissolve(v, &preload_stats.pass_layout);
 	virtual_release(v);
-	if (!image && err == HIP_OK)
+	if (!note.bytes && err == HIP_OK)
 		err = PASS_SET(hipGraphExecKernelNodeSetParams, exec, node, params);
-	free(image);
 	return err;
 }
 
 /* Notes IMAGE. HIP checks addresses of copies and memsets by what is allocated at this moment, so
  * it is asked each time. */
 static int set(struct virtual *v, void *node, enum cell_kind kind, const struct hip_image *image,
-	       bool always)
+	       bool is_always_tried)
 {
-	int err = virtual_set(v, node, kind, image, sizeof(*image), always);
+	struct note note = {image, sizeof(*image), is_always_tried, NULL};
+	int err = virtual_set(v, node, kind, &note);
 
 	virtual_release(v);
 	return err;

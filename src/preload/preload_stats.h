@@ -21,6 +21,7 @@
 	COUNTER(pass_rare, "passed through: sets did not come back")                               \
 	COUNTER(pass_update, "passed through: the whole graph was updated")                        \
 	COUNTER(pass_call, "passed through: a call that is not noted")                             \
+	COUNTER(pass_child, "passed through: a child graph was set, and nodes inside of it")       \
 	COUNTER(pass_node, "passed through: a node that the graph does not list")                  \
 	COUNTER(pass_layout, "passed through: a kernel whose parameters are not known")            \
 	COUNTER(pass_graph, "passed through: the graph or a node of it was destroyed")             \

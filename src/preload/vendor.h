@@ -17,6 +17,9 @@ struct preload_vendor {
 	/* NODES may be NULL; *COUNT is the capacity, then the number of nodes. The order is the
 	 * same for a graph and its clone. */
 	int (*graph_nodes)(void *graph, void **nodes, size_t *count);
+	/* Fills the type of NODE, and the child graph that it has, or NULL. Of two nodes with one
+	 * place in a graph and its clone, the types are equal. */
+	int (*node_type)(void *node, uint32_t *ret_type, void **ret_child);
 	int (*instantiate)(void **ret_exec, void *graph, unsigned long long flags);
 	int (*exec_destroy)(void *exec);
 	int (*launch)(void *exec, void *stream);
@@ -24,8 +27,9 @@ struct preload_vendor {
 	int (*event_destroy)(void *event);
 	int (*event_record)(void *event, void *stream);
 	int (*stream_wait)(void *stream, void *event);
-	/* Makes the noted call again that DATA describes (virtual_set), on NODE of EXEC. */
-	int (*apply)(const void *data, void *exec, void *node);
+	/* Makes the noted call again that DATA describes (struct note), on NODE of EXEC. CHILD has
+	 * the contents of the child graph, if the call sets one. */
+	int (*apply)(const void *data, void *child, void *exec, void *node);
 	/* Whether work that is submitted to STREAM is captured, or is part of a failed capture. */
 	bool (*is_capturing)(void *stream);
 	/* The calling thread's device or context. device_enter makes DEVICE current and returns

@@ -20,14 +20,40 @@
 #include "preload/preload_stats.h"
 #include "preload/vendor.h"
 
+enum {
+	CELL_NOT_MOVING = UINT32_MAX,
+	/* What a driver's failed call may have left behind; no image has this number. */
+	IMAGE_UNKNOWN = UINT32_MAX,
+};
+
 /* A noted call on one cell; DATA is allocated with it. */
 struct image {
 	uint64_t hash;
 	uint32_t cell;
 	uint32_t bytes;
+	void *child;	  /* our clone of the graph, if the call sets a child graph */
 	bool is_accepted; /* the driver has accepted the call on this cell */
 	uint64_t data[];
 };
+
+/* A call that sets a node, to be noted. The bytes are compared, so padding must be 0; pointers in
+ * DATA are compared as such. */
+struct note {
+	const void *data; /* of which the vendor's `apply` can make the call again */
+	uint32_t bytes;
+	bool is_always_tried; /* the driver's own checks depend on more than DATA */
+	void *child; /* the graph of a call that sets a child graph; DATA has its contents */
+};
+
+/* Bytes that are put together; begins zeroed. The memory is from malloc. */
+struct bytes {
+	void *at;
+	size_t count, room;
+};
+
+/* Appends COUNT zeroed bytes, which begin at a multiple of 8 if all counts before are. Returns
+ * them; they move at the next call. NULL: no memory. */
+void *bytes_add(struct bytes *bytes, size_t count);
 
 /* A real executable. `have` has the number of the image of each moving cell. */
 struct real {
@@ -41,6 +67,7 @@ struct real {
 /* A node of the program's graph, and the same node of our clone. */
 struct node_pair {
 	void *node, *copy;
+	void *parent; /* the child graph's node in which it is, or NULL */
 };
 
 /* A stream as the program names it. Handles that mean another stream on each thread or device have
@@ -57,9 +84,10 @@ struct virtual
 	void *graph; /* the program's */
 	void *clone;
 	unsigned long long flags;
-	uintptr_t device;	 /* the thread's when it was made */
-	struct node_pair *nodes; /* in ascending order of node */
-	uint32_t node_count;
+	uintptr_t device; /* the thread's when it was made */
+	/* Those in child graphs, too; in ascending order of `node`. */
+	struct node_pair *nodes;
+	uint32_t node_count, node_capacity;
 	/* Passed through: only the first real is used, and nothing is noted. */
 	_Atomic bool is_passing;
 
@@ -69,10 +97,11 @@ struct virtual
 	struct hash_map image_map;
 
 	/* Cells that were set at least once are *moving*. Cell number: CELL_KINDS for each node. */
-	uint32_t *moving_of_cell; /* UINT32_MAX: not moving */
+	uint32_t *moving_of_cell; /* or CELL_NOT_MOVING */
 	uint32_t *cell_of_moving;
 	uint32_t moving_count, moving_capacity;
-	uint32_t *wanted; /* image number of each moving cell */
+	struct bytes scratch; /* where images are put together */
+	uint32_t *wanted;     /* image number of each moving cell */
 	uint64_t wanted_hash;
 
 	struct real *reals;
@@ -108,6 +137,34 @@ int virtual_mark_last(struct virtual *v);
  * another real may have to wait for it. */
 void virtual_leave_stream(struct virtual *v);
 
+/* ---- virtual_image.c ---- */
+
+/* Returns the number of the image of NOTE on CELL, or 0. */
+uint32_t virtual_find_image(struct virtual *v, uint32_t cell, const struct note *note);
+
+/* Adds an image, which must not be there. -ENOMEM, also if the child graph cannot be cloned. */
+int virtual_add_image(struct virtual *v, uint32_t cell, const struct note *note,
+		      uint32_t *ret_image);
+
+/* Frees all images, at the end of V. */
+void virtual_free_images(struct virtual *v);
+
+/* Makes the call of an image again. Returns the driver's result. */
+int virtual_apply(const struct virtual *v, const struct image *image, void *exec, void *node);
+
+/* Equal hashes are necessary for equal sets. */
+uint64_t image_place_hash(uint32_t moving, uint32_t image);
+
+/* Notes that REAL has image number IMAGE in the moving cell. */
+void real_set(struct real *real, uint32_t moving, uint32_t image);
+
+/* Whether REAL has the set that is wanted. */
+bool real_has_wanted(const struct virtual *v, const struct real *real);
+
+/* Brings the wanted set into REAL, node by node; into the first one. Return the driver's result. */
+int real_settle(struct virtual *v, struct real *real);
+int virtual_settle(struct virtual *v);
+
 /* ---- virtual.c ---- */
 
 /* Sets how many reals a virtual executable has at most, and whether anything is virtual. Called
@@ -134,16 +191,8 @@ struct virtual *virtual_take(void *exec);
 struct virtual *virtual_take_passing(void *exec);
 void virtual_release(struct virtual *v);
 
-/* Notes a call that sets NODE: DATA, of which the vendor's `apply` can make the call again. The
- * bytes are compared, so padding must be 0; pointers in DATA are compared as such. ALWAYS: the
- * driver's own checks depend on more than DATA, so the call is also made, on the first real.
- * Returns the driver's result. An image that was not seen before on this node is tried on the first
- * real; what the driver refuses is not noted. */
-int virtual_set(struct virtual *v, void *node, enum cell_kind kind, const void *data,
-		uint32_t bytes, bool always);
-
-/* Brings the wanted set into the first real. Returns the driver's result. */
-int virtual_settle(struct virtual *v);
+/* The pair of the program's NODE, or NULL. */
+const struct node_pair *virtual_find_node(const struct virtual *v, void *node);
 
 /* As virtual_settle; from then on V passes through, unless the driver fails. CAUSE: the counter.
  * The caller then makes its call with the program's handle. */
@@ -159,14 +208,14 @@ void virtual_graph_gone(void *graph);
 void virtual_node_gone(void *node);
 void virtual_stream_gone(void *stream);
 
-/* Equal hashes are necessary for equal sets. */
-uint64_t image_place_hash(uint32_t moving, uint32_t image);
+/* ---- virtual_note.c ---- */
 
-/* Notes that REAL has image number IMAGE in the moving cell. */
-void real_set(struct real *real, uint32_t moving, uint32_t image);
+/* V's memory for the image of one call; empty. */
+struct bytes *virtual_scratch(struct virtual *v);
 
-/* Brings the wanted set into REAL, node by node. */
-int real_settle(struct virtual *v, struct real *real);
+/* Notes a call that sets NODE. Returns the driver's result. An image that was not seen before on
+ * this node is tried on the first real; what the driver refuses is not noted. */
+int virtual_set(struct virtual *v, void *node, enum cell_kind kind, const struct note *note);
 
 /* ---- virtual_launch.c ---- */
 

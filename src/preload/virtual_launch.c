@@ -13,28 +13,19 @@ enum {
 		4, /* a real is given another set if it rested for so many times most_reals */
 };
 
-static bool has_wanted(const struct virtual *v, uint32_t i)
-{
-	const struct real *real = &v->reals[i];
-
-	return real->hash == v->wanted_hash &&
-	       (v->moving_count == 0 ||
-		memcmp(real->have, v->wanted, v->moving_count * sizeof(*v->wanted)) == 0);
-}
-
 /* Finds a real that has the wanted set. Sets mostly come in the order in which they came before. */
 static bool find_real(const struct virtual *v, uint32_t *ret_real)
 {
 	const uint32_t guesses[] = {v->last, v->reals[v->last].next};
 
 	for (uint32_t i = 0; i < sizeof(guesses) / sizeof(*guesses); i++) {
-		if (!has_wanted(v, guesses[i]))
+		if (!real_has_wanted(v, &v->reals[guesses[i]]))
 			continue;
 		*ret_real = guesses[i];
 		return true;
 	}
 	for (uint32_t i = 0; i < v->real_count; i++) {
-		if (!has_wanted(v, i))
+		if (!real_has_wanted(v, &v->reals[i]))
 			continue;
 		*ret_real = i;
 		return true;

@@ -421,16 +421,29 @@ int cuGraphConditionalHandleCreate(cuda_conditional *handle, cuda_graph graph, c
 	return CUDA_OK;
 }
 
-int cuGraphAddNode_v2(cuda_node *node, cuda_graph graph, const cuda_node *after,
-		      const struct cuda_edge_data *data, size_t count,
-		      struct cuda_node_params *params)
+/* Adds a child graph that is not copied: its nodes keep their handles, and the node owns it. */
+static int add_moved(cuda_node *node, cuda_graph graph, const cuda_node *after, size_t count,
+		     cuda_graph child)
+{
+	struct dagpatch_model_graph **inner;
+	int result = cuGraphAddChildGraphNode(node, graph, after, count, child);
+
+	if (result != CUDA_OK)
+		return result;
+	inner = &MODEL_NODE(*node)->inner[0];
+	dagpatch_model_graph_destroy(*inner);
+	*inner = MODEL_GRAPH(child);
+	return CUDA_OK;
+}
+
+static int add_conditional(cuda_node *node, cuda_graph graph, const cuda_node *after, size_t count,
+			   struct cuda_conditional_node_params *conditional)
 {
 	static const enum dagpatch_condition conditions[] = {
 		[CUDA_CONDITIONAL_IF] = DAGPATCH_IF,
 		[CUDA_CONDITIONAL_WHILE] = DAGPATCH_WHILE,
 		[CUDA_CONDITIONAL_SWITCH] = DAGPATCH_CASE,
 	};
-	struct cuda_conditional_node_params *conditional = &params->u.conditional;
 	struct model_node *made;
 	int rc = model_conditional_add(MODEL_GRAPH(graph), conditions[conditional->type],
 				       conditional->size, (struct model_node *const *)after,
@@ -442,6 +455,17 @@ int cuGraphAddNode_v2(cuda_node *node, cuda_graph graph, const cuda_node *after,
 	conditional->phGraph_out = (cuda_graph *)made->inner;
 	*node = (cuda_node)made;
 	return CUDA_OK;
+}
+
+int cuGraphAddNode_v2(cuda_node *node, cuda_graph graph, const cuda_node *after,
+		      const struct cuda_edge_data *data, size_t count,
+		      struct cuda_node_params *params)
+{
+	if (params->type == CUDA_NODE_CONDITIONAL)
+		return add_conditional(node, graph, after, count, &params->u.conditional);
+	if (params->type == CUDA_NODE_GRAPH && params->u.child.ownership == CUDA_CHILD_MOVE)
+		return add_moved(node, graph, after, count, params->u.child.graph);
+	return CUDA_NOT_SUPPORTED;
 }
 
 /* ---- graphs ---- */

@@ -1,9 +1,11 @@
 /*
- * random-cuda STEPS dlsym|proc THREADS: as random_hip.c with CUDA's driver API, on the played
- * libcuda.so.1 (tests/patch_cuda). CUDA orders the launches of one executable graph, whatever
- * streams they go to, so the program does not. Streams are destroyed meanwhile, and at the end the
- * whole graph is updated. The program finds CUDA's functions by dlsym, or by cuGetProcAddress. Each
- * thread has an executable of its own. A forked child passes, and writes no counters.
+ * random-cuda STEPS dlsym|proc [THREADS [update|inner]]: as random_hip.c with CUDA's driver API, on
+ * the played libcuda.so.1 (tests/patch_cuda). CUDA orders the launches of one executable graph,
+ * whatever streams they go to, so the program does not. Two nodes are child graphs: kernels in one
+ * of them are set, one of these two levels deep, and the other one is set as a whole. Streams are
+ * destroyed meanwhile, and at the end the whole graph is updated, or a kernel in the child that was
+ * set as a whole. The program finds CUDA's functions by dlsym, or by cuGetProcAddress. Each thread
+ * has an executable of its own. A forked child passes, and writes no counters.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -16,8 +18,18 @@
 #include "../launched.h"
 #include "vendor/cuda_types.h"
 
-enum { WORDS = 32, BUFFERS = 6, NODES = 6, VARIANTS = 4, PROFILES = 24, STREAMS = 3 };
-enum { COPY_NODE = 2, MEMSET_NODE = 4 };
+enum { WORDS = 32, BUFFERS = 6, VARIANTS = 4, PROFILES = 24, STREAMS = 3 };
+/* What is set: nodes of the top graph, a kernel in a child graph, one in a child of that, and a
+ * whole child graph. */
+enum {
+	COPY_NODE = 2,
+	MEMSET_NODE = 4,
+	TOP_NODES = 6,
+	INNER_NODE = TOP_NODES,
+	DEEP_NODE,
+	CHILD_NODE,
+	NODES
+};
 enum { UPDATED, FRESH, WORLDS };
 
 static struct {
@@ -34,6 +46,7 @@ static _Thread_local uint64_t *buffers[WORLDS][BUFFERS];
 static _Thread_local uint64_t random_state;
 static cuda_context context_of_all;
 static uint32_t steps;
+static bool ends_by_inner;
 
 static void check(const char *call, int result)
 {
@@ -145,23 +158,113 @@ static struct cuda_memset_node_params memset_params(int world, uint32_t variant)
 	};
 }
 
+static void add_kernel(cuda_graph graph, const cuda_node *after, int world, int node,
+		       uint32_t variant, cuda_node *ret_node)
+{
+	struct fold_call call;
+
+	fill_kernel(&call, world, node, variant);
+	CHECK(cuGraphAddKernelNode_v2, ret_node, graph, after, after != NULL, &call.params);
+}
+
+static void add_memset(cuda_graph graph, const cuda_node *after, int world, uint32_t variant,
+		       cuda_node *ret_node)
+{
+	struct cuda_memset_node_params memset = memset_params(world, variant);
+	cuda_context context;
+
+	CHECK(cuCtxGetCurrent, &context);
+	CHECK(cuGraphAddMemsetNode, ret_node, graph, after, after != NULL, &memset, context);
+}
+
 static void add_node(cuda_graph graph, cuda_node *nodes, int world, int node, uint32_t variant)
 {
 	const cuda_node *after = node ? &nodes[node - 1] : NULL;
 	struct cuda_memcpy3d copy = copy_params(world, variant);
-	struct cuda_memset_node_params memset = memset_params(world, variant);
 	cuda_context context;
-	struct fold_call call;
 
 	CHECK(cuCtxGetCurrent, &context);
-	if (node == COPY_NODE) {
+	if (node == COPY_NODE)
 		CHECK(cuGraphAddMemcpyNode, &nodes[node], graph, after, node > 0, &copy, context);
-	} else if (node == MEMSET_NODE) {
-		CHECK(cuGraphAddMemsetNode, &nodes[node], graph, after, node > 0, &memset, context);
-	} else {
-		fill_kernel(&call, world, node, variant);
-		CHECK(cuGraphAddKernelNode_v2, &nodes[node], graph, after, node > 0, &call.params);
-	}
+	else if (node == MEMSET_NODE)
+		add_memset(graph, after, world, variant, &nodes[node]);
+	else
+		add_kernel(graph, after, world, node, variant, &nodes[node]);
+}
+
+/* ---- child graphs ---- */
+
+static cuda_node node_in_child(cuda_node child, size_t index)
+{
+	cuda_node nodes[2];
+	cuda_graph graph;
+	size_t count = 2;
+
+	CHECK(cuGraphChildGraphNodeGetGraph, child, &graph);
+	CHECK(cuGraphGetNodes, graph, nodes, &count);
+	return nodes[index];
+}
+
+/* Adds a copy of a graph with a kernel and, moved into it, a graph with another kernel. */
+static void add_nested(cuda_graph graph, cuda_node *nodes, int world, const uint32_t *variants,
+		       cuda_node *ret_child)
+{
+	struct cuda_node_params move = {.type = CUDA_NODE_GRAPH};
+	cuda_graph outer, deep;
+	cuda_node first, second;
+
+	CHECK(cuGraphCreate, &deep, 0);
+	add_kernel(deep, NULL, world, DEEP_NODE, variants[DEEP_NODE], &first);
+	CHECK(cuGraphCreate, &outer, 0);
+	add_kernel(outer, NULL, world, INNER_NODE, variants[INNER_NODE], &first);
+	move.u.child.graph = deep;
+	move.u.child.ownership = CUDA_CHILD_MOVE;
+	CHECK(cuGraphAddNode_v2, &second, outer, &first, NULL, 1, &move);
+	CHECK(cuGraphAddChildGraphNode, ret_child, graph, &nodes[TOP_NODES - 1], 1, outer);
+	CHECK(cuGraphDestroy, outer);
+	nodes[INNER_NODE] = node_in_child(*ret_child, 0);
+	nodes[DEEP_NODE] = node_in_child(node_in_child(*ret_child, 1), 0);
+}
+
+/* A graph with a kernel and a memset. */
+static cuda_graph build_child(int world, uint32_t variant)
+{
+	cuda_graph child;
+	cuda_node first, second;
+
+	CHECK(cuGraphCreate, &child, 0);
+	add_kernel(child, NULL, world, CHILD_NODE, variant, &first);
+	add_memset(child, &first, world, (variant + 1) % VARIANTS, &second);
+	return child;
+}
+
+static void build(const uint32_t *variants, int world, cuda_graph *ret_graph, cuda_node *nodes)
+{
+	cuda_graph child = build_child(world, variants[CHILD_NODE]);
+	cuda_node nested;
+
+	CHECK(cuGraphCreate, ret_graph, 0);
+	for (int i = 0; i < TOP_NODES; i++)
+		add_node(*ret_graph, nodes, world, i, variants[i]);
+	add_nested(*ret_graph, nodes, world, variants, &nested);
+	CHECK(cuGraphAddChildGraphNode, &nodes[CHILD_NODE], *ret_graph, &nested, 1, child);
+	CHECK(cuGraphDestroy, child);
+}
+
+static void set_child(cuda_exec exec, cuda_node node, uint32_t variant)
+{
+	cuda_graph child = build_child(UPDATED, variant);
+
+	CHECK(cuGraphExecChildGraphNodeSetParams, exec, node, child);
+	CHECK(cuGraphDestroy, child);
+}
+
+static void set_kernel(cuda_exec exec, cuda_node node, int number, uint32_t variant)
+{
+	struct fold_call call;
+
+	fill_kernel(&call, UPDATED, number, variant);
+	CHECK(cuGraphExecKernelNodeSetParams_v2, exec, node, &call.params);
 }
 
 static void set_node(cuda_exec exec, cuda_node node, int number, uint32_t variant)
@@ -169,16 +272,16 @@ static void set_node(cuda_exec exec, cuda_node node, int number, uint32_t varian
 	struct cuda_memcpy3d copy = copy_params(UPDATED, variant);
 	struct cuda_memset_node_params memset = memset_params(UPDATED, variant);
 	cuda_context context;
-	struct fold_call call;
 
 	CHECK(cuCtxGetCurrent, &context);
 	if (number == COPY_NODE) {
 		CHECK(cuGraphExecMemcpyNodeSetParams, exec, node, &copy, context);
 	} else if (number == MEMSET_NODE) {
 		CHECK(cuGraphExecMemsetNodeSetParams, exec, node, &memset, context);
+	} else if (number == CHILD_NODE) {
+		set_child(exec, node, variant);
 	} else {
-		fill_kernel(&call, UPDATED, number, variant);
-		CHECK(cuGraphExecKernelNodeSetParams_v2, exec, node, &call.params);
+		set_kernel(exec, node, number, variant);
 	}
 }
 
@@ -194,20 +297,13 @@ struct run {
 	int stream;
 };
 
-static void build(const struct run *run, int world, cuda_graph *ret_graph, cuda_node *nodes)
-{
-	CHECK(cuGraphCreate, ret_graph, 0);
-	for (int i = 0; i < NODES; i++)
-		add_node(*ret_graph, nodes, world, i, run->variants[i]);
-}
-
 static void launch_fresh(struct run *run)
 {
 	cuda_node nodes[NODES];
 	cuda_exec exec;
 	cuda_graph graph;
 
-	build(run, FRESH, &graph, nodes);
+	build(run->variants, FRESH, &graph, nodes);
 	CHECK(cuGraphInstantiateWithFlags, &exec, graph, 0);
 	CHECK(cuGraphLaunch, exec, run->fresh_stream);
 	CHECK(cuStreamSynchronize, run->fresh_stream);
@@ -262,6 +358,17 @@ static void replace_stream(struct run *run)
 	CHECK(cuStreamCreate, &run->streams[run->stream], CUDA_STREAM_NON_BLOCKING);
 }
 
+/* The same as set_child does, node by node. */
+static void set_inside_child(struct run *run)
+{
+	uint32_t variant = run->variants[CHILD_NODE];
+	cuda_node kernel = node_in_child(run->nodes[CHILD_NODE], 0);
+
+	set_node(run->exec, node_in_child(run->nodes[CHILD_NODE], 1), MEMSET_NODE,
+		 (variant + 1) % VARIANTS);
+	set_kernel(run->exec, kernel, CHILD_NODE, variant);
+}
+
 static void run_steps(void)
 {
 	struct run run = {0};
@@ -275,7 +382,7 @@ static void run_steps(void)
 	for (int i = 0; i < STREAMS; i++)
 		CHECK(cuStreamCreate, &run.streams[i], CUDA_STREAM_NON_BLOCKING);
 	CHECK(cuStreamCreate, &run.fresh_stream, CUDA_STREAM_NON_BLOCKING);
-	build(&run, UPDATED, &run.graph, run.nodes);
+	build(run.variants, UPDATED, &run.graph, run.nodes);
 	CHECK(cuGraphInstantiateWithFlags, &run.exec, run.graph, 0);
 	for (uint32_t step = 1; step <= steps; step++) {
 		if (draw(8))
@@ -291,10 +398,13 @@ static void run_steps(void)
 	}
 	compare(&run, steps);
 	set_wrongly(&run);
-	/* An update of the whole graph, and what follows it. */
-	run.variants[0] ^= 1;
-	build(&run, UPDATED, &other, nodes);
-	CHECK(cuGraphExecUpdate_v2, run.exec, other, &result);
+	/* A call after which the executable passes through, and what follows it. */
+	run.variants[ends_by_inner ? CHILD_NODE : 0] ^= 1;
+	build(run.variants, UPDATED, &other, nodes);
+	if (ends_by_inner)
+		set_inside_child(&run);
+	else
+		CHECK(cuGraphExecUpdate_v2, run.exec, other, &result);
 	for (int i = 0; i < STREAMS; i++) {
 		CHECK(cuGraphLaunch, run.exec, run.streams[i]);
 		launch_fresh(&run);
@@ -343,6 +453,7 @@ int main(int argc, char **argv)
 	pthread_t threads[16];
 
 	steps = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 200;
+	ends_by_inner = argc > 4 && strcmp(argv[4], "inner") == 0;
 	open_cuda(argc > 2 ? argv[2] : "dlsym");
 	for (uint32_t i = 0; i < count && i < 16; i++)
 		check("pthread_create", pthread_create(&threads[i], NULL, work,

@@ -1,0 +1,129 @@
+/* CUDA's functions behind the wrappers, and those that the library calls besides. One room of
+ * files: preload_cuda.c has the wrappers, cuda_vendor.c the table of functions for virtual
+ * executables, cuda_image.c and cuda_child.c the images of calls. */
+#ifndef DAGPATCH_PRELOAD_CUDA_CALLS_H
+#define DAGPATCH_PRELOAD_CUDA_CALLS_H
+
+#include "preload/cuda_doors.h"
+#include "preload/doors.h"
+#include "preload/virtual.h"
+
+#define CUDA_PROTOTYPE(name, parameters, ...) DOOR_EXPORT int name parameters;
+CUDA_OTHER_DOORS(CUDA_PROTOTYPE)
+CUDA_PASSING_DOORS(CUDA_PROTOTYPE)
+
+enum cuda_door {
+#define CUDA_DOOR_NUMBER(name, ...) CUDA_DOOR_##name,
+	CUDA_OTHER_DOORS(CUDA_DOOR_NUMBER) CUDA_PASSING_DOORS(CUDA_DOOR_NUMBER) CUDA_DOORS,
+};
+
+/* ---- cuda_inner.c ---- */
+
+/* The function of CUDA behind a wrapper. After cuda_inner_open. */
+#define CUDA_REAL(name) ((__typeof__(&(name)))door_real(cuda_doors, CUDA_DOOR_##name))
+extern struct door_library *cuda_doors;
+
+#define CUDA_INNER(FUNCTION)                                                                       \
+	FUNCTION(cuGraphClone, (cuda_graph * clone, cuda_graph graph))                             \
+	FUNCTION(cuGraphGetNodes, (cuda_graph graph, cuda_node * nodes, size_t * count))           \
+	FUNCTION(cuGraphGetEdges_v2, (cuda_graph graph, cuda_node * from, cuda_node * to,          \
+				      struct cuda_edge_data * data, size_t * count))               \
+	FUNCTION(cuGraphNodeGetType, (cuda_node node, uint32_t * type))                            \
+	FUNCTION(cuGraphChildGraphNodeGetGraph, (cuda_node node, cuda_graph * graph))              \
+	FUNCTION(cuGraphKernelNodeGetParams_v2,                                                    \
+		 (cuda_node node, struct cuda_kernel_node_params * params))                        \
+	FUNCTION(cuGraphKernelNodeGetAttribute,                                                    \
+		 (cuda_node node, uint32_t attribute, union cuda_attribute_value * value))         \
+	FUNCTION(cuGraphMemcpyNodeGetParams, (cuda_node node, struct cuda_memcpy3d * params))      \
+	FUNCTION(cuGraphMemsetNodeGetParams,                                                       \
+		 (cuda_node node, struct cuda_memset_node_params * params))                        \
+	FUNCTION(cuGraphHostNodeGetParams,                                                         \
+		 (cuda_node node, struct cuda_host_node_params * params))                          \
+	FUNCTION(cuEventCreate, (cuda_event * event, unsigned int flags))                          \
+	FUNCTION(cuEventDestroy_v2, (cuda_event event))                                            \
+	FUNCTION(cuEventRecord, (cuda_event event, cuda_stream stream))                            \
+	FUNCTION(cuStreamWaitEvent, (cuda_stream stream, cuda_event event, unsigned int flags))    \
+	FUNCTION(cuStreamIsCapturing, (cuda_stream stream, uint32_t * status))                     \
+	FUNCTION(cuThreadExchangeStreamCaptureMode, (uint32_t * mode))                             \
+	FUNCTION(cuCtxGetCurrent, (cuda_context * context))                                        \
+	FUNCTION(cuCtxSetCurrent, (cuda_context context))                                          \
+	FUNCTION(cuKernelGetFunction, (cuda_function * function, cuda_kernel kernel))              \
+	FUNCTION(cuFuncGetParamInfo,                                                               \
+		 (cuda_function function, size_t index, size_t * offset, size_t * bytes))          \
+	FUNCTION(cuGetErrorName, (int error, const char **name))
+
+#define CUDA_INNER_POINTER(name, parameters) int(*name) parameters;
+
+/* Constant after cuda_inner_open. */
+struct cuda_inner {
+	CUDA_INNER(CUDA_INNER_POINTER)
+	/* NULL: what an address belongs to is not known */
+	int (*cuPointerGetAttribute)(void *data, int attribute, cuda_address address);
+};
+extern struct cuda_inner cuda_inner;
+
+/* Finds all functions, by the library of the wrappers. False: this driver is passed through; it is
+ * older than CUDA 12.4. */
+bool cuda_inner_open(struct door_library *library);
+
+/* ---- cuda_vendor.c ---- */
+
+extern const struct preload_vendor cuda_vendor;
+
+/* ---- cuda_image.c ---- */
+
+/* What an address belongs to: a number that no other allocation of the process has. */
+struct cuda_buffer {
+	uint64_t id;
+};
+
+/* One noted call. Zeroed before it is filled, because images are compared byte by byte. */
+struct cuda_image {
+	uint32_t door;	   /* enum cuda_door */
+	uint32_t count;	   /* kernels: number of arguments */
+	uint32_t bytes;	   /* kernels: size of the block */
+	uint32_t is_block; /* kernels: the arguments were given by `extra` */
+	uint64_t epoch;	   /* kernels: a handle may mean another function after an unload */
+	struct cuda_buffer dst, src;
+	cuda_context context;
+	union {
+		struct cuda_kernel_node_params kernel; /* without kernelParams and extra */
+		struct cuda_memcpy3d copy;
+		struct cuda_memset_node_params memset;
+		struct cuda_host_node_params host;
+		cuda_event event;
+		unsigned int is_enabled;
+	} u;
+	/* kernels: the block, then the offset of each argument as uint32_t; child graphs: their
+	 * contents (cuda_child.c) */
+	uint64_t block[];
+};
+
+/* Creates what the images of kernels need. -ENOMEM. */
+int cuda_images_open(void);
+
+/* Appends the image of a kernel to BYTES. Returns its size, or 0: what the arguments are is not
+ * known, or there is no memory. */
+uint32_t cuda_image_kernel(const struct cuda_kernel_node_params *params, struct bytes *bytes);
+
+/* Fill an image. Return false if the driver does not tell what the addresses belong to. */
+bool cuda_image_copy(const struct cuda_memcpy3d *params, cuda_context context,
+		     struct cuda_image *image);
+bool cuda_image_memset(const struct cuda_memset_node_params *params, cuda_context context,
+		       struct cuda_image *image);
+
+/* A module was unloaded: handles of functions may be used again, for functions with other
+ * parameters. */
+void cuda_images_forget_functions(void);
+
+/* Makes the noted call again (preload_vendor.apply). */
+int cuda_image_apply(const void *data, void *child, void *exec, void *node);
+
+/* ---- cuda_child.c ---- */
+
+/* Appends the image of a call that sets a child graph to GRAPH: all that GRAPH contains. What
+ * cannot be read gets a number that is used once, so that the image equals no other one. Returns
+ * the size, or 0: no memory. *RET_IS_KNOWN: as cuda_image_copy. */
+uint32_t cuda_image_child(cuda_graph graph, struct bytes *bytes, bool *ret_is_known);
+
+#endif

@@ -1,0 +1,189 @@
+/* Images of calls that set child graphs: struct cuda_image, then all that the graph contains, node
+ * by node. Two graphs with equal images do the same when they are put into an executable. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "preload/cuda_calls.h"
+
+enum { MOST_ATTRIBUTES = 20, MOST_LEVELS = 32 };
+
+struct reading {
+	struct bytes *to;
+	bool is_known; /* the driver tells what all addresses belong to */
+};
+
+static bool read_graph(struct reading *reading, cuda_graph graph, uint32_t level);
+
+/* Appends COUNT bytes, padded to a multiple of 8. */
+static bool add(struct reading *reading, const void *from, size_t count)
+{
+	void *to = bytes_add(reading->to, (count + 7) & ~(size_t)7);
+
+	if (to && count > 0)
+		memcpy(to, from, count);
+	return to;
+}
+
+/* Appends a number that is used once: what is here is not known. */
+static bool add_unknown(struct reading *reading)
+{
+	static _Atomic uint64_t last;
+	uint64_t number = atomic_fetch_add(&last, 1) + 1;
+
+	return add(reading, &number, sizeof(number));
+}
+
+/* A node's launch attributes, as far as the driver tells them. */
+static bool read_attributes(struct reading *reading, cuda_node node)
+{
+	for (uint32_t i = 1; i <= MOST_ATTRIBUTES; i++) {
+		union cuda_attribute_value value = {0};
+
+		if (cuda_inner.cuGraphKernelNodeGetAttribute(node, i, &value) == CUDA_OK &&
+		    !(add(reading, &i, sizeof(i)) && add(reading, &value, sizeof(value))))
+			return false;
+	}
+	return true;
+}
+
+static bool read_kernel(struct reading *reading, cuda_node node)
+{
+	struct cuda_kernel_node_params params = {0};
+
+	if (cuda_inner.cuGraphKernelNodeGetParams_v2(node, &params) != CUDA_OK ||
+	    cuda_image_kernel(&params, reading->to) == 0)
+		return add_unknown(reading);
+	return read_attributes(reading, node);
+}
+
+static bool read_copy(struct reading *reading, cuda_node node)
+{
+	struct cuda_image image = {0};
+	struct cuda_memcpy3d params;
+
+	if (cuda_inner.cuGraphMemcpyNodeGetParams(node, &params) != CUDA_OK)
+		return add_unknown(reading);
+	reading->is_known &= cuda_image_copy(&params, NULL, &image);
+	return add(reading, &image, sizeof(image));
+}
+
+static bool read_memset(struct reading *reading, cuda_node node)
+{
+	struct cuda_image image = {0};
+	struct cuda_memset_node_params params;
+
+	if (cuda_inner.cuGraphMemsetNodeGetParams(node, &params) != CUDA_OK)
+		return add_unknown(reading);
+	reading->is_known &= cuda_image_memset(&params, NULL, &image);
+	return add(reading, &image, sizeof(image));
+}
+
+static bool read_host(struct reading *reading, cuda_node node)
+{
+	struct cuda_host_node_params params = {0};
+
+	if (cuda_inner.cuGraphHostNodeGetParams(node, &params) != CUDA_OK)
+		return add_unknown(reading);
+	return add(reading, &params, sizeof(params));
+}
+
+static bool read_child(struct reading *reading, cuda_node node, uint32_t level)
+{
+	cuda_graph child;
+
+	if (level == MOST_LEVELS ||
+	    cuda_inner.cuGraphChildGraphNodeGetGraph(node, &child) != CUDA_OK)
+		return add_unknown(reading);
+	return read_graph(reading, child, level + 1);
+}
+
+/* Events are not known: they may be destroyed and their handles used again. */
+static bool read_node(struct reading *reading, cuda_node node, uint32_t level)
+{
+	uint32_t type;
+
+	if (cuda_inner.cuGraphNodeGetType(node, &type) != CUDA_OK)
+		return add_unknown(reading);
+	if (!add(reading, &type, sizeof(type)))
+		return false;
+	switch (type) {
+	case CUDA_NODE_KERNEL:
+		return read_kernel(reading, node);
+	case CUDA_NODE_MEMCPY:
+		return read_copy(reading, node);
+	case CUDA_NODE_MEMSET:
+		return read_memset(reading, node);
+	case CUDA_NODE_HOST:
+		return read_host(reading, node);
+	case CUDA_NODE_GRAPH:
+		return read_child(reading, node, level);
+	case CUDA_NODE_EMPTY:
+		return true;
+	default:
+		return add_unknown(reading);
+	}
+}
+
+static uint64_t index_of(const cuda_node *nodes, size_t count, cuda_node node)
+{
+	size_t i = 0;
+
+	while (i < count && nodes[i] != node)
+		i++;
+	return i;
+}
+
+/* The edges, by the places of their nodes. ENDS has room for 2 x COUNT nodes. */
+static bool read_edges(struct reading *reading, cuda_graph graph, const cuda_node *nodes,
+		       size_t node_count, cuda_node *ends, struct cuda_edge_data *data,
+		       size_t count)
+{
+	if (cuda_inner.cuGraphGetEdges_v2(graph, ends, ends + count, data, &count) != CUDA_OK)
+		return add_unknown(reading);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t edge[] = {index_of(nodes, node_count, ends[i]),
+				   index_of(nodes, node_count, ends[count + i]), 0};
+
+		memcpy(&edge[2], &data[i], sizeof(data[i]));
+		if (!add(reading, edge, sizeof(edge)))
+			return false;
+	}
+	return true;
+}
+
+static bool read_graph(struct reading *reading, cuda_graph graph, uint32_t level)
+{
+	size_t count = 0, edge_count = 0;
+	bool is_listed =
+		cuda_inner.cuGraphGetNodes(graph, NULL, &count) == CUDA_OK &&
+		cuda_inner.cuGraphGetEdges_v2(graph, NULL, NULL, NULL, &edge_count) == CUDA_OK;
+	cuda_node *nodes = calloc(count + 2 * edge_count + 1, sizeof(cuda_node));
+	struct cuda_edge_data *data = calloc(edge_count + 1, sizeof(*data));
+	uint64_t counts[] = {count, edge_count};
+	bool is_read = nodes && data && add(reading, counts, sizeof(counts));
+
+	if (is_read && (!is_listed ||
+			(count > 0 && cuda_inner.cuGraphGetNodes(graph, nodes, &count) != CUDA_OK)))
+		is_read = add_unknown(reading);
+	for (size_t i = 0; is_read && is_listed && i < count; i++)
+		is_read = read_node(reading, nodes[i], level);
+	if (is_read && edge_count > 0)
+		is_read = read_edges(reading, graph, nodes, count, nodes + count, data, edge_count);
+	free(nodes);
+	free(data);
+	return is_read;
+}
+
+uint32_t cuda_image_child(cuda_graph graph, struct bytes *bytes, bool *ret_is_known)
+{
+	struct reading reading = {bytes, true};
+	struct cuda_image *image = bytes_add(bytes, sizeof(*image));
+
+	if (!image)
+		return 0;
+	image->door = CUDA_DOOR_cuGraphExecChildGraphNodeSetParams;
+	if (!read_graph(&reading, graph, 0) || bytes->count > UINT32_MAX)
+		return 0;
+	*ret_is_known = reading.is_known;
+	return (uint32_t)bytes->count;
+}

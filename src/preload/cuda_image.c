@@ -1,0 +1,210 @@
+/* Images of CUDA's calls: the call's own structs, and a kernel's arguments as a block with their
+ * offsets. */
+#include <string.h>
+
+#include "patch/cuda/cuda_driver.h"
+#include "patch/layout.h"
+#include "preload/cuda_calls.h"
+
+enum { ATTRIBUTE_BUFFER = 7 /* CU_POINTER_ATTRIBUTE_BUFFER_ID */ };
+
+static struct cuda_driver layouts; /* only what kernels' parameters need */
+static pthread_rwlock_t layouts_lock = PTHREAD_RWLOCK_INITIALIZER;
+static bool layouts_are_stale; /* there was no memory for new ones */
+static uint64_t epoch;	       /* number of unloaded modules; both with the lock */
+
+static const struct patch_driver layouts_driver = {
+	.name = "cuda",
+	.kernel_parameters = cuda_kernel_parameters,
+};
+
+int cuda_images_open(void)
+{
+	layouts.base.driver = &layouts_driver;
+	layouts.call.cuFuncGetParamInfo = cuda_inner.cuFuncGetParamInfo;
+	layouts.call.cuGetErrorName = cuda_inner.cuGetErrorName;
+	return layouts_create(&layouts.base.layouts);
+}
+
+void cuda_images_forget_functions(void)
+{
+	struct patch_layouts *fresh = NULL;
+
+	pthread_rwlock_wrlock(&layouts_lock);
+	layouts_are_stale = layouts_create(&fresh) < 0;
+	if (!layouts_are_stale) {
+		layouts_destroy(layouts.base.layouts);
+		layouts.base.layouts = fresh;
+	}
+	epoch++;
+	pthread_rwlock_unlock(&layouts_lock);
+}
+
+/* ---- making calls again ---- */
+
+static int apply_kernel(const struct cuda_image *image, cuda_exec exec, cuda_node node)
+{
+	const uint32_t *offsets = (const uint32_t *)(image->block + (image->bytes + 7) / 8);
+	struct cuda_kernel_node_params params = image->u.kernel;
+	void *pointers[PATCH_PARAMETERS + 1];
+	size_t bytes = image->bytes;
+	void *extra[] = {CUDA_EXTRA_BUFFER, (void *)image->block, CUDA_EXTRA_SIZE, &bytes,
+			 CUDA_EXTRA_END};
+
+	for (uint32_t i = 0; i < image->count; i++)
+		pointers[i] = (uint8_t *)image->block + offsets[i];
+	if (image->is_block)
+		params.extra = extra;
+	else
+		params.kernelParams = pointers;
+	return CUDA_REAL(cuGraphExecKernelNodeSetParams_v2)(exec, node, &params);
+}
+
+int cuda_image_apply(const void *data, void *child, void *exec, void *node)
+{
+	const struct cuda_image *image = data;
+
+	switch (image->door) {
+	case CUDA_DOOR_cuGraphExecKernelNodeSetParams_v2:
+		return apply_kernel(image, exec, node);
+	case CUDA_DOOR_cuGraphExecMemcpyNodeSetParams:
+		return CUDA_REAL(cuGraphExecMemcpyNodeSetParams)(exec, node, &image->u.copy,
+								 image->context);
+	case CUDA_DOOR_cuGraphExecMemsetNodeSetParams:
+		return CUDA_REAL(cuGraphExecMemsetNodeSetParams)(exec, node, &image->u.memset,
+								 image->context);
+	case CUDA_DOOR_cuGraphExecHostNodeSetParams:
+		return CUDA_REAL(cuGraphExecHostNodeSetParams)(exec, node, &image->u.host);
+	case CUDA_DOOR_cuGraphExecEventRecordNodeSetEvent:
+		return CUDA_REAL(cuGraphExecEventRecordNodeSetEvent)(exec, node, image->u.event);
+	case CUDA_DOOR_cuGraphExecEventWaitNodeSetEvent:
+		return CUDA_REAL(cuGraphExecEventWaitNodeSetEvent)(exec, node, image->u.event);
+	case CUDA_DOOR_cuGraphExecChildGraphNodeSetParams:
+		return CUDA_REAL(cuGraphExecChildGraphNodeSetParams)(exec, node, child);
+	default:
+		return CUDA_REAL(cuGraphNodeSetEnabled)(exec, node, image->u.is_enabled);
+	}
+}
+
+/* ---- kernels ---- */
+
+/* Finds the argument block that `extra` names. */
+static const void *find_block(void **extra, size_t *ret_bytes)
+{
+	const void *block = NULL;
+
+	*ret_bytes = 0;
+	for (; *extra != CUDA_EXTRA_END; extra += 2) {
+		if (*extra == CUDA_EXTRA_BUFFER)
+			block = extra[1];
+		else if (*extra == CUDA_EXTRA_SIZE)
+			*ret_bytes = *(const size_t *)extra[1];
+		else
+			return NULL;
+	}
+	return *ret_bytes <= UINT16_MAX ? block : NULL;
+}
+
+/* Appends the image of a kernel with these arguments. LAYOUT is NULL if they are in BLOCK. Returns
+ * its size, or 0: no memory. */
+static uint32_t add_kernel(const struct cuda_kernel_node_params *params,
+			   const struct patch_layout *layout, const void *block, size_t bytes,
+			   struct bytes *to)
+{
+	uint32_t count = layout ? layout->count : 0;
+	size_t words = (bytes + 7) / 8 + (count + 1) / 2;
+	struct cuda_image *image = bytes_add(to, sizeof(*image) + 8 * words);
+	uint32_t *offsets;
+
+	if (!image)
+		return 0;
+	image->door = CUDA_DOOR_cuGraphExecKernelNodeSetParams_v2;
+	image->count = count;
+	image->bytes = (uint32_t)bytes;
+	image->is_block = !layout;
+	image->epoch = epoch;
+	image->u.kernel.func = params->func;
+	memcpy(&image->u.kernel.gridDimX, &params->gridDimX, 7 * sizeof(params->gridDimX));
+	image->u.kernel.kern = params->kern;
+	image->u.kernel.ctx = params->ctx;
+	offsets = (uint32_t *)(image->block + (bytes + 7) / 8);
+	if (block)
+		memcpy(image->block, block, bytes);
+	for (uint32_t i = 0; i < count; i++) {
+		offsets[i] = layout->parameters[i].offset;
+		memcpy((uint8_t *)image->block + offsets[i], params->kernelParams[i],
+		       layout->parameters[i].bytes);
+	}
+	return (uint32_t)(sizeof(*image) + 8 * words);
+}
+
+uint32_t cuda_image_kernel(const struct cuda_kernel_node_params *params, struct bytes *to)
+{
+	const struct patch_layout *layout;
+	cuda_function function = params->func;
+	const void *block;
+	uint32_t size = 0;
+	size_t bytes;
+
+	if ((params->kernelParams && params->extra) ||
+	    (!function && cuda_inner.cuKernelGetFunction(&function, params->kern) != CUDA_OK))
+		return 0;
+	pthread_rwlock_rdlock(&layouts_lock);
+	if (!params->kernelParams && params->extra) {
+		block = find_block(params->extra, &bytes);
+		size = block ? add_kernel(params, NULL, block, bytes, to) : 0;
+	} else if (!layouts_are_stale) {
+		patch_layout_find(&layouts.base, function, &layout);
+		if (layout && (params->kernelParams || layout->count == 0))
+			size = add_kernel(params, layout, NULL, layout->bytes, to);
+	}
+	pthread_rwlock_unlock(&layouts_lock);
+	return size;
+}
+
+/* ---- copies and memsets ---- */
+
+/* False: the driver does not tell what the address belongs to. */
+static bool find_buffer(cuda_address address, struct cuda_buffer *buffer)
+{
+	unsigned long long id = 0;
+
+	if (!cuda_inner.cuPointerGetAttribute ||
+	    cuda_inner.cuPointerGetAttribute(&id, ATTRIBUTE_BUFFER, address) != CUDA_OK)
+		return false;
+	buffer->id = id;
+	return true;
+}
+
+static bool find_end(uint32_t memory, const void *host, cuda_address device,
+		     struct cuda_buffer *buffer)
+{
+	if (memory == CUDA_MEMORY_ARRAY)
+		return false;
+	return find_buffer(memory == CUDA_MEMORY_HOST ? (uintptr_t)host : device, buffer);
+}
+
+bool cuda_image_copy(const struct cuda_memcpy3d *params, cuda_context context,
+		     struct cuda_image *image)
+{
+	bool is_known;
+
+	image->door = CUDA_DOOR_cuGraphExecMemcpyNodeSetParams;
+	image->u.copy = *params;
+	/* padding */
+	memset(&image->u.copy.srcMemoryType + 1, 0, sizeof(uint32_t));
+	memset(&image->u.copy.dstMemoryType + 1, 0, sizeof(uint32_t));
+	image->context = context;
+	is_known = find_end(params->srcMemoryType, params->srcHost, params->srcDevice, &image->src);
+	return find_end(params->dstMemoryType, params->dstHost, params->dstDevice, &image->dst) &&
+	       is_known;
+}
+
+bool cuda_image_memset(const struct cuda_memset_node_params *params, cuda_context context,
+		       struct cuda_image *image)
+{
+	image->door = CUDA_DOOR_cuGraphExecMemsetNodeSetParams;
+	image->u.memset = *params;
+	image->context = context;
+	return find_buffer(params->dst, &image->dst);
+}
