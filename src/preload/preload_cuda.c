@@ -214,19 +214,22 @@ int cuLibraryUnload(cuda_library library)
 static int set_kernel(struct virtual *v, cuda_exec exec, cuda_node node,
 		      const struct cuda_kernel_node_params *params)
 {
+	uint64_t begin = preload_note_begin();
 	struct bytes *bytes = virtual_scratch(v);
-	struct note note = {.bytes = cuda_image_kernel(params, bytes)};
+	struct note note = {.bytes = cuda_image_kernel(params, bytes),
+			    .call = "cuGraphExecKernelNodeSetParams"};
 	int err;
 
 	note.data = bytes->at;
 	if (note.bytes) {
 		err = virtual_set(v, node, CELL_PARAMS, &note);
 	} else {
-		err = virtual_dissolve(v, &preload_stats.pass_layout);
+		err = virtual_dissolve(v, &preload_stats.pass_layout, note.call);
 		if (err == CUDA_OK)
 			err = REAL(cuGraphExecKernelNodeSetParams_v2)(exec, node, params);
 	}
 	virtual_release(v);
+	preload_time_end(begin, &preload_stats.times.note);
 	return err;
 }
 
@@ -260,7 +263,7 @@ int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
 static int set(struct virtual *v, cuda_node node, enum cell_kind kind,
 	       const struct cuda_image *image, bool is_always_tried)
 {
-	struct note note = {image, sizeof(*image), is_always_tried, NULL};
+	struct note note = {image, sizeof(*image), is_always_tried, doors[image->door].name, NULL};
 	int err = virtual_set(v, node, kind, &note);
 
 	virtual_release(v);
@@ -300,7 +303,7 @@ int cuGraphExecChildGraphNodeSetParams(cuda_exec exec, cuda_node node, cuda_grap
 {
 	struct virtual *v = graph ? virtual_take(exec) : NULL;
 	struct bytes *bytes = v ? virtual_scratch(v) : NULL;
-	struct note note = {.child = graph};
+	struct note note = {.child = graph, .call = "cuGraphExecChildGraphNodeSetParams"};
 	bool is_known;
 	int err;
 
@@ -312,7 +315,7 @@ int cuGraphExecChildGraphNodeSetParams(cuda_exec exec, cuda_node node, cuda_grap
 	if (note.bytes) {
 		err = virtual_set(v, node, CELL_PARAMS, &note);
 	} else {
-		err = virtual_dissolve(v, &preload_stats.pass_memory);
+		err = virtual_dissolve(v, &preload_stats.pass_memory, note.call);
 		if (err == CUDA_OK)
 			err = REAL(cuGraphExecChildGraphNodeSetParams)(exec, node, graph);
 	}
@@ -380,13 +383,13 @@ int cuGraphNodeGetEnabled(cuda_exec exec, cuda_node node, unsigned int *is_enabl
 	return err ? err : PASS(cuGraphNodeGetEnabled, exec, node, is_enabled);
 }
 
-static int dissolve(cuda_exec exec)
+static int dissolve(cuda_exec exec, const char *call)
 {
 	struct virtual *v = virtual_take(exec);
 	int err = CUDA_OK;
 
 	if (v) {
-		err = virtual_dissolve(v, &preload_stats.pass_call);
+		err = virtual_dissolve(v, &preload_stats.pass_call, call);
 		virtual_release(v);
 	}
 	return err;
@@ -395,7 +398,7 @@ static int dissolve(cuda_exec exec)
 #define CUDA_PASSING(name, parameters, arguments)                                                  \
 	int name parameters                                                                        \
 	{                                                                                          \
-		int err = dissolve(exec);                                                          \
+		int err = dissolve(exec, #name);                                                   \
                                                                                                    \
 		uint64_t begin = preload_set_begin();                                              \
                                                                                                    \

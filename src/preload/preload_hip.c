@@ -541,8 +541,9 @@ void __hipUnregisterFatBinary(void **modules)
 int hipGraphExecKernelNodeSetParams(void *exec, void *node, const struct hip_kernel_params *params)
 {
 	struct virtual *v = virtual_take(exec);
+	uint64_t begin = preload_note_begin();
 	struct bytes *bytes = v ? virtual_scratch(v) : NULL;
-	struct note note = {0};
+	struct note note = {.call = "hipGraphExecKernelNodeSetParams"};
 	int err;
 
 	if (!v)
@@ -552,8 +553,9 @@ int hipGraphExecKernelNodeSetParams(void *exec, void *node, const struct hip_ker
 	if (note.bytes)
 		err = virtual_set(v, node, CELL_PARAMS, &note);
 	else
-		err = virtual_dissolve(v, &preload_stats.pass_layout);
+		err = virtual_dissolve(v, &preload_stats.pass_layout, note.call);
 	virtual_release(v);
+	preload_time_end(begin, &preload_stats.times.note);
 	if (!note.bytes && err == HIP_OK)
 		err = PASS_SET(hipGraphExecKernelNodeSetParams, exec, node, params);
 	return err;
@@ -564,7 +566,7 @@ int hipGraphExecKernelNodeSetParams(void *exec, void *node, const struct hip_ker
 static int set(struct virtual *v, void *node, enum cell_kind kind, const struct hip_image *image,
 	       bool is_always_tried)
 {
-	struct note note = {image, sizeof(*image), is_always_tried, NULL};
+	struct note note = {image, sizeof(*image), is_always_tried, doors[image->door].name, NULL};
 	int err = virtual_set(v, node, kind, &note);
 
 	virtual_release(v);
@@ -612,7 +614,8 @@ int hipGraphExecMemsetNodeSetParams(void *exec, void *node, const struct hip_mem
 	int err = HIP_OK;
 
 	if (v && layouts.version >= FORGETS_MEMSETS_FROM && layouts.version < FORGETS_MEMSETS_TO) {
-		err = virtual_dissolve(v, &preload_stats.pass_call);
+		err = virtual_dissolve(v, &preload_stats.pass_call,
+				       "hipGraphExecMemsetNodeSetParams");
 		virtual_release(v);
 		v = NULL;
 	}
@@ -687,13 +690,13 @@ int hipGraphNodeGetEnabled(void *exec, void *node, unsigned int *is_enabled)
 	return err ? err : PASS(hipGraphNodeGetEnabled, exec, node, is_enabled);
 }
 
-static int dissolve(void *exec, _Atomic uint64_t *cause)
+static int dissolve(void *exec, const char *call)
 {
 	struct virtual *v = virtual_take(exec);
 	int err = HIP_OK;
 
 	if (v) {
-		err = virtual_dissolve(v, cause);
+		err = virtual_dissolve(v, &preload_stats.pass_call, call);
 		virtual_release(v);
 	}
 	return err;
@@ -702,7 +705,7 @@ static int dissolve(void *exec, _Atomic uint64_t *cause)
 #define HIP_PASSING(name, parameters, arguments)                                                   \
 	int name parameters                                                                        \
 	{                                                                                          \
-		int err = dissolve(exec, &preload_stats.pass_call);                                \
+		int err = dissolve(exec, #name);                                                   \
 		uint64_t begin = preload_set_begin();                                              \
                                                                                                    \
 		err = err ? err : PASS_ALL(name, arguments);                                       \

@@ -33,8 +33,10 @@ static void pass_in_child(void)
 __attribute__((constructor)) static void start(void)
 {
 	const char *text = getenv("DAGPATCH_PRELOAD");
+	const char *stats = getenv("DAGPATCH_PRELOAD_STATS");
 	bool is_on;
 
+	preload_is_timing = stats && *stats;
 	preload_is_counting = text && strcmp(text, "count") == 0;
 	is_on = !preload_is_counting && (!text || strcmp(text, "0") != 0);
 

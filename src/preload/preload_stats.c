@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 struct preload_stats preload_stats;
-_Bool preload_is_counting;
+_Bool preload_is_counting, preload_is_timing;
 
 static uint64_t now_ns(void)
 {
@@ -19,6 +19,24 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+uint64_t preload_time_begin(void)
+{
+	return preload_is_timing ? now_ns() : 0;
+}
+
+uint64_t preload_note_begin(void)
+{
+	return preload_is_timing && preload_stats.sets % 16 == 0 ? now_ns() : 0;
+}
+
+void preload_time_end(uint64_t begin, struct preload_time *time)
+{
+	if (begin == 0)
+		return;
+	atomic_fetch_add_explicit(&time->count, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&time->ns, now_ns() - begin, memory_order_relaxed);
+}
+
 uint64_t preload_set_begin(void)
 {
 	return preload_is_counting ? now_ns() : 0;
@@ -26,10 +44,9 @@ uint64_t preload_set_begin(void)
 
 void preload_set_end(uint64_t begin)
 {
-	if (!preload_is_counting)
-		return;
-	PRELOAD_COUNT(sets);
-	atomic_fetch_add_explicit(&preload_stats.set_ns, now_ns() - begin, memory_order_relaxed);
+	if (preload_is_counting)
+		PRELOAD_COUNT(sets);
+	preload_time_end(begin, &preload_stats.times.set);
 }
 
 static const struct {
@@ -43,12 +60,23 @@ static const struct {
 
 enum { COUNTERS = sizeof(counters) / sizeof(*counters) };
 
+static const struct {
+	const char *name, *text;
+	const struct preload_time *time;
+} times[] = {
+#define PRELOAD_TIME_ROW(name, text) {#name, text, &preload_stats.times.name},
+	PRELOAD_TIMES(PRELOAD_TIME_ROW)
+#undef PRELOAD_TIME_ROW
+};
+
+enum { TIMES = sizeof(times) / sizeof(*times) };
+
 /* One write, so that lines of several processes do not mix. A process that made no executable
  * virtual and counted nothing writes nothing. */
 __attribute__((destructor)) static void write_stats(void)
 {
 	const char *path = getenv("DAGPATCH_PRELOAD_STATS");
-	char text[4096];
+	char text[8192];
 	size_t used;
 	int file;
 
@@ -59,7 +87,13 @@ __attribute__((destructor)) static void write_stats(void)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, ", \"%s\": %llu",
 					 counters[i].name,
 					 (unsigned long long)*counters[i].counter);
-	used += (size_t)snprintf(text + used, sizeof(text) - used, "}\n");
+	for (size_t i = 0; i < TIMES; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used,
+					 ", \"%s_count\": %llu, \"%s_ns\": %llu", times[i].name,
+					 (unsigned long long)times[i].time->count, times[i].name,
+					 (unsigned long long)times[i].time->ns);
+	used += (size_t)snprintf(text + used, sizeof(text) - used, ", \"passed_by\": \"%s\"}\n",
+				 preload_stats.passed_by ? preload_stats.passed_by : "");
 	file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	if (file < 0)
 		return;

@@ -16,7 +16,6 @@
 	COUNTER(found, "of these: launches of an executable that had the set")                     \
 	COUNTER(instantiated, "executable graphs that were made for a set that came back")         \
 	COUNTER(waits, "waits for an event between two streams")                                   \
-	COUNTER(set_ns, "with DAGPATCH_PRELOAD=count: time in calls that set a node")              \
 	COUNTER(failures, "inner calls of the driver that failed")                                 \
 	COUNTER(pass_rare, "passed through: sets did not come back")                               \
 	COUNTER(pass_update, "passed through: the whole graph was updated")                        \
@@ -27,10 +26,31 @@
 	COUNTER(pass_graph, "passed through: the graph or a node of it was destroyed")             \
 	COUNTER(pass_memory, "passed through: no memory, or more images than are kept")
 
+/* TIME(name, text): how often, and how long in all. Measured only if the counters are written. */
+#define PRELOAD_TIMES(TIME)                                                                        \
+	TIME(note, "noting a call (1 of 16 is measured)")                                          \
+	TIME(set, "setting a node in the driver")                                                  \
+	TIME(instantiate, "making an executable")                                                  \
+	TIME(launch_first, "first launches of an executable that was made")                        \
+	TIME(launch_same, "launches of the same executable as before, without a change")           \
+	TIME(launch_other, "launches of another executable, which had the set")                    \
+	TIME(launch_updated, "launches of an executable that was updated")
+
+struct preload_time {
+	_Atomic uint64_t count, ns;
+};
+
 struct preload_stats {
 #define PRELOAD_COUNTER(name, text) _Atomic uint64_t name;
 	PRELOAD_COUNTERS(PRELOAD_COUNTER)
 #undef PRELOAD_COUNTER
+#define PRELOAD_TIME(name, text) struct preload_time name;
+	struct {
+		PRELOAD_TIMES(PRELOAD_TIME)
+	} times;
+#undef PRELOAD_TIME
+	/* The call after which an executable passed through, of the last that did. */
+	_Atomic(const char *) passed_by;
 };
 
 extern struct preload_stats preload_stats;
@@ -38,11 +58,20 @@ extern struct preload_stats preload_stats;
 /* Adds one to a counter. Any thread. */
 #define PRELOAD_COUNT(name) atomic_fetch_add_explicit(&preload_stats.name, 1, memory_order_relaxed)
 
+/* The counters will be written. Constant after the library was loaded. */
+extern _Bool preload_is_timing;
+
+/* Around what is measured. The first one returns 0 if nothing is; then the second one does
+ * nothing. */
+uint64_t preload_time_begin(void);
+uint64_t preload_note_begin(void); /* measures 1 of 16 */
+void preload_time_end(uint64_t begin, struct preload_time *time);
+
 /* DAGPATCH_PRELOAD=count: nothing is virtual; calls that set a node are counted and timed. Constant
  * after the library was loaded. */
 extern _Bool preload_is_counting;
 
-/* Around such a call. preload_set_end also counts it. */
+/* Around a call of the driver that sets a node and passes. */
 uint64_t preload_set_begin(void);
 void preload_set_end(uint64_t begin);
 

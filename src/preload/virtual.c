@@ -216,7 +216,7 @@ static void drop_clone(struct virtual *v)
 	v->vendor->unrelax(mode);
 }
 
-int virtual_dissolve(struct virtual *v, _Atomic uint64_t *cause)
+int virtual_dissolve(struct virtual *v, _Atomic uint64_t *cause, const char *call)
 {
 	int err = v->is_passing ? 0 : virtual_settle(v);
 
@@ -226,6 +226,7 @@ int virtual_dissolve(struct virtual *v, _Atomic uint64_t *cause)
 	if (err != 0)
 		return err;
 	atomic_fetch_add_explicit(cause, 1, memory_order_relaxed);
+	preload_stats.passed_by = call;
 	v->is_passing = true;
 	if (v->real_count == 1)
 		drop_clone(v);
@@ -279,7 +280,7 @@ static void forget_graph(struct virtual *v, void *graph)
 	virtual_inner_begin();
 	/* Its nodes can no longer be named, and their handles may be used again. */
 	v->graph = NULL;
-	if (virtual_dissolve(v, &preload_stats.pass_graph) != 0)
+	if (virtual_dissolve(v, &preload_stats.pass_graph, "GraphDestroy") != 0)
 		PRELOAD_COUNT(failures);
 	virtual_release(v);
 }
@@ -295,7 +296,8 @@ static void forget_node(struct virtual *v, void *node)
 	pthread_mutex_lock(&v->lock);
 	virtual_inner_begin();
 	/* What is noted for it goes to the first real now; later calls on it are the driver's. */
-	if (virtual_find_node(v, node) && virtual_dissolve(v, &preload_stats.pass_graph) != 0)
+	if (virtual_find_node(v, node) &&
+	    virtual_dissolve(v, &preload_stats.pass_graph, "GraphDestroyNode") != 0)
 		PRELOAD_COUNT(failures);
 	virtual_release(v);
 }

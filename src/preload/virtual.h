@@ -42,6 +42,7 @@ struct note {
 	const void *data; /* of which the vendor's `apply` can make the call again */
 	uint32_t bytes;
 	bool is_always_tried; /* the driver's own checks depend on more than DATA */
+	const char *call;     /* its name, a constant text */
 	void *child; /* the graph of a call that sets a child graph; DATA has its contents */
 };
 
@@ -195,8 +196,9 @@ void virtual_release(struct virtual *v);
 const struct node_pair *virtual_find_node(const struct virtual *v, void *node);
 
 /* As virtual_settle; from then on V passes through, unless the driver fails. CAUSE: the counter.
- * The caller then makes its call with the program's handle. */
-int virtual_dissolve(struct virtual *v, _Atomic uint64_t *cause);
+ * CALL: the program's call, a constant text. The caller then makes its call with the program's
+ * handle. */
+int virtual_dissolve(struct virtual *v, _Atomic uint64_t *cause, const char *call);
 
 /* Removes EXEC, which the program destroys. `destroy` is the program's call; if it fails, nothing
  * has changed. NULL from virtual_forget: EXEC is not virtual. */

@@ -142,8 +142,12 @@ static void *node_of(const struct virtual *v, const struct real *real, uint32_t 
 
 int virtual_apply(const struct virtual *v, const struct image *image, void *exec, void *node)
 {
+	uint64_t begin = preload_time_begin();
+	int err = v->vendor->apply(image->data, image->child, exec, node);
+
+	preload_time_end(begin, &preload_stats.times.set);
 	PRELOAD_COUNT(driver_sets);
-	return v->vendor->apply(image->data, image->child, exec, node);
+	return err;
 }
 
 bool real_has_wanted(const struct virtual *v, const struct real *real)

@@ -54,12 +54,14 @@ static bool make_real(struct virtual *v, uint32_t *ret_real)
 {
 	struct real *real = &v->reals[v->real_count];
 	uintptr_t before = v->vendor->device_enter(v->device);
+	uint64_t begin = preload_time_begin();
 	int mode = v->vendor->relax();
 	int err = -1;
 
 	*real = (struct real){.have = calloc(v->moving_capacity, sizeof(*real->have))};
 	if (real->have)
 		err = v->vendor->instantiate(&real->handle, v->clone, v->flags);
+	preload_time_end(begin, &preload_stats.times.instantiate);
 	if (err == 0) {
 		err = real_settle(v, real);
 		if (err != 0 && v->vendor->exec_destroy(real->handle) != 0)
@@ -129,7 +131,7 @@ static void look_back(struct virtual *v)
 	if (v->window < WINDOW)
 		return;
 	if (v->came_back < WINDOW / LEAST_SHARE &&
-	    virtual_dissolve(v, &preload_stats.pass_rare) != 0)
+	    virtual_dissolve(v, &preload_stats.pass_rare, "GraphLaunch") != 0)
 		PRELOAD_COUNT(failures);
 	v->window = 0;
 	v->came_back = 0;
@@ -186,12 +188,18 @@ static int launch_real(struct virtual *v, uint32_t chosen, const struct stream_k
 		       int (*launch)(void *exec, void *stream))
 {
 	struct real *real = &v->reals[chosen];
-	int err = v->is_passing ? 0 : real_settle(v, real);
+	bool has_wanted = v->is_passing || real_has_wanted(v, real);
+	int err = has_wanted ? 0 : real_settle(v, real);
+	uint64_t begin = preload_time_begin();
 
 	if (err == 0)
 		err = launch(real->handle, key->stream);
 	if (err != 0)
 		return err;
+	preload_time_end(begin, chosen && real->launched == 0 ? &preload_stats.times.launch_first
+				: !has_wanted		      ? &preload_stats.times.launch_updated
+				: chosen == v->last	      ? &preload_stats.times.launch_same
+							      : &preload_stats.times.launch_other);
 	PRELOAD_COUNT(launches);
 	real->launched = ++v->launch_count;
 	v->reals[v->last].next = chosen;

@@ -98,7 +98,7 @@ static int try_image(struct virtual *v, void *node, uint32_t moving, uint32_t nu
 static int set_passing(struct virtual *v, _Atomic uint64_t *cause, const struct note *note,
 		       void *node)
 {
-	int err = virtual_dissolve(v, cause);
+	int err = virtual_dissolve(v, cause, note->call);
 
 	return err ? err : v->vendor->apply(note->data, note->child, v->reals[0].handle, node);
 }
