@@ -1,6 +1,6 @@
 /* Finds virtual executables by the program's handles: a hash table with open addressing, in which a
  * removed entry keeps its handle without a value. Looked up by every graph call, changed only when
- * executables are made and destroyed. */
+ * executables are made and destroyed. So each thread remembers what it found until then. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -15,6 +15,17 @@ static uint32_t entry_count; /* a power of two, or 0 */
 static uint32_t used;	     /* entries with a handle */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 
+enum { REMEMBERED = 16 }; /* a power of two */
+
+/* What the thread found, direct mapped; valid while `changes` is the table's. */
+struct remembered {
+	void *handle;
+	struct virtual *value;
+	uint64_t changes;
+};
+static __thread struct remembered remembered[REMEMBERED] __attribute__((tls_model("initial-exec")));
+static _Atomic uint64_t changes = 1; /* of the table; written with the lock */
+
 /* The entry of HANDLE, or the free one where it belongs. */
 static struct entry *entry_of(struct entry *in, uint32_t count, const void *handle)
 {
@@ -25,15 +36,28 @@ static struct entry *entry_of(struct entry *in, uint32_t count, const void *hand
 	return &in[at];
 }
 
-struct virtual *registry_find(void *handle)
+static struct virtual *look_up(struct remembered *to, void *handle)
 {
 	struct virtual *found = NULL;
 
 	pthread_rwlock_rdlock(&lock);
 	if (handle && entry_count > 0)
 		found = entry_of(entries, entry_count, handle)->value;
+	*to = (struct remembered){handle, found, changes};
 	pthread_rwlock_unlock(&lock);
 	return found;
+}
+
+struct virtual *registry_find(void *handle)
+{
+	struct remembered *at =
+		&remembered[(uint32_t)(hash_mix((uintptr_t)handle, 0) >> 32) & (REMEMBERED - 1)];
+
+	/* pairs with the releases in registry_add and registry_remove */
+	if (at->handle == handle &&
+	    at->changes == atomic_load_explicit(&changes, memory_order_acquire))
+		return at->value;
+	return look_up(at, handle);
 }
 
 /* Makes room for one more entry; drops those without a value. */
@@ -75,6 +99,7 @@ int registry_add(void *handle, struct virtual *v)
 
 		used += !entry->handle;
 		*entry = (struct entry){handle, v};
+		atomic_fetch_add_explicit(&changes, 1, memory_order_release);
 	}
 	pthread_rwlock_unlock(&lock);
 	return err;
@@ -90,6 +115,7 @@ struct virtual *registry_remove(void *handle)
 
 		found = entry->value;
 		entry->value = NULL;
+		atomic_fetch_add_explicit(&changes, 1, memory_order_release);
 	}
 	pthread_rwlock_unlock(&lock);
 	return found;

@@ -174,11 +174,11 @@ struct virtual *virtual_take_passing(void *exec)
 {
 	struct virtual *v = virtual_is_on() ? registry_find(exec) : NULL;
 
-	if (!v)
+	if (!v || atomic_load_explicit(&v->is_through, memory_order_relaxed))
 		return NULL;
 	pthread_mutex_lock(&v->lock);
 	virtual_inner_begin();
-	if (!v->is_passing || v->last != 0)
+	if (!v->is_through)
 		return v;
 	virtual_release(v);
 	return NULL;
@@ -228,6 +228,7 @@ int virtual_dissolve(struct virtual *v, _Atomic uint64_t *cause, const char *cal
 	atomic_fetch_add_explicit(cause, 1, memory_order_relaxed);
 	preload_stats.passed_by = call;
 	v->is_passing = true;
+	v->is_through = v->last == 0;
 	if (v->real_count == 1)
 		drop_clone(v);
 	return 0;

@@ -89,8 +89,9 @@ struct virtual
 	/* Those in child graphs, too; in ascending order of `node`. */
 	struct node_pair *nodes;
 	uint32_t node_count, node_capacity;
-	/* Passed through: only the first real is used, and nothing is noted. */
-	_Atomic bool is_passing;
+	/* Passed through: only the first real is used, and nothing is noted. is_through: its next
+	 * launch need not be ordered behind another real either. */
+	_Atomic bool is_passing, is_through;
 
 	struct image **images; /* image number i is images[i - 1] */
 	uint32_t image_count, image_capacity;

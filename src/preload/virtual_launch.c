@@ -204,6 +204,7 @@ static int launch_real(struct virtual *v, uint32_t chosen, const struct stream_k
 	real->launched = ++v->launch_count;
 	v->reals[v->last].next = chosen;
 	v->last = chosen;
+	v->is_through = v->is_passing;
 	v->is_launched = true;
 	v->last_is_open = true;
 	v->last_stream = *key;
