@@ -77,34 +77,43 @@ struct cuda_buffer {
 	uint64_t id;
 };
 
-/* One noted call. Zeroed before it is filled, because images are compared byte by byte. */
+/* Images are zeroed before they are filled, because they are compared byte by byte. Each begins with
+ * its door (enum cuda_door). */
 struct cuda_image {
-	uint32_t door;	   /* enum cuda_door */
-	uint32_t count;	   /* kernels: number of arguments */
-	uint32_t bytes;	   /* kernels: size of the block */
-	uint32_t is_block; /* kernels: the arguments were given by `extra` */
-	uint64_t epoch;	   /* kernels: a handle may mean another function after an unload */
+	uint32_t door;
+	uint32_t unused;
 	struct cuda_buffer dst, src;
 	cuda_context context;
 	union {
-		struct cuda_kernel_node_params kernel; /* without kernelParams and extra */
 		struct cuda_memcpy3d copy;
 		struct cuda_memset_node_params memset;
 		struct cuda_host_node_params host;
 		cuda_event event;
 		unsigned int is_enabled;
 	} u;
-	/* kernels: the block, then the offset of each argument as uint32_t; child graphs: their
-	 * contents (cuda_child.c) */
+};
+
+/* The same for a kernel. */
+struct cuda_kernel_image {
+	uint32_t door;
+	uint32_t count;	   /* number of arguments */
+	uint32_t bytes;	   /* size of the block */
+	uint32_t is_block; /* the arguments were given by `extra` */
+	uint64_t epoch;	   /* a handle may mean another function after an unload */
+	cuda_function func;
+	cuda_kernel kern;
+	cuda_context context;
+	unsigned int dimensions[6], shared_bytes;
+	/* the block, then the offset of each argument as uint32_t */
 	uint64_t block[];
 };
 
 /* Creates what the images of kernels need. -ENOMEM. */
 int cuda_images_open(void);
 
-/* Appends the image of a kernel to BYTES. Returns its size, or 0: what the arguments are is not
- * known, or there is no memory. */
-uint32_t cuda_image_kernel(const struct cuda_kernel_node_params *params, struct bytes *bytes);
+/* Appends the image of a kernel to V's scratch. Returns its size, or 0: what the arguments are is
+ * not known, or there is no memory. */
+uint32_t cuda_image_kernel(struct virtual *v, const struct cuda_kernel_node_params *params);
 
 /* Fill an image. Return false if the driver does not tell what the addresses belong to. */
 bool cuda_image_copy(const struct cuda_memcpy3d *params, cuda_context context,
@@ -121,9 +130,9 @@ int cuda_image_apply(const void *data, void *child, void *exec, void *node);
 
 /* ---- cuda_child.c ---- */
 
-/* Appends the image of a call that sets a child graph to GRAPH: all that GRAPH contains. What
+/* Appends the image of a call that sets a child graph to GRAPH to V's scratch: all that GRAPH contains. What
  * cannot be read gets a number that is used once, so that the image equals no other one. Returns
  * the size, or 0: no memory. *RET_IS_KNOWN: as cuda_image_copy. */
-uint32_t cuda_image_child(cuda_graph graph, struct bytes *bytes, bool *ret_is_known);
+uint32_t cuda_image_child(struct virtual *v, cuda_graph graph, bool *ret_is_known);
 
 #endif

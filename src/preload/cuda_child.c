@@ -8,6 +8,7 @@
 enum { MOST_ATTRIBUTES = 20, MOST_LEVELS = 32 };
 
 struct reading {
+	struct virtual *v;
 	struct bytes *to;
 	bool is_known; /* the driver tells what all addresses belong to */
 };
@@ -51,7 +52,7 @@ static bool read_kernel(struct reading *reading, cuda_node node)
 	struct cuda_kernel_node_params params = {0};
 
 	if (cuda_inner.cuGraphKernelNodeGetParams_v2(node, &params) != CUDA_OK ||
-	    cuda_image_kernel(&params, reading->to) == 0)
+	    cuda_image_kernel(reading->v, &params) == 0)
 		return add_unknown(reading);
 	return read_attributes(reading, node);
 }
@@ -174,9 +175,10 @@ static bool read_graph(struct reading *reading, cuda_graph graph, uint32_t level
 	return is_read;
 }
 
-uint32_t cuda_image_child(cuda_graph graph, struct bytes *bytes, bool *ret_is_known)
+uint32_t cuda_image_child(struct virtual *v, cuda_graph graph, bool *ret_is_known)
 {
-	struct reading reading = {bytes, true};
+	struct bytes *bytes = virtual_scratch(v);
+	struct reading reading = {v, bytes, true};
 	struct cuda_image *image = bytes_add(bytes, sizeof(*image));
 
 	if (!image)

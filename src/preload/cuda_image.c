@@ -9,9 +9,11 @@
 enum { ATTRIBUTE_BUFFER = 7 /* CU_POINTER_ATTRIBUTE_BUFFER_ID */ };
 
 static struct cuda_driver layouts; /* only what kernels' parameters need */
+/* For changing layouts.base.layouts, and for asking it. A layout that was found while a virtual
+ * executable is locked, in the epoch of now, lasts until that is unlocked. */
 static pthread_rwlock_t layouts_lock = PTHREAD_RWLOCK_INITIALIZER;
-static bool layouts_are_stale; /* there was no memory for new ones */
-static uint64_t epoch;	       /* number of unloaded modules; both with the lock */
+static bool layouts_are_stale; /* there was no memory for new ones; with the lock */
+static _Atomic uint64_t epoch; /* 1 + number of unloaded modules */
 
 static const struct patch_driver layouts_driver = {
 	.name = "cuda",
@@ -23,34 +25,40 @@ int cuda_images_open(void)
 	layouts.base.driver = &layouts_driver;
 	layouts.call.cuFuncGetParamInfo = cuda_inner.cuFuncGetParamInfo;
 	layouts.call.cuGetErrorName = cuda_inner.cuGetErrorName;
+	epoch = 1;
 	return layouts_create(&layouts.base.layouts);
 }
 
 void cuda_images_forget_functions(void)
 {
-	struct patch_layouts *fresh = NULL;
+	struct patch_layouts *before, *fresh = NULL;
 
 	pthread_rwlock_wrlock(&layouts_lock);
+	before = layouts.base.layouts;
 	layouts_are_stale = layouts_create(&fresh) < 0;
-	if (!layouts_are_stale) {
-		layouts_destroy(layouts.base.layouts);
+	if (!layouts_are_stale)
 		layouts.base.layouts = fresh;
-	}
 	epoch++;
 	pthread_rwlock_unlock(&layouts_lock);
+	virtual_synchronize();
+	if (fresh)
+		layouts_destroy(before);
 }
 
 /* ---- making calls again ---- */
 
-static int apply_kernel(const struct cuda_image *image, cuda_exec exec, cuda_node node)
+static int apply_kernel(const struct cuda_kernel_image *image, cuda_exec exec, cuda_node node)
 {
 	const uint32_t *offsets = (const uint32_t *)(image->block + (image->bytes + 7) / 8);
-	struct cuda_kernel_node_params params = image->u.kernel;
+	struct cuda_kernel_node_params params = {
+		.func = image->func, .kern = image->kern, .ctx = image->context};
 	void *pointers[PATCH_PARAMETERS + 1];
 	size_t bytes = image->bytes;
 	void *extra[] = {CUDA_EXTRA_BUFFER, (void *)image->block, CUDA_EXTRA_SIZE, &bytes,
 			 CUDA_EXTRA_END};
 
+	memcpy(&params.gridDimX, image->dimensions, sizeof(image->dimensions));
+	params.sharedMemBytes = image->shared_bytes;
 	for (uint32_t i = 0; i < image->count; i++)
 		pointers[i] = (uint8_t *)image->block + offsets[i];
 	if (image->is_block)
@@ -66,7 +74,7 @@ int cuda_image_apply(const void *data, void *child, void *exec, void *node)
 
 	switch (image->door) {
 	case CUDA_DOOR_cuGraphExecKernelNodeSetParams_v2:
-		return apply_kernel(image, exec, node);
+		return apply_kernel(data, exec, node);
 	case CUDA_DOOR_cuGraphExecMemcpyNodeSetParams:
 		return CUDA_REAL(cuGraphExecMemcpyNodeSetParams)(exec, node, &image->u.copy,
 								 image->context);
@@ -109,11 +117,11 @@ static const void *find_block(void **extra, size_t *ret_bytes)
  * its size, or 0: no memory. */
 static uint32_t add_kernel(const struct cuda_kernel_node_params *params,
 			   const struct patch_layout *layout, const void *block, size_t bytes,
-			   struct bytes *to)
+			   uint64_t now, struct bytes *to)
 {
 	uint32_t count = layout ? layout->count : 0;
 	size_t words = (bytes + 7) / 8 + (count + 1) / 2;
-	struct cuda_image *image = bytes_add(to, sizeof(*image) + 8 * words);
+	struct cuda_kernel_image *image = bytes_add(to, sizeof(*image) + 8 * words);
 	uint32_t *offsets;
 
 	if (!image)
@@ -122,11 +130,12 @@ static uint32_t add_kernel(const struct cuda_kernel_node_params *params,
 	image->count = count;
 	image->bytes = (uint32_t)bytes;
 	image->is_block = !layout;
-	image->epoch = epoch;
-	image->u.kernel.func = params->func;
-	memcpy(&image->u.kernel.gridDimX, &params->gridDimX, 7 * sizeof(params->gridDimX));
-	image->u.kernel.kern = params->kern;
-	image->u.kernel.ctx = params->ctx;
+	image->epoch = now;
+	image->func = params->func;
+	image->kern = params->kern;
+	image->context = params->ctx;
+	memcpy(image->dimensions, &params->gridDimX, sizeof(image->dimensions));
+	image->shared_bytes = params->sharedMemBytes;
 	offsets = (uint32_t *)(image->block + (bytes + 7) / 8);
 	if (block)
 		memcpy(image->block, block, bytes);
@@ -138,28 +147,43 @@ static uint32_t add_kernel(const struct cuda_kernel_node_params *params,
 	return (uint32_t)(sizeof(*image) + 8 * words);
 }
 
-uint32_t cuda_image_kernel(const struct cuda_kernel_node_params *params, struct bytes *to)
+/* NULL: not known. NOW is the epoch. */
+static const struct patch_layout *find_layout(struct virtual *v, cuda_function function,
+					      uint64_t now)
 {
+	struct layout_hint *hint = virtual_hint(v, function);
+	const struct patch_layout *layout = NULL;
+
+	if (hint->function == function && hint->epoch == now)
+		return hint->layout;
+	pthread_rwlock_rdlock(&layouts_lock);
+	if (!layouts_are_stale && epoch == now)
+		patch_layout_find(&layouts.base, function, &layout);
+	pthread_rwlock_unlock(&layouts_lock);
+	if (layout)
+		*hint = (struct layout_hint){function, layout, now};
+	return layout;
+}
+
+uint32_t cuda_image_kernel(struct virtual *v, const struct cuda_kernel_node_params *params)
+{
+	uint64_t now = atomic_load_explicit(&epoch, memory_order_acquire);
 	const struct patch_layout *layout;
 	cuda_function function = params->func;
 	const void *block;
-	uint32_t size = 0;
 	size_t bytes;
 
 	if ((params->kernelParams && params->extra) ||
 	    (!function && cuda_inner.cuKernelGetFunction(&function, params->kern) != CUDA_OK))
 		return 0;
-	pthread_rwlock_rdlock(&layouts_lock);
 	if (!params->kernelParams && params->extra) {
 		block = find_block(params->extra, &bytes);
-		size = block ? add_kernel(params, NULL, block, bytes, to) : 0;
-	} else if (!layouts_are_stale) {
-		patch_layout_find(&layouts.base, function, &layout);
-		if (layout && (params->kernelParams || layout->count == 0))
-			size = add_kernel(params, layout, NULL, layout->bytes, to);
+		return block ? add_kernel(params, NULL, block, bytes, now, &v->scratch) : 0;
 	}
-	pthread_rwlock_unlock(&layouts_lock);
-	return size;
+	layout = find_layout(v, function, now);
+	if (!layout || (!params->kernelParams && layout->count > 0))
+		return 0;
+	return add_kernel(params, layout, NULL, layout->bytes, now, &v->scratch);
 }
 
 /* ---- copies and memsets ---- */

@@ -216,7 +216,7 @@ static int set_kernel(struct virtual *v, cuda_exec exec, cuda_node node,
 {
 	uint64_t begin = preload_note_begin();
 	struct bytes *bytes = virtual_scratch(v);
-	struct note note = {.bytes = cuda_image_kernel(params, bytes),
+	struct note note = {.bytes = cuda_image_kernel(v, params),
 			    .call = "cuGraphExecKernelNodeSetParams"};
 	int err;
 
@@ -302,15 +302,14 @@ int cuGraphExecMemsetNodeSetParams(cuda_exec exec, cuda_node node,
 int cuGraphExecChildGraphNodeSetParams(cuda_exec exec, cuda_node node, cuda_graph graph)
 {
 	struct virtual *v = graph ? virtual_take(exec) : NULL;
-	struct bytes *bytes = v ? virtual_scratch(v) : NULL;
 	struct note note = {.child = graph, .call = "cuGraphExecChildGraphNodeSetParams"};
 	bool is_known;
 	int err;
 
 	if (!v)
 		return PASS_SET(cuGraphExecChildGraphNodeSetParams, exec, node, graph);
-	note.bytes = cuda_image_child(graph, bytes, &is_known);
-	note.data = bytes->at;
+	note.bytes = cuda_image_child(v, graph, &is_known);
+	note.data = v->scratch.at;
 	note.is_always_tried = !is_known;
 	if (note.bytes) {
 		err = virtual_set(v, node, CELL_PARAMS, &note);

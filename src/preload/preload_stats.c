@@ -26,7 +26,9 @@ uint64_t preload_time_begin(void)
 
 uint64_t preload_note_begin(void)
 {
-	return preload_is_timing && preload_stats.sets % 16 == 0 ? now_ns() : 0;
+	static __thread uint32_t calls __attribute__((tls_model("initial-exec")));
+
+	return preload_is_timing && calls++ % 16 == 0 ? now_ns() : 0;
 }
 
 void preload_time_end(uint64_t begin, struct preload_time *time)

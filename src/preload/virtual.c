@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 enum {
 	MOST_NODES = UINT32_MAX / 4 / CELL_KINDS, /* of one graph with its child graphs */
 	MOST_LEVELS = 32,			  /* of child graphs */
@@ -112,6 +114,7 @@ static bool read_nodes(struct virtual *v)
 
 static void free_virtual(struct virtual *v)
 {
+	virtual_count_sets(v);
 	virtual_free_images(v);
 	for (uint32_t i = 0; i < v->real_count; i++)
 		free(v->reals[i].have);
@@ -220,6 +223,7 @@ int virtual_dissolve(struct virtual *v, _Atomic uint64_t *cause, const char *cal
 {
 	int err = v->is_passing ? 0 : virtual_settle(v);
 
+	virtual_count_sets(v);
 	if (err != 0 || v->is_passing)
 		return err;
 	err = virtual_mark_last(v);
@@ -270,6 +274,22 @@ int virtual_destroy(struct virtual *v, void *exec, int (*destroy)(void *exec))
 }
 
 /* ---- what the program destroys ---- */
+
+static void wait_for(struct virtual *v, void *unused)
+{
+	pthread_mutex_lock(&v->lock);
+	pthread_mutex_unlock(&v->lock);
+}
+
+void virtual_synchronize(void)
+{
+	registry_each(wait_for, NULL);
+}
+
+struct layout_hint *virtual_hint(struct virtual *v, const void *function)
+{
+	return &v->hints[(uint32_t)(hash_mix((uintptr_t)function, 0) >> 32) & (LAYOUT_HINTS - 1)];
+}
 
 static void forget_graph(struct virtual *v, void *graph)
 {

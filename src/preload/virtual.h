@@ -24,6 +24,7 @@ enum {
 	CELL_NOT_MOVING = UINT32_MAX,
 	/* What a driver's failed call may have left behind; no image has this number. */
 	IMAGE_UNKNOWN = UINT32_MAX,
+	LAYOUT_HINTS = 64, /* of one virtual executable; a power of two */
 };
 
 /* A noted call on one cell; DATA is allocated with it. */
@@ -31,6 +32,7 @@ struct image {
 	uint64_t hash;
 	uint32_t cell;
 	uint32_t bytes;
+	uint32_t next;	  /* the image that the cell had after this one, or 0 */
 	void *child;	  /* our clone of the graph, if the call sets a child graph */
 	bool is_accepted; /* the driver has accepted the call on this cell */
 	uint64_t data[];
@@ -71,6 +73,13 @@ struct node_pair {
 	void *parent; /* the child graph's node in which it is, or NULL */
 };
 
+/* How a function's parameters are placed, as the vendor found it in EPOCH. */
+struct layout_hint {
+	const void *function;
+	const struct patch_layout *layout;
+	uint64_t epoch;
+};
+
 /* A stream as the program names it. Handles that mean another stream on each thread or device have
  * a scope; others have 0. */
 struct stream_key {
@@ -102,8 +111,10 @@ struct virtual
 	uint32_t *moving_of_cell; /* or CELL_NOT_MOVING */
 	uint32_t *cell_of_moving;
 	uint32_t moving_count, moving_capacity;
+	uint64_t new_sets;    /* calls that are not in the counters yet */
 	struct bytes scratch; /* where images are put together */
-	uint32_t *wanted;     /* image number of each moving cell */
+	struct layout_hint hints[LAYOUT_HINTS];
+	uint32_t *wanted; /* image number of each moving cell */
 	uint64_t wanted_hash;
 
 	struct real *reals;
@@ -139,10 +150,16 @@ int virtual_mark_last(struct virtual *v);
  * another real may have to wait for it. */
 void virtual_leave_stream(struct virtual *v);
 
+/* Adds the calls on V to the counters: not each of them at once, because that takes as long as
+ * noting. */
+void virtual_count_sets(struct virtual *v);
+
 /* ---- virtual_image.c ---- */
 
-/* Returns the number of the image of NOTE on CELL, or 0. */
-uint32_t virtual_find_image(struct virtual *v, uint32_t cell, const struct note *note);
+/* Returns the number of the image of NOTE on CELL, or 0. BEFORE: the image that the cell had, or
+ * 0; what followed it before is tried first. */
+uint32_t virtual_find_image(struct virtual *v, uint32_t cell, uint32_t before,
+			    const struct note *note);
 
 /* Adds an image, which must not be there. -ENOMEM, also if the child graph cannot be cloned. */
 int virtual_add_image(struct virtual *v, uint32_t cell, const struct note *note,
@@ -200,6 +217,13 @@ const struct node_pair *virtual_find_node(const struct virtual *v, void *node);
  * CALL: the program's call, a constant text. The caller then makes its call with the program's
  * handle. */
 int virtual_dissolve(struct virtual *v, _Atomic uint64_t *cause, const char *call);
+
+/* Waits until no thread uses a virtual executable in the state of before the call. Not inside of
+ * one. */
+void virtual_synchronize(void);
+
+/* Where a vendor's hint for FUNCTION is kept in V. */
+struct layout_hint *virtual_hint(struct virtual *v, const void *function);
 
 /* Removes EXEC, which the program destroys. `destroy` is the program's call; if it fails, nothing
  * has changed. NULL from virtual_forget: EXEC is not virtual. */

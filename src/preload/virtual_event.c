@@ -1,5 +1,12 @@
-/* The event that marks the last launch of a virtual executable, and failures of inner calls. */
+/* The event that marks the last launch of a virtual executable, failures of inner calls, and
+ * counters. */
 #include "preload/virtual.h"
+
+void virtual_count_sets(struct virtual *v)
+{
+	atomic_fetch_add_explicit(&preload_stats.sets, v->new_sets, memory_order_relaxed);
+	v->new_sets = 0;
+}
 
 void virtual_inner_failed(const struct virtual *v)
 {

@@ -30,7 +30,13 @@ static uint64_t cell_hash(uint32_t cell, const struct note *note)
 	return hash_mix(hash_bytes(note->data, note->bytes), cell);
 }
 
-uint32_t virtual_find_image(struct virtual *v, uint32_t cell, const struct note *note)
+static bool is_image(const struct image *image, uint32_t cell, const struct note *note)
+{
+	return image->cell == cell && image->bytes == note->bytes &&
+	       memcmp(image->data, note->data, note->bytes) == 0;
+}
+
+static uint32_t find_hashed(struct virtual *v, uint32_t cell, const struct note *note)
 {
 	uint64_t hash = cell_hash(cell, note);
 	struct hash_probe probe;
@@ -41,11 +47,23 @@ uint32_t virtual_find_image(struct virtual *v, uint32_t cell, const struct note 
 	while (hash_map_next(&v->image_map, &probe)) {
 		const struct image *image = v->images[probe.row];
 
-		if (image->hash == hash && image->cell == cell && image->bytes == note->bytes &&
-		    memcmp(image->data, note->data, note->bytes) == 0)
+		if (image->hash == hash && is_image(image, cell, note))
 			return probe.row + 1;
 	}
 	return 0;
+}
+
+uint32_t virtual_find_image(struct virtual *v, uint32_t cell, uint32_t before,
+			    const struct note *note)
+{
+	uint32_t found, guess = before ? v->images[before - 1]->next : 0;
+
+	if (guess && is_image(v->images[guess - 1], cell, note))
+		return guess;
+	found = find_hashed(v, cell, note);
+	if (before)
+		v->images[before - 1]->next = found;
+	return found;
 }
 
 static bool has_room(struct virtual *v, uint32_t bytes)

@@ -201,6 +201,7 @@ static int launch_real(struct virtual *v, uint32_t chosen, const struct stream_k
 				: chosen == v->last	      ? &preload_stats.times.launch_same
 							      : &preload_stats.times.launch_other);
 	PRELOAD_COUNT(launches);
+	virtual_count_sets(v);
 	real->launched = ++v->launch_count;
 	v->reals[v->last].next = chosen;
 	v->last = chosen;

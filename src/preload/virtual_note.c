@@ -109,15 +109,16 @@ int virtual_set(struct virtual *v, void *node, enum cell_kind kind, const struct
 	uint32_t cell, image, moving;
 	int err;
 
-	PRELOAD_COUNT(sets);
+	v->new_sets++;
 	if (!pair)
 		return set_passing(v, &preload_stats.pass_node, note, node);
 	cell = (uint32_t)(pair - v->nodes) * CELL_KINDS + kind;
 	if (v->moving_of_cell[cell] == CELL_NOT_MOVING && overlaps(v, pair))
 		return set_passing(v, &preload_stats.pass_child, note, node);
-	image = virtual_find_image(v, cell, note);
-	if (make_moving(v, cell, &moving) < 0 ||
-	    (!image && virtual_add_image(v, cell, note, &image) < 0))
+	if (make_moving(v, cell, &moving) < 0)
+		return set_passing(v, &preload_stats.pass_memory, note, node);
+	image = virtual_find_image(v, cell, v->wanted[moving], note);
+	if (!image && virtual_add_image(v, cell, note, &image) < 0)
 		return set_passing(v, &preload_stats.pass_memory, note, node);
 	/* What the driver says in another context may be something else. */
 	err = note->is_always_tried || v->vendor->device_current() != v->device ||
