@@ -140,6 +140,7 @@ static bool open_virtual(struct virtual *v, void *exec)
 	}
 	v->reals[0].handle = exec;
 	v->real_count = 1;
+	v->most_by_chance = FIRST_REALS;
 	return read_nodes(v);
 }
 

@@ -24,6 +24,7 @@ enum {
 	CELL_NOT_MOVING = UINT32_MAX,
 	/* What a driver's failed call may have left behind; no image has this number. */
 	IMAGE_UNKNOWN = UINT32_MAX,
+	FIRST_REALS = 5,   /* as many may be made before they gain something */
 	LAYOUT_HINTS = 64, /* of one virtual executable; a power of two */
 };
 
@@ -64,6 +65,7 @@ struct real {
 	uint32_t *have;
 	uint64_t hash;	   /* of `have` */
 	uint64_t launched; /* number of its last launch among those of the virtual one */
+	uint64_t found;	   /* the same, of the last one at which its set had come back; or 0 */
 	uint32_t next;	   /* the real that was launched after this one */
 };
 
@@ -119,10 +121,16 @@ struct virtual
 
 	struct real *reals;
 	uint32_t real_count;
-	bool is_full;	    /* no more reals are made */
-	uint64_t *missed;   /* hashes of sets that no real had, direct mapped */
-	uint32_t window;    /* changed launches since the last look at what comes back */
-	uint32_t came_back; /* of these, those whose set had been there before */
+	bool is_full;		 /* no more reals are made */
+	struct missed *missed;	 /* sets that no real had; the table of virtual_choose.c */
+	uint64_t missed_calls;	 /* what misses have cost since the last real was made */
+	uint32_t most_by_chance; /* as many reals are made for sets that have not come back */
+	/* In this window of changed launches: */
+	uint32_t window;
+	uint64_t noted, applied; /* calls that were noted, and made on a real */
+	uint64_t switches;	 /* launches of another real than before */
+	uint64_t to_come;	 /* calls that reals for missed sets that came back would save */
+	uint32_t windows;	 /* that are over */
 	uint64_t launch_count;
 
 	uint32_t last; /* the real that was launched last */
@@ -169,7 +177,7 @@ int virtual_add_image(struct virtual *v, uint32_t cell, const struct note *note,
 void virtual_free_images(struct virtual *v);
 
 /* Makes the call of an image again. Returns the driver's result. */
-int virtual_apply(const struct virtual *v, const struct image *image, void *exec, void *node);
+int virtual_apply(struct virtual *v, const struct image *image, void *exec, void *node);
 
 /* Equal hashes are necessary for equal sets. */
 uint64_t image_place_hash(uint32_t moving, uint32_t image);
@@ -185,6 +193,8 @@ int real_settle(struct virtual *v, struct real *real);
 int virtual_settle(struct virtual *v);
 
 /* ---- virtual.c ---- */
+
+extern uint32_t virtual_most_reals;
 
 /* Sets how many reals a virtual executable has at most, and whether anything is virtual. Called
  * once, before any other function. */
@@ -244,6 +254,18 @@ struct bytes *virtual_scratch(struct virtual *v);
  * this node is tried on the first real; what the driver refuses is not noted. */
 int virtual_set(struct virtual *v, void *node, enum cell_kind kind, const struct note *note);
 
+/* ---- virtual_choose.c ---- */
+
+/* Chooses the real to launch, and makes one if that is worth it. It may still have to be
+ * settled. */
+uint32_t virtual_choose(struct virtual *v);
+
+/* Finds a real that has the wanted set. */
+bool virtual_find_real(const struct virtual *v, uint32_t *ret_real);
+
+/* After a launch: passes V through if it gains nothing. */
+void virtual_look_back(struct virtual *v);
+
 /* ---- virtual_launch.c ---- */
 
 /* Launches V into STREAM, which the vendor's functions take, by LAUNCH, which is the program's
@@ -256,8 +278,6 @@ int virtual_upload(struct virtual *v, void *stream, int (*upload)(void *exec, vo
 
 /* A scope for the calling thread on its current device. */
 uint64_t virtual_thread_scope(const struct preload_vendor *vendor);
-
-extern uint32_t virtual_most_reals;
 
 /* ---- registry.c: the program's handles ---- */
 

@@ -5,6 +5,7 @@
 void virtual_count_sets(struct virtual *v)
 {
 	atomic_fetch_add_explicit(&preload_stats.sets, v->new_sets, memory_order_relaxed);
+	v->noted += v->new_sets;
 	v->new_sets = 0;
 }
 

@@ -158,13 +158,14 @@ static void *node_of(const struct virtual *v, const struct real *real, uint32_t 
 	return real == v->reals ? pair->node : pair->copy;
 }
 
-int virtual_apply(const struct virtual *v, const struct image *image, void *exec, void *node)
+int virtual_apply(struct virtual *v, const struct image *image, void *exec, void *node)
 {
 	uint64_t begin = preload_time_begin();
 	int err = v->vendor->apply(image->data, image->child, exec, node);
 
 	preload_time_end(begin, &preload_stats.times.set);
 	PRELOAD_COUNT(driver_sets);
+	v->applied++;
 	return err;
 }
 
