@@ -125,7 +125,7 @@ struct virtual
 	struct missed *missed;	 /* sets that no real had; the table of virtual_choose.c */
 	uint64_t missed_calls;	 /* what misses have cost since the last real was made */
 	uint32_t most_by_chance; /* as many reals are made for sets that have not come back */
-	/* In this window of changed launches: */
+	/* In this window of launches that calls were noted for: */
 	uint32_t window;
 	uint64_t noted, applied; /* calls that were noted, and made on a real */
 	uint64_t switches;	 /* launches of another real than before */
@@ -184,6 +184,9 @@ uint64_t image_place_hash(uint32_t moving, uint32_t image);
 
 /* Notes that REAL has image number IMAGE in the moving cell. */
 void real_set(struct real *real, uint32_t moving, uint32_t image);
+
+/* The node of a moving cell for a call on REAL: the first real was made of the program's graph. */
+void *real_node(const struct virtual *v, const struct real *real, uint32_t moving);
 
 /* Whether REAL has the set that is wanted. */
 bool real_has_wanted(const struct virtual *v, const struct real *real);
@@ -251,7 +254,7 @@ void virtual_stream_gone(void *stream);
 struct bytes *virtual_scratch(struct virtual *v);
 
 /* Notes a call that sets NODE. Returns the driver's result. An image that was not seen before on
- * this node is tried on the first real; what the driver refuses is not noted. */
+ * this node is tried on a real; what the driver refuses is not noted. */
 int virtual_set(struct virtual *v, void *node, enum cell_kind kind, const struct note *note);
 
 /* ---- virtual_choose.c ---- */

@@ -14,7 +14,7 @@ enum {
 	MAKING_NODE = 2,
 	NOTES = 8,	  /* so many notes cost as much as a call */
 	MISSED = 1024,	  /* slots for sets that no real had; a power of two */
-	WINDOW = 256,	  /* changed launches after which gain and costs are compared */
+	WINDOW = 256,	  /* launches with noted calls after which gain and costs are compared */
 	LEARNING = 16,	  /* windows in which gain that is still to come counts */
 	STALE_ROUNDS = 4, /* a real is kept for so many times most_reals launches */
 };
@@ -183,16 +183,15 @@ uint32_t virtual_choose(struct virtual *v)
 
 	if (v->is_passing)
 		return 0;
+	v->window += v->new_sets > 0;
 	if (!virtual_find_real(v, &chosen)) {
 		PRELOAD_COUNT(changed);
-		v->window++;
 		return choose_missed(v);
 	}
 	if (chosen == v->last)
 		return chosen;
 	PRELOAD_COUNT(changed);
 	PRELOAD_COUNT(found);
-	v->window++;
 	v->reals[chosen].found = v->launch_count + 1;
 	return chosen;
 }

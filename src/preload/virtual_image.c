@@ -150,8 +150,7 @@ void real_set(struct real *real, uint32_t moving, uint32_t image)
 	real->have[moving] = image;
 }
 
-/* The node of a moving cell for a call on REAL: the first real was made of the program's graph. */
-static void *node_of(const struct virtual *v, const struct real *real, uint32_t moving)
+void *real_node(const struct virtual *v, const struct real *real, uint32_t moving)
 {
 	const struct node_pair *pair = &v->nodes[v->cell_of_moving[moving] / CELL_KINDS];
 
@@ -186,7 +185,7 @@ int real_settle(struct virtual *v, struct real *real)
 		if (real->have[i] == v->wanted[i])
 			continue;
 		err = virtual_apply(v, v->images[v->wanted[i] - 1], real->handle,
-				    node_of(v, real, i));
+				    real_node(v, real, i));
 		real_set(real, i, err == 0 ? v->wanted[i] : IMAGE_UNKNOWN);
 	}
 	if (err != 0)

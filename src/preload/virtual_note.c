@@ -78,20 +78,32 @@ static bool overlaps(const struct virtual *v, const struct node_pair *pair)
 
 /* ---- noting ---- */
 
-/* Makes the call on the first real, where the driver's own checks decide. */
-static int try_image(struct virtual *v, void *node, uint32_t moving, uint32_t number)
+/* Makes the call on REAL, where the driver's own checks decide. */
+static int try_image(struct virtual *v, struct real *real, uint32_t moving, uint32_t number)
 {
 	struct image *image = v->images[number - 1];
-	int err = virtual_apply(v, image, v->reals[0].handle, node);
+	int err = virtual_apply(v, image, real->handle, real_node(v, real, moving));
 
 	if (err == 0) {
 		image->is_accepted = true;
-		real_set(v->reals, moving, number);
+		real_set(real, moving, number);
 	} else if (v->wanted[moving]) {
 		/* The refused call may have left something behind. */
-		real_set(v->reals, moving, IMAGE_UNKNOWN);
+		real_set(real, moving, IMAGE_UNKNOWN);
 	}
 	return err;
+}
+
+/* No real has a new image, so it is tried on the one that is probably launched next. */
+static int try_if_needed(struct virtual *v, uint32_t moving, uint32_t number,
+			 const struct note *note)
+{
+	if (!v->images[number - 1]->is_accepted)
+		return try_image(v, &v->reals[v->reals[v->last].next], moving, number);
+	/* What the driver says in another context may be something else. */
+	if (note->is_always_tried || v->vendor->device_current() != v->device)
+		return try_image(v, v->reals, moving, number);
+	return 0;
 }
 
 /* What is wanted goes to the first real, then this call. */
@@ -120,11 +132,7 @@ int virtual_set(struct virtual *v, void *node, enum cell_kind kind, const struct
 	image = virtual_find_image(v, cell, v->wanted[moving], note);
 	if (!image && virtual_add_image(v, cell, note, &image) < 0)
 		return set_passing(v, &preload_stats.pass_memory, note, node);
-	/* What the driver says in another context may be something else. */
-	err = note->is_always_tried || v->vendor->device_current() != v->device ||
-			      !v->images[image - 1]->is_accepted
-		      ? try_image(v, node, moving, image)
-		      : 0;
+	err = try_if_needed(v, moving, image, note);
 	if (err == 0)
 		want(v, moving, image);
 	return err;
