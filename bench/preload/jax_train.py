@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""jax_train.py scan|decode|scan64: a program that knows nothing of dagpatch; measure_preload.py
-runs it.
+"""jax_train.py scan|decode|scan64[-kept]: a program that knows nothing of dagpatch;
+measure_preload.py runs it.
 
 scan: training steps, a scan over 8 layers, its gradient, Adam. scan64: the same over 64 layers.
 decode: tokens of a small decoder with a KV cache, each step one jitted call. It answers each line
-of its input, a number of steps, with the seconds that they took and a checksum of all results so
-far.
+of its input, a number of steps, with the seconds that they took and a checksum of the state after
+each line so far. With -kept, a result of each step is kept until the line is done, as a program
+does that collects its losses: then the allocator has other addresses at each step.
 """
 import hashlib
 import sys
@@ -70,7 +71,8 @@ def decoding(layers=8, tokens=256, heads=4):
 
 def main():
     kinds = {"scan": lambda: training(8), "scan64": lambda: training(64), "decode": decoding}
-    state, step = kinds[sys.argv[1]]()
+    kind, _, kept = sys.argv[1].partition("-")
+    state, step = kinds[kind]()
     digest = hashlib.sha256()
     for _ in range(5):
         state = step(state)
@@ -81,7 +83,8 @@ def main():
         results = []
         for _ in range(int(line)):
             state = step(state)
-            results.append(state[-1])
+            if kept:
+                results.append(state[-1])
         jax.block_until_ready(state)
         seconds = time.perf_counter() - start
         for array in results + list(state):

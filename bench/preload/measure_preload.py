@@ -108,7 +108,7 @@ def measure(program, arguments, library, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[1])
-    parser.add_argument("--programs", default="scan,decode,scan64")
+    parser.add_argument("--programs", default="scan,decode,scan64,scan-kept,decode-kept")
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--warm-up", type=int, default=20, help="batches")

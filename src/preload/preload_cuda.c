@@ -275,32 +275,41 @@ static int set(struct virtual *v, cuda_node node, enum cell_kind kind,
 int cuGraphExecMemcpyNodeSetParams(cuda_exec exec, cuda_node node,
 				   const struct cuda_memcpy3d *params, cuda_context context)
 {
+	uint64_t begin = preload_note_begin();
 	struct virtual *v = params ? virtual_take(exec) : NULL;
 	struct cuda_image image = {0};
 	bool is_known;
+	int err;
 
 	if (!v)
 		return PASS_SET(cuGraphExecMemcpyNodeSetParams, exec, node, params, context);
 	is_known = cuda_image_copy(params, context, &image);
-	return set(v, node, CELL_PARAMS, &image, !is_known);
+	err = set(v, node, CELL_PARAMS, &image, !is_known);
+	preload_time_end(begin, &preload_stats.times.note_memory);
+	return err;
 }
 
 int cuGraphExecMemsetNodeSetParams(cuda_exec exec, cuda_node node,
 				   const struct cuda_memset_node_params *params,
 				   cuda_context context)
 {
+	uint64_t begin = preload_note_begin();
 	struct virtual *v = params ? virtual_take(exec) : NULL;
 	struct cuda_image image = {0};
 	bool is_known;
+	int err;
 
 	if (!v)
 		return PASS_SET(cuGraphExecMemsetNodeSetParams, exec, node, params, context);
 	is_known = cuda_image_memset(params, context, &image);
-	return set(v, node, CELL_PARAMS, &image, !is_known);
+	err = set(v, node, CELL_PARAMS, &image, !is_known);
+	preload_time_end(begin, &preload_stats.times.note_memory);
+	return err;
 }
 
 int cuGraphExecChildGraphNodeSetParams(cuda_exec exec, cuda_node node, cuda_graph graph)
 {
+	uint64_t begin = preload_note_begin();
 	struct virtual *v = graph ? virtual_take(exec) : NULL;
 	struct note note = {.child = graph, .call = "cuGraphExecChildGraphNodeSetParams"};
 	bool is_known;
@@ -319,6 +328,7 @@ int cuGraphExecChildGraphNodeSetParams(cuda_exec exec, cuda_node node, cuda_grap
 			err = REAL(cuGraphExecChildGraphNodeSetParams)(exec, node, graph);
 	}
 	virtual_release(v);
+	preload_time_end(begin, &preload_stats.times.note_child);
 	return err;
 }
 

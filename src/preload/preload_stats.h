@@ -28,7 +28,9 @@
 
 /* TIME(name, text): how often, and how long in all. Measured only if the counters are written. */
 #define PRELOAD_TIMES(TIME)                                                                        \
-	TIME(note, "noting a call (1 of 16 is measured)")                                          \
+	TIME(note, "noting a kernel's call (1 of 16 is measured)")                                 \
+	TIME(note_memory, "noting a copy's or memset's call (1 of 16 is measured)")                \
+	TIME(note_child, "noting a child graph's call (1 of 16 is measured)")                      \
 	TIME(set, "setting a node in the driver")                                                  \
 	TIME(instantiate, "making an executable")                                                  \
 	TIME(launch_first, "first launches of an executable that was made")                        \

@@ -12,13 +12,14 @@ enum {
 	MOST_LEVELS = 32,			  /* of child graphs */
 };
 
-uint32_t virtual_most_reals;
+uint32_t virtual_most_reals, virtual_making_calls;
 static _Atomic bool is_on;
 static __thread uint32_t inner __attribute__((tls_model("initial-exec")));
 
-void virtual_configure(uint32_t most_reals, bool on)
+void virtual_configure(uint32_t most_reals, uint32_t making_calls, bool on)
 {
 	virtual_most_reals = most_reals;
+	virtual_making_calls = making_calls;
 	is_on = on;
 }
 

@@ -113,6 +113,7 @@ struct virtual
 	uint32_t *moving_of_cell; /* or CELL_NOT_MOVING */
 	uint32_t *cell_of_moving;
 	uint32_t moving_count, moving_capacity;
+	uint32_t tried;	      /* new images since the last launch */
 	uint64_t new_sets;    /* calls that are not in the counters yet */
 	struct bytes scratch; /* where images are put together */
 	struct layout_hint hints[LAYOUT_HINTS];
@@ -197,11 +198,12 @@ int virtual_settle(struct virtual *v);
 
 /* ---- virtual.c ---- */
 
-extern uint32_t virtual_most_reals;
+/* How many reals a virtual executable has at most, and how many calls of the driver that set a node
+ * take as long as making a real; 0: a real is made for each set that comes back. */
+extern uint32_t virtual_most_reals, virtual_making_calls;
 
-/* Sets how many reals a virtual executable has at most, and whether anything is virtual. Called
- * once, before any other function. */
-void virtual_configure(uint32_t most_reals, bool is_on);
+/* Sets these two, and whether anything is virtual. Called once, before any other function. */
+void virtual_configure(uint32_t most_reals, uint32_t making_calls, bool is_on);
 
 /* False: everything passes on this thread now: switched off, in a forked child, or inside a call
  * that we make ourselves. */

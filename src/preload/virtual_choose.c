@@ -9,9 +9,7 @@
 #include "preload/virtual.h"
 
 enum {
-	/* Making an executable costs as much as so many calls, and so many for each node. */
-	MAKING = 20,
-	MAKING_NODE = 2,
+	MAKING_NODE = 4,  /* calls that making an executable costs for each node, besides */
 	NOTES = 8,	  /* so many notes cost as much as a call */
 	MISSED = 1024,	  /* slots for sets that no real had; a power of two */
 	WINDOW = 256,	  /* launches with noted calls after which gain and costs are compared */
@@ -49,7 +47,8 @@ bool virtual_find_real(const struct virtual *v, uint32_t *ret_real)
 
 static uint64_t cost_of_making(const struct virtual *v)
 {
-	return MAKING + (uint64_t)MAKING_NODE * v->node_count;
+	return virtual_making_calls ? virtual_making_calls + (uint64_t)MAKING_NODE * v->node_count
+				    : 1;
 }
 
 static uint32_t distance(const struct virtual *v, const struct real *real)
@@ -165,7 +164,7 @@ static bool is_worth_making(const struct virtual *v, uint64_t calls)
 static uint32_t choose_missed(struct virtual *v)
 {
 	uint32_t calls = 0, chosen = nearest(v, &calls), made;
-	uint64_t all_calls = note_missed(v, calls);
+	uint64_t all_calls = note_missed(v, calls + v->tried);
 
 	v->missed_calls += calls;
 	if (is_worth_making(v, all_calls) && make_real(v, &made)) {
@@ -188,11 +187,15 @@ uint32_t virtual_choose(struct virtual *v)
 		PRELOAD_COUNT(changed);
 		return choose_missed(v);
 	}
-	if (chosen == v->last)
-		return chosen;
-	PRELOAD_COUNT(changed);
-	PRELOAD_COUNT(found);
-	v->reals[chosen].found = v->launch_count + 1;
+	if (v->tried > 0) {
+		/* It has the set because new images were tried on it. */
+		note_missed(v, v->tried);
+	} else if (chosen != v->last) {
+		PRELOAD_COUNT(found);
+		v->reals[chosen].found = v->launch_count + 1;
+	}
+	if (chosen != v->last)
+		PRELOAD_COUNT(changed);
 	return chosen;
 }
 

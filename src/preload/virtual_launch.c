@@ -66,6 +66,7 @@ static int launch_real(struct virtual *v, uint32_t chosen, const struct stream_k
 							      : &preload_stats.times.launch_other);
 	PRELOAD_COUNT(launches);
 	virtual_count_sets(v);
+	v->tried = 0;
 	v->switches += chosen != v->last;
 	real->launched = ++v->launch_count;
 	v->reals[v->last].next = chosen;

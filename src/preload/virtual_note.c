@@ -98,8 +98,10 @@ static int try_image(struct virtual *v, struct real *real, uint32_t moving, uint
 static int try_if_needed(struct virtual *v, uint32_t moving, uint32_t number,
 			 const struct note *note)
 {
-	if (!v->images[number - 1]->is_accepted)
+	if (!v->images[number - 1]->is_accepted) {
+		v->tried++;
 		return try_image(v, &v->reals[v->reals[v->last].next], moving, number);
+	}
 	/* What the driver says in another context may be something else. */
 	if (note->is_always_tried || v->vendor->device_current() != v->device)
 		return try_image(v, v->reals, moving, number);
