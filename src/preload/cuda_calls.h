@@ -116,10 +116,10 @@ int cuda_images_open(void);
 uint32_t cuda_image_kernel(struct virtual *v, const struct cuda_kernel_node_params *params);
 
 /* Fill an image. Return false if the driver does not tell what the addresses belong to. */
-bool cuda_image_copy(const struct cuda_memcpy3d *params, cuda_context context,
+bool cuda_image_copy(struct virtual *v, const struct cuda_memcpy3d *params, cuda_context context,
 		     struct cuda_image *image);
-bool cuda_image_memset(const struct cuda_memset_node_params *params, cuda_context context,
-		       struct cuda_image *image);
+bool cuda_image_memset(struct virtual *v, const struct cuda_memset_node_params *params,
+		       cuda_context context, struct cuda_image *image);
 
 /* A module was unloaded: handles of functions may be used again, for functions with other
  * parameters. */

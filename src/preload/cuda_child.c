@@ -64,7 +64,7 @@ static bool read_copy(struct reading *reading, cuda_node node)
 
 	if (cuda_inner.cuGraphMemcpyNodeGetParams(node, &params) != CUDA_OK)
 		return add_unknown(reading);
-	reading->is_known &= cuda_image_copy(&params, NULL, &image);
+	reading->is_known &= cuda_image_copy(reading->v, &params, NULL, &image);
 	return add(reading, &image, sizeof(image));
 }
 
@@ -75,7 +75,7 @@ static bool read_memset(struct reading *reading, cuda_node node)
 
 	if (cuda_inner.cuGraphMemsetNodeGetParams(node, &params) != CUDA_OK)
 		return add_unknown(reading);
-	reading->is_known &= cuda_image_memset(&params, NULL, &image);
+	reading->is_known &= cuda_image_memset(reading->v, &params, NULL, &image);
 	return add(reading, &image, sizeof(image));
 }
 

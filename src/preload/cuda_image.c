@@ -6,7 +6,8 @@
 #include "patch/layout.h"
 #include "preload/cuda_calls.h"
 
-enum { ATTRIBUTE_BUFFER = 7 /* CU_POINTER_ATTRIBUTE_BUFFER_ID */ };
+/* CU_POINTER_ATTRIBUTE_BUFFER_ID, _RANGE_START_ADDR, _RANGE_SIZE */
+enum { ATTRIBUTE_BUFFER = 7, ATTRIBUTE_START = 11, ATTRIBUTE_BYTES = 12 };
 
 static struct cuda_driver layouts; /* only what kernels' parameters need */
 /* For changing layouts.base.layouts, and for asking it. A layout that was found while a virtual
@@ -188,30 +189,37 @@ uint32_t cuda_image_kernel(struct virtual *v, const struct cuda_kernel_node_para
 
 /* ---- copies and memsets ---- */
 
+static bool ask(void *value, int attribute, cuda_address address)
+{
+	return cuda_inner.cuPointerGetAttribute &&
+	       cuda_inner.cuPointerGetAttribute(value, attribute, address) == CUDA_OK;
+}
+
 /* False: the driver does not tell what the address belongs to. */
-static bool find_buffer(cuda_address address, struct cuda_buffer *buffer)
+static bool find_buffer(struct virtual *v, cuda_address address, struct cuda_buffer *buffer)
 {
 	unsigned long long id = 0;
 
-	if (!cuda_inner.cuPointerGetAttribute ||
-	    cuda_inner.cuPointerGetAttribute(&id, ATTRIBUTE_BUFFER, address) != CUDA_OK)
+	if (!ask(&id, ATTRIBUTE_BUFFER, address))
 		return false;
 	buffer->id = id;
+	if (id != v->range.id && (!ask(&v->range.start, ATTRIBUTE_START, address) ||
+				  !ask(&v->range.bytes, ATTRIBUTE_BYTES, address)))
+		v->range.bytes = 0;
+	v->range.id = id;
 	return true;
 }
 
-static bool find_end(uint32_t memory, const void *host, cuda_address device,
-		     struct cuda_buffer *buffer)
+static cuda_address address_of(uint32_t memory, const void *host, cuda_address device)
 {
-	if (memory == CUDA_MEMORY_ARRAY)
-		return false;
-	return find_buffer(memory == CUDA_MEMORY_HOST ? (uintptr_t)host : device, buffer);
+	return memory == CUDA_MEMORY_HOST ? (uintptr_t)host : device;
 }
 
-bool cuda_image_copy(const struct cuda_memcpy3d *params, cuda_context context,
+bool cuda_image_copy(struct virtual *v, const struct cuda_memcpy3d *params, cuda_context context,
 		     struct cuda_image *image)
 {
-	bool is_known;
+	cuda_address src = address_of(params->srcMemoryType, params->srcHost, params->srcDevice);
+	cuda_address dst = address_of(params->dstMemoryType, params->dstHost, params->dstDevice);
 
 	image->door = CUDA_DOOR_cuGraphExecMemcpyNodeSetParams;
 	image->u.copy = *params;
@@ -219,16 +227,22 @@ bool cuda_image_copy(const struct cuda_memcpy3d *params, cuda_context context,
 	memset(&image->u.copy.srcMemoryType + 1, 0, sizeof(uint32_t));
 	memset(&image->u.copy.dstMemoryType + 1, 0, sizeof(uint32_t));
 	image->context = context;
-	is_known = find_end(params->srcMemoryType, params->srcHost, params->srcDevice, &image->src);
-	return find_end(params->dstMemoryType, params->dstHost, params->dstDevice, &image->dst) &&
-	       is_known;
+	if (params->srcMemoryType == CUDA_MEMORY_ARRAY ||
+	    params->dstMemoryType == CUDA_MEMORY_ARRAY || !find_buffer(v, dst, &image->dst))
+		return false;
+	/* Often both are in one allocation. */
+	if (image->dst.id != 0 && src - v->range.start < v->range.bytes) {
+		image->src = image->dst;
+		return true;
+	}
+	return find_buffer(v, src, &image->src);
 }
 
-bool cuda_image_memset(const struct cuda_memset_node_params *params, cuda_context context,
-		       struct cuda_image *image)
+bool cuda_image_memset(struct virtual *v, const struct cuda_memset_node_params *params,
+		       cuda_context context, struct cuda_image *image)
 {
 	image->door = CUDA_DOOR_cuGraphExecMemsetNodeSetParams;
 	image->u.memset = *params;
 	image->context = context;
-	return find_buffer(params->dst, &image->dst);
+	return find_buffer(v, params->dst, &image->dst);
 }

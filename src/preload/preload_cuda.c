@@ -283,7 +283,7 @@ int cuGraphExecMemcpyNodeSetParams(cuda_exec exec, cuda_node node,
 
 	if (!v)
 		return PASS_SET(cuGraphExecMemcpyNodeSetParams, exec, node, params, context);
-	is_known = cuda_image_copy(params, context, &image);
+	is_known = cuda_image_copy(v, params, context, &image);
 	err = set(v, node, CELL_PARAMS, &image, !is_known);
 	preload_time_end(begin, &preload_stats.times.note_memory);
 	return err;
@@ -301,7 +301,7 @@ int cuGraphExecMemsetNodeSetParams(cuda_exec exec, cuda_node node,
 
 	if (!v)
 		return PASS_SET(cuGraphExecMemsetNodeSetParams, exec, node, params, context);
-	is_known = cuda_image_memset(params, context, &image);
+	is_known = cuda_image_memset(v, params, context, &image);
 	err = set(v, node, CELL_PARAMS, &image, !is_known);
 	preload_time_end(begin, &preload_stats.times.note_memory);
 	return err;

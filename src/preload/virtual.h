@@ -82,6 +82,12 @@ struct layout_hint {
 	uint64_t epoch;
 };
 
+/* Memory that the vendor's driver has told of. */
+struct memory_range {
+	uint64_t id; /* no other allocation of the process has it; 0: none */
+	uintptr_t start, bytes;
+};
+
 /* A stream as the program names it. Handles that mean another stream on each thread or device have
  * a scope; others have 0. */
 struct stream_key {
@@ -117,7 +123,8 @@ struct virtual
 	uint64_t new_sets;    /* calls that are not in the counters yet */
 	struct bytes scratch; /* where images are put together */
 	struct layout_hint hints[LAYOUT_HINTS];
-	uint32_t *wanted; /* image number of each moving cell */
+	struct memory_range range; /* the last one */
+	uint32_t *wanted;	   /* image number of each moving cell */
 	uint64_t wanted_hash;
 
 	struct real *reals;

@@ -1,5 +1,6 @@
 /* The played driver except for graphs, which are in played_graphs.c. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,14 +149,77 @@ static int allocate(void **ret_address, size_t bytes)
 	return *ret_address ? CUDA_OK : CUDA_OUT_OF_MEMORY;
 }
 
+/* What cuMemAlloc_v2 has given, in a list. */
+static struct allocation {
+	struct allocation *next;
+	cuda_address start;
+	size_t bytes;
+	unsigned long long id; /* no other one has it, also not after this one is freed */
+} * allocations;
+static pthread_mutex_t allocations_lock = PTHREAD_MUTEX_INITIALIZER;
+
 int cuMemAlloc_v2(cuda_address *address, size_t bytes)
 {
-	return allocate((void **)address, bytes);
+	static unsigned long long last;
+	struct allocation *made = malloc(sizeof(*made));
+	int result = made ? allocate((void **)address, bytes) : CUDA_OUT_OF_MEMORY;
+
+	if (result != CUDA_OK) {
+		free(made);
+		return result;
+	}
+	pthread_mutex_lock(&allocations_lock);
+	*made = (struct allocation){allocations, *address, bytes, ++last};
+	allocations = made;
+	pthread_mutex_unlock(&allocations_lock);
+	return CUDA_OK;
+}
+
+static void forget_allocation(cuda_address address)
+{
+	struct allocation **at = &allocations, *gone;
+
+	pthread_mutex_lock(&allocations_lock);
+	while (*at && (*at)->start != address)
+		at = &(*at)->next;
+	gone = *at;
+	if (gone)
+		*at = gone->next;
+	pthread_mutex_unlock(&allocations_lock);
+	free(gone);
 }
 
 int cuMemFree_v2(cuda_address address)
 {
-	return cuMemFreeHost((void *)address);
+	int result = played_may_disturb();
+
+	if (result != CUDA_OK)
+		return result;
+	forget_allocation(address);
+	dagpatch_model_free((void *)address);
+	return CUDA_OK;
+}
+
+/* The attributes of an allocation that the preload library asks: its number, start and size. */
+int cuPointerGetAttribute(void *value, int attribute, cuda_address address)
+{
+	const struct allocation *at;
+	uint64_t answer = 0;
+
+	pthread_mutex_lock(&allocations_lock);
+	at = allocations;
+	while (at && address - at->start >= at->bytes)
+		at = at->next;
+	if (at)
+		answer = attribute == 7	   ? at->id
+			 : attribute == 11 ? at->start
+			 : attribute == 12 ? at->bytes
+					   : 0;
+	pthread_mutex_unlock(&allocations_lock);
+	if (!answer)
+		return CUDA_INVALID_VALUE;
+	memcpy(value, &answer, sizeof(answer));
+	return CUDA_OK;
 }
 
 int cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)

@@ -17,6 +17,7 @@ CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
 BED_CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
 PLAYED_PROTOTYPE(cuGetProcAddress_v2,
 		 (const char *name, void **function, int version, uint64_t flags, int *ret_found))
+PLAYED_PROTOTYPE(cuPointerGetAttribute, (void *value, int attribute, cuda_address address))
 
 /*
  * Check calls that CUDA forbids while the thread captures a stream, and a launch of an executable
