@@ -263,6 +263,8 @@ static void observer_is_reported(void **state)
 		.size = sizeof(options),
 		.driver = suite_bed->driver,
 		.strategy = suite_strategy,
+		/* The choice would depend on how long calls take. */
+		.table_from_nodes = 64,
 		.observe = see,
 		.observe_user = &seen,
 	};
