@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [*sorted((ROOT / "src/preload").glob("*.[cS]")), *(ROOT / "src" / source for source in """
-base/hash_map.c base/msgpack.c base/table.c patch/layout.c patch/driver.c patch/cuda/cuda_call.c patch/hip/hip_code.c
+base/amount.c base/hash_map.c base/msgpack.c base/table.c patch/layout.c patch/driver.c patch/cuda/cuda_call.c patch/hip/hip_code.c
 patch/hip/hip_library.c patch/hip/amd_code.c""".split())]
 WAYS = {"plain": None, "control": None, "preloaded": "1", "counted": "count"}
 FLAGS = "--xla_gpu_deterministic_ops=true --xla_gpu_autotune_level=0"

@@ -1,31 +1,34 @@
 /* Reads the settings when the library is loaded, and switches it off in forked children. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/amount.h"
 #include "preload/virtual.h"
 
-enum { DEFAULT_EXECS = 128, DEFAULT_MAKING = 150, LARGEST = 65536 };
-
-/* The number in the variable NAME, or USUAL if there is none from LEAST to LARGEST. */
-static uint32_t number(const char *name, uint32_t least, uint32_t usual)
+/* The number in the variable NAME, or USUAL if there is none from LEAST to MOST. */
+static uint64_t number(const char *name, uint64_t least, uint64_t usual, uint64_t most)
 {
 	const char *text = getenv(name);
-	char *end;
-	unsigned long value;
+	uint64_t value;
+	const char *end = text && *text ? amount_bytes(text, &value) : NULL;
 
-	if (!text || !*text)
-		return usual;
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	return errno || *end || value < least || value > LARGEST ? usual : (uint32_t)value;
+	return end && !*end && value >= least && value <= most ? value : usual;
+}
+
+static struct virtual_limits read_limits(void)
+{
+	return (struct virtual_limits){
+		.reals = (uint32_t)number("DAGPATCH_PRELOAD_EXECS", 1, 128, 65536),
+		.making_calls = (uint32_t)number("DAGPATCH_PRELOAD_MAKING", 0, 150, 65536),
+		.bytes = number("DAGPATCH_PRELOAD_MEMORY", 0, 256 << 20, UINT64_MAX),
+	};
 }
 
 /* A GPU's runtime does not survive a fork, and other threads may hold our locks. The counters stay
  * the parent's. */
 static void pass_in_child(void)
 {
-	virtual_configure(1, 0, false);
+	virtual_configure(&virtual_limits, false);
 	memset(&preload_stats, 0, sizeof(preload_stats));
 }
 
@@ -41,7 +44,9 @@ __attribute__((constructor)) static void start(void)
 	preload_is_counting = text && strcmp(text, "count") == 0;
 	is_on = !preload_is_counting && (!text || strcmp(text, "0") != 0);
 
-	if (is_on && pthread_atfork(NULL, NULL, pass_in_child) == 0)
-		virtual_configure(number("DAGPATCH_PRELOAD_EXECS", 1, DEFAULT_EXECS),
-				  number("DAGPATCH_PRELOAD_MAKING", 0, DEFAULT_MAKING), true);
+	if (is_on && pthread_atfork(NULL, NULL, pass_in_child) == 0) {
+		struct virtual_limits limits = read_limits();
+
+		virtual_configure(&limits, true);
+	}
 }

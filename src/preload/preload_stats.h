@@ -16,6 +16,7 @@
 	COUNTER(found, "of these: launches of an executable that had the set")                     \
 	COUNTER(instantiated, "executable graphs that were made for a set that came back")         \
 	COUNTER(waits, "waits for an event between two streams")                                   \
+	COUNTER(drops, "times that images of no executable were dropped, for memory")              \
 	COUNTER(failures, "inner calls of the driver that failed")                                 \
 	COUNTER(pass_rare, "passed through: sets did not come back")                               \
 	COUNTER(pass_update, "passed through: the whole graph was updated")                        \

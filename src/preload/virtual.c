@@ -12,14 +12,12 @@ enum {
 	MOST_LEVELS = 32,			  /* of child graphs */
 };
 
-uint32_t virtual_most_reals, virtual_making_calls;
 static _Atomic bool is_on;
 static __thread uint32_t inner __attribute__((tls_model("initial-exec")));
 
-void virtual_configure(uint32_t most_reals, uint32_t making_calls, bool on)
+void virtual_configure(const struct virtual_limits *limits, bool on)
 {
-	virtual_most_reals = most_reals;
-	virtual_making_calls = making_calls;
+	virtual_limits = *limits;
 	is_on = on;
 }
 
@@ -134,7 +132,7 @@ static void free_virtual(struct virtual *v)
  * cloned (with memory nodes, conditionals) are not made virtual. */
 static bool open_virtual(struct virtual *v, void *exec)
 {
-	v->reals = calloc(virtual_most_reals, sizeof(*v->reals));
+	v->reals = calloc(virtual_limits.reals, sizeof(*v->reals));
 	if (!v->reals || v->vendor->graph_clone(&v->clone, v->graph) != 0) {
 		v->clone = NULL;
 		return false;

@@ -205,12 +205,18 @@ int virtual_settle(struct virtual *v);
 
 /* ---- virtual.c ---- */
 
-/* How many reals a virtual executable has at most, and how many calls of the driver that set a node
- * take as long as making a real; 0: a real is made for each set that comes back. */
-extern uint32_t virtual_most_reals, virtual_making_calls;
+/* Limits of one virtual executable. */
+struct virtual_limits {
+	uint32_t reals;
+	/* How many calls of the driver that set a node take as long as making a real. 0: a real is
+	 * made for each set that comes back. */
+	uint32_t making_calls;
+	uint64_t bytes; /* of images and reals; a real is reckoned by its nodes */
+};
+extern struct virtual_limits virtual_limits;
 
-/* Sets these two, and whether anything is virtual. Called once, before any other function. */
-void virtual_configure(uint32_t most_reals, uint32_t making_calls, bool is_on);
+/* Sets the limits, and whether anything is virtual. Called once, before any other function. */
+void virtual_configure(const struct virtual_limits *limits, bool is_on);
 
 /* False: everything passes on this thread now: switched off, in a forked child, or inside a call
  * that we make ourselves. */

@@ -9,12 +9,13 @@
 #include "preload/virtual.h"
 
 enum {
-	MAKING_NODE = 4,  /* calls that making an executable costs for each node, besides */
-	NOTES = 8,	  /* so many notes cost as much as a call */
-	MISSED = 1024,	  /* slots for sets that no real had; a power of two */
-	WINDOW = 256,	  /* launches with noted calls after which gain and costs are compared */
-	LEARNING = 16,	  /* windows in which gain that is still to come counts */
-	STALE_ROUNDS = 4, /* a real is kept for so many times most_reals launches */
+	MAKING_NODE = 4,   /* calls that making an executable costs for each node, besides */
+	NODE_BYTES = 8192, /* of memory, of one real */
+	NOTES = 8,	   /* so many notes cost as much as a call */
+	MISSED = 1024,	   /* slots for sets that no real had; a power of two */
+	WINDOW = 256,	   /* launches with noted calls after which gain and costs are compared */
+	LEARNING = 16,	   /* windows in which gain that is still to come counts */
+	STALE_ROUNDS = 4,  /* a real is kept for so many launches for each real that there may be */
 };
 
 /* A set that no real had. */
@@ -47,8 +48,9 @@ bool virtual_find_real(const struct virtual *v, uint32_t *ret_real)
 
 static uint64_t cost_of_making(const struct virtual *v)
 {
-	return virtual_making_calls ? virtual_making_calls + (uint64_t)MAKING_NODE * v->node_count
-				    : 1;
+	return virtual_limits.making_calls
+		       ? virtual_limits.making_calls + (uint64_t)MAKING_NODE * v->node_count
+		       : 1;
 }
 
 static uint32_t distance(const struct virtual *v, const struct real *real)
@@ -64,7 +66,7 @@ static uint32_t distance(const struct virtual *v, const struct real *real)
 static bool is_kept(const struct virtual *v, const struct real *real)
 {
 	return real->found &&
-	       v->launch_count - real->found < (uint64_t)STALE_ROUNDS * virtual_most_reals;
+	       v->launch_count - real->found < (uint64_t)STALE_ROUNDS * virtual_limits.reals;
 }
 
 /* The real that needs the fewest calls; those that give back its own set later count, too. */
@@ -156,7 +158,9 @@ static bool is_worth_making(const struct virtual *v, uint64_t calls)
 {
 	uint64_t cost = cost_of_making(v);
 
-	if (v->is_full || v->real_count >= virtual_most_reals)
+	if (v->is_full || v->real_count >= virtual_limits.reals ||
+	    v->image_bytes + (uint64_t)v->real_count * v->node_count * NODE_BYTES >
+		    virtual_limits.bytes)
 		return false;
 	return calls >= cost || (v->missed_calls >= cost && v->real_count < v->most_by_chance);
 }

@@ -1,6 +1,8 @@
-/* The event that marks the last launch of a virtual executable, failures of inner calls, and
- * counters. */
+/* The event that marks the last launch of a virtual executable, failures of inner calls,
+ * counters, and the limits. */
 #include "preload/virtual.h"
+
+struct virtual_limits virtual_limits;
 
 void virtual_count_sets(struct virtual *v)
 {

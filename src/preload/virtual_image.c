@@ -8,8 +8,8 @@
 #include "preload/virtual.h"
 
 enum {
-	MOST_IMAGE_BYTES = 32 << 20, /* of one virtual executable */
-	CHILD_BYTES = 8192,	     /* what a clone of a child graph counts as */
+	IMAGE_SHARE = 8,    /* images may take one of so many parts of the memory */
+	CHILD_BYTES = 8192, /* what a clone of a child graph counts as */
 };
 
 void *bytes_add(struct bytes *bytes, size_t count)
@@ -66,12 +66,107 @@ uint32_t virtual_find_image(struct virtual *v, uint32_t cell, uint32_t before,
 	return found;
 }
 
+static void free_image(struct virtual *v, struct image *image)
+{
+	if (image->child && v->vendor->graph_destroy(image->child) != 0)
+		PRELOAD_COUNT(failures);
+	free(image);
+}
+
+static size_t bytes_of(const struct image *image)
+{
+	return sizeof(*image) + image->bytes + (image->child ? CHILD_BYTES : 0);
+}
+
+/* ---- dropping images that no real has ---- */
+
+static void mark_used(const struct virtual *v, const uint32_t *have, uint32_t *numbers)
+{
+	for (uint32_t i = 0; i < v->moving_count; i++)
+		if (have[i] && have[i] != IMAGE_UNKNOWN)
+			numbers[have[i]] = 1;
+}
+
+/* Replaces the numbers of images by NUMBERS of them. Returns the hash of the set. */
+static uint64_t renumber(const struct virtual *v, uint32_t *have, const uint32_t *numbers)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < v->moving_count; i++) {
+		if (have[i] != IMAGE_UNKNOWN)
+			have[i] = numbers[have[i]];
+		hash += image_place_hash(i, have[i]);
+	}
+	return hash;
+}
+
+static void put_image(struct virtual *v, uint64_t hash, uint32_t row)
+{
+	struct hash_probe probe = hash_map_probe(&v->image_map, hash);
+
+	while (hash_map_next(&v->image_map, &probe))
+		;
+	hash_map_put(&v->image_map, &probe, row);
+}
+
+/* Keeps those images whose NUMBERS are not 0, and fills their new numbers. */
+static void keep_marked(struct virtual *v, uint32_t *numbers)
+{
+	uint32_t kept = 0;
+	int mode = v->vendor->relax();
+
+	for (uint32_t i = 0; i < v->image_count; i++) {
+		if (!numbers[i + 1]) {
+			free_image(v, v->images[i]);
+			continue;
+		}
+		v->images[kept] = v->images[i];
+		numbers[i + 1] = ++kept;
+	}
+	v->vendor->unrelax(mode);
+	v->image_count = kept;
+	v->image_bytes = 0;
+	hash_map_clear(&v->image_map);
+	for (uint32_t i = 0; i < kept; i++) {
+		v->images[i]->next = 0;
+		v->image_bytes += bytes_of(v->images[i]);
+		put_image(v, v->images[i]->hash, i);
+	}
+}
+
+/* Frees all images that neither a real has nor the program wants. -ENOMEM. */
+static int drop_unused(struct virtual *v)
+{
+	uint32_t *numbers = calloc((size_t)v->image_count + 1, sizeof(*numbers));
+
+	if (!numbers)
+		return -ENOMEM;
+	mark_used(v, v->wanted, numbers);
+	for (uint32_t i = 0; i < v->real_count; i++)
+		mark_used(v, v->reals[i].have, numbers);
+	keep_marked(v, numbers);
+	v->wanted_hash = renumber(v, v->wanted, numbers);
+	for (uint32_t i = 0; i < v->real_count; i++)
+		v->reals[i].hash = renumber(v, v->reals[i].have, numbers);
+	free(numbers);
+	/* Hashes of sets mean other sets now. */
+	free(v->missed);
+	v->missed = NULL;
+	PRELOAD_COUNT(drops);
+	return 0;
+}
+
+/* ---- adding ---- */
+
 static bool has_room(struct virtual *v, uint32_t bytes)
 {
 	uint32_t capacity = v->image_capacity ? 2 * v->image_capacity : 64;
 	struct image **larger;
+	uint64_t most = virtual_limits.bytes / IMAGE_SHARE;
 
-	if (v->image_bytes + bytes > MOST_IMAGE_BYTES || hash_map_reserve(&v->image_map) < 0)
+	if (v->image_bytes + bytes > most && (drop_unused(v) < 0 || v->image_bytes > most / 2))
+		return false;
+	if (hash_map_reserve(&v->image_map) < 0)
 		return false;
 	if (v->image_count < v->image_capacity)
 		return true;
@@ -102,7 +197,6 @@ int virtual_add_image(struct virtual *v, uint32_t cell, const struct note *note,
 {
 	struct image *image =
 		has_room(v, note->bytes) ? malloc(sizeof(*image) + note->bytes) : NULL;
-	struct hash_probe probe;
 
 	if (!image)
 		return -ENOMEM;
@@ -112,12 +206,9 @@ int virtual_add_image(struct virtual *v, uint32_t cell, const struct note *note,
 		free(image);
 		return -ENOMEM;
 	}
-	probe = hash_map_probe(&v->image_map, image->hash);
-	while (hash_map_next(&v->image_map, &probe))
-		;
-	hash_map_put(&v->image_map, &probe, v->image_count);
+	put_image(v, image->hash, v->image_count);
 	v->images[v->image_count++] = image;
-	v->image_bytes += sizeof(*image) + note->bytes + (note->child ? CHILD_BYTES : 0);
+	v->image_bytes += bytes_of(image);
 	*ret_image = v->image_count;
 	return 0;
 }
@@ -126,11 +217,8 @@ void virtual_free_images(struct virtual *v)
 {
 	int mode = v->vendor->relax();
 
-	for (uint32_t i = 0; i < v->image_count; i++) {
-		if (v->images[i]->child && v->vendor->graph_destroy(v->images[i]->child) != 0)
-			PRELOAD_COUNT(failures);
-		free(v->images[i]);
-	}
+	for (uint32_t i = 0; i < v->image_count; i++)
+		free_image(v, v->images[i]);
 	v->vendor->unrelax(mode);
 	free(v->images);
 	hash_map_release(&v->image_map);
