@@ -35,7 +35,7 @@ def build(folder):
                     "-ffunction-sections", "-fno-strict-aliasing", "-D_GNU_SOURCE", f"-I{ROOT}/include", f"-I{ROOT}/src",
                     f"-Wl,--version-script={ROOT}/src/preload/preload.map", "-Wl,--gc-sections,-z,nodelete,-z,now,-z,defs",
                     "-Wl,--defsym=dlsym=door_entry", "-o", library,
-                    *(source for source in SOURCES if source.name != "run.c"), "-lpthread", "-ldl"], check=True)
+                    *(source for source in SOURCES if not source.name.startswith("run")), "-lpthread", "-ldl"], check=True)
     return library
 
 

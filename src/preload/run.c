@@ -1,19 +1,30 @@
 /* The command dagpatch: "dagpatch run -- PROGRAM" starts a program with libdagpatch-preload.so. */
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/amount.h"
+#include "preload/run_summary.h"
+
+#define STATS_VARIABLE "DAGPATCH_PRELOAD_STATS"
+
 static const char usage[] =
-	"usage: dagpatch run [--execs N] [--stats FILE] -- PROGRAM [ARGUMENTS]\n"
+	"usage: dagpatch run [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
 	"\n"
 	"Runs PROGRAM so that sets of graph parameters which come back need no update: several\n"
 	"executable graphs stand behind each one that the program updates.\n"
 	"\n"
-	"  --execs N     executable graphs for each of the program's, at most (128)\n"
-	"  --stats FILE  append the counters of each process to FILE, one JSON object a line\n"
+	"  --execs N       executable graphs for each of the program's, at most (128)\n"
+	"  --memory SIZE   memory for each of the program's, at most: 64M, 1G (256M)\n"
+	"  --stats FILE    append the counters of each process to FILE, one JSON object a line\n"
+	"  --summary       at the end, print the counters to standard error\n"
 	"\n"
 	"DAGPATCH_PRELOAD=0 in the environment turns it off.\n";
 
@@ -53,46 +64,161 @@ static int refuse(void)
 	return WRONG_USAGE;
 }
 
-/* Returns the index of the program in ARGV, or 0 if the command line is wrong. */
-static int read_options(int argc, char **argv)
+struct arguments {
+	int program; /* its index */
+	bool is_summed_up;
+};
+
+static bool is_number(const char *text)
+{
+	char *end;
+
+	return strtol(text, &end, 10) >= 1 && !*end;
+}
+
+static bool is_size(const char *text)
+{
+	uint64_t bytes;
+	const char *end = amount_bytes(text, &bytes);
+
+	return end && !*end && bytes > 0;
+}
+
+static bool is_any(const char *text)
+{
+	return *text != '\0';
+}
+
+static const struct {
+	const char *name, *variable;
+	bool (*is_valid)(const char *text);
+} options[] = {
+	{"--execs", "DAGPATCH_PRELOAD_EXECS", is_number},
+	{"--memory", "DAGPATCH_PRELOAD_MEMORY", is_size},
+	{"--stats", STATS_VARIABLE, is_any},
+};
+
+/* Sets the variable of an option. False: there is no such option, or not with this value. */
+static bool set_option(const char *name, const char *value)
+{
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (strcmp(name, options[i].name) == 0)
+			return value && options[i].is_valid(value) &&
+			       setenv(options[i].variable, value, 1) == 0;
+	return false;
+}
+
+/* False: the command line is wrong. */
+static bool read_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	int i = 2;
 
 	if (argc < 3 || strcmp(argv[1], "run") != 0)
-		return 0;
-	for (; i < argc && strcmp(argv[i], "--") != 0; i += 2) {
-		const char *variable = strcmp(argv[i], "--execs") == 0	 ? "DAGPATCH_PRELOAD_EXECS"
-				       : strcmp(argv[i], "--stats") == 0 ? "DAGPATCH_PRELOAD_STATS"
-									 : NULL;
-		char *end;
-
-		if (!variable || i + 1 >= argc)
-			return 0;
-		if (strcmp(argv[i], "--execs") == 0 && (strtol(argv[i + 1], &end, 10) < 1 || *end))
-			return 0;
-		if (setenv(variable, argv[i + 1], 1) != 0)
-			return 0;
+		return false;
+	while (i < argc && strcmp(argv[i], "--") != 0) {
+		if (strcmp(argv[i], "--summary") == 0) {
+			arguments->is_summed_up = true;
+			i++;
+		} else if (set_option(argv[i], argv[i + 1])) {
+			i += 2;
+		} else {
+			return false;
+		}
 	}
-	return i + 1 < argc ? i + 1 : 0;
+	arguments->program = i + 1;
+	return i + 1 < argc;
+}
+
+static int execute(char **program)
+{
+	execvp(*program, program);
+	fprintf(stderr, "dagpatch: %s: %s\n", *program, strerror(errno));
+	return NOT_STARTED;
+}
+
+/* ---- with a summary ---- */
+
+/* Opens the file of counters, which may have lines of earlier runs, at its end. NULL: failed. */
+static FILE *open_stats(void)
+{
+	const char *path = getenv(STATS_VARIABLE);
+	char made[] = "/tmp/dagpatch-XXXXXX";
+	int file;
+
+	if (path) {
+		file = open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0666);
+	} else {
+		file = mkostemp(made, O_CLOEXEC);
+		if (file >= 0 && setenv(STATS_VARIABLE, made, 1) != 0)
+			return NULL;
+	}
+	if (file < 0)
+		return NULL;
+	lseek(file, 0, SEEK_END);
+	return fdopen(file, "r");
+}
+
+static pid_t child;
+
+static void forward(int number)
+{
+	kill(child, number);
+}
+
+/* Runs the program as a child. A terminal's signals reach both; others are sent on. Returns the
+ * status to end with. */
+static int run_child(char **program)
+{
+	int status;
+
+	child = fork();
+	if (child == 0)
+		_exit(execute(program));
+	if (child < 0)
+		return FAILED;
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	signal(SIGTERM, forward);
+	signal(SIGHUP, forward);
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return FAILED;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int run_with_summary(char **program)
+{
+	bool is_given = getenv(STATS_VARIABLE);
+	FILE *stats = open_stats();
+	int status;
+
+	if (!stats) {
+		fprintf(stderr, "dagpatch: the file of counters: %s\n", strerror(errno));
+		return FAILED;
+	}
+	status = run_child(program);
+	run_summary_print(stats, stderr);
+	fclose(stats);
+	if (!is_given)
+		unlink(getenv(STATS_VARIABLE));
+	return status;
 }
 
 int main(int argc, char **argv)
 {
+	struct arguments arguments = {0};
 	char library[8192];
-	int program;
 
 	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
 		fputs(usage, stdout);
 		return 0;
 	}
-	program = read_options(argc, argv);
-	if (!program)
+	if (!read_arguments(argc, argv, &arguments))
 		return refuse();
 	if (!find_library(library, sizeof(library)) || add_preload(library) != 0) {
 		fprintf(stderr, "dagpatch: %s: %s\n", library, strerror(errno));
 		return FAILED;
 	}
-	execvp(argv[program], argv + program);
-	fprintf(stderr, "dagpatch: %s: %s\n", argv[program], strerror(errno));
-	return NOT_STARTED;
+	return arguments.is_summed_up ? run_with_summary(argv + arguments.program)
+				      : execute(argv + arguments.program);
 }
