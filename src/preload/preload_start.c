@@ -1,4 +1,5 @@
 /* Reads the settings when the library is loaded, and switches it off in forked children. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,13 +16,31 @@ static uint64_t number(const char *name, uint64_t least, uint64_t usual, uint64_
 	return end && !*end && value >= least && value <= most ? value : usual;
 }
 
+/* DAGPATCH_PRELOAD_COSTS=MAKING,NOTE,SWITCH. What was measured on an H100, if it is not set. */
+static void read_costs(struct virtual_limits *limits)
+{
+	const char *text = getenv("DAGPATCH_PRELOAD_COSTS");
+	unsigned int making, note, other;
+
+	limits->making_calls = 250;
+	limits->note_percent = 75;
+	limits->switch_calls = 3;
+	if (!text || sscanf(text, "%u,%u,%u", &making, &note, &other) != 3)
+		return;
+	limits->making_calls = making;
+	limits->note_percent = note;
+	limits->switch_calls = other;
+}
+
 static struct virtual_limits read_limits(void)
 {
-	return (struct virtual_limits){
+	struct virtual_limits limits = {
 		.reals = (uint32_t)number("DAGPATCH_PRELOAD_EXECS", 1, 128, 65536),
-		.making_calls = (uint32_t)number("DAGPATCH_PRELOAD_MAKING", 0, 150, 65536),
 		.bytes = number("DAGPATCH_PRELOAD_MEMORY", 0, 256 << 20, UINT64_MAX),
 	};
+
+	read_costs(&limits);
+	return limits;
 }
 
 /* A GPU's runtime does not survive a fork, and other threads may hold our locks. The counters stay

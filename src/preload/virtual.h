@@ -33,7 +33,6 @@ struct image {
 	uint64_t hash;
 	uint32_t cell;
 	uint32_t bytes;
-	uint32_t next;	  /* the image that the cell had after this one, or 0 */
 	void *child;	  /* our clone of the graph, if the call sets a child graph */
 	bool is_accepted; /* the driver has accepted the call on this cell */
 	uint64_t data[];
@@ -137,7 +136,7 @@ struct virtual
 	uint32_t window;
 	uint64_t noted, applied; /* calls that were noted, and made on a real */
 	uint64_t switches;	 /* launches of another real than before */
-	uint64_t to_come;	 /* calls that reals for missed sets that came back would save */
+	uint64_t came_back;	 /* calls of sets that had been there */
 	uint32_t windows;	 /* that are over */
 	uint64_t launch_count;
 
@@ -172,9 +171,9 @@ void virtual_count_sets(struct virtual *v);
 
 /* ---- virtual_image.c ---- */
 
-/* Returns the number of the image of NOTE on CELL, or 0. BEFORE: the image that the cell had, or
- * 0; what followed it before is tried first. */
-uint32_t virtual_find_image(struct virtual *v, uint32_t cell, uint32_t before,
+/* Returns the number of the image of NOTE on CELL, or 0. GUESS is tried first: a number, 0 or
+ * IMAGE_UNKNOWN. */
+uint32_t virtual_find_image(struct virtual *v, uint32_t cell, uint32_t guess,
 			    const struct note *note);
 
 /* Adds an image, which must not be there. -ENOMEM, also if the child graph cannot be cloned. */
@@ -208,9 +207,10 @@ int virtual_settle(struct virtual *v);
 /* Limits of one virtual executable. */
 struct virtual_limits {
 	uint32_t reals;
-	/* How many calls of the driver that set a node take as long as making a real. 0: a real is
-	 * made for each set that comes back. */
-	uint32_t making_calls;
+	/* Costs, reckoned in calls of the driver that set a node: of making a real (0: one is made
+	 * for each set that comes back), of noting a call, and of launching another real than
+	 * before. */
+	uint32_t making_calls, note_percent, switch_calls;
 	uint64_t bytes; /* of images and reals; a real is reckoned by its nodes */
 };
 extern struct virtual_limits virtual_limits;

@@ -10,11 +10,11 @@
 
 enum {
 	MAKING_NODE = 4,   /* calls that making an executable costs for each node, besides */
+	BACK_SHARE = 8,	   /* while learning, one of so many calls has to come back */
 	NODE_BYTES = 8192, /* of memory, of one real */
-	NOTES = 8,	   /* so many notes cost as much as a call */
 	MISSED = 1024,	   /* slots for sets that no real had; a power of two */
 	WINDOW = 256,	   /* launches with noted calls after which gain and costs are compared */
-	LEARNING = 16,	   /* windows in which gain that is still to come counts */
+	LEARNING = 12,	   /* windows in which it need not gain yet, if sets come back */
 	STALE_ROUNDS = 4,  /* a real is kept for so many launches for each real that there may be */
 };
 
@@ -112,7 +112,7 @@ static uint64_t note_missed(struct virtual *v, uint32_t calls)
 		return 0;
 	slot = &v->missed[(v->wanted_hash >> 32) & (MISSED - 1)];
 	if (slot->hash == v->wanted_hash) {
-		v->to_come += calls;
+		v->came_back += v->new_sets;
 		slot->calls += calls;
 	} else {
 		*slot = (struct missed){v->wanted_hash, calls};
@@ -197,6 +197,7 @@ uint32_t virtual_choose(struct virtual *v)
 	} else if (chosen != v->last) {
 		PRELOAD_COUNT(found);
 		v->reals[chosen].found = v->launch_count + 1;
+		v->came_back += v->new_sets;
 	}
 	if (chosen != v->last)
 		PRELOAD_COUNT(changed);
@@ -207,17 +208,19 @@ uint32_t virtual_choose(struct virtual *v)
 
 void virtual_look_back(struct virtual *v)
 {
-	int64_t gain = (int64_t)v->noted - (int64_t)(v->noted / NOTES + v->applied + v->switches);
-	int64_t to_come = v->windows < LEARNING ? (int64_t)v->to_come : 0;
+	uint64_t cost = v->noted * virtual_limits.note_percent / 100 + v->applied +
+			v->switches * virtual_limits.switch_calls;
+	bool gains = v->noted > cost;
+	bool may_gain = v->windows < LEARNING && v->came_back * BACK_SHARE >= v->noted;
 
 	if (v->window < WINDOW)
 		return;
-	if (gain + to_come <= 0 &&
+	if (!gains && !may_gain &&
 	    virtual_dissolve(v, &preload_stats.pass_rare, "GraphLaunch") != 0)
 		PRELOAD_COUNT(failures);
-	if (gain > 0)
+	if (gains)
 		v->most_by_chance = 2 * v->real_count;
 	v->windows++;
 	v->window = 0;
-	v->noted = v->applied = v->switches = v->to_come = 0;
+	v->noted = v->applied = v->switches = v->came_back = 0;
 }

@@ -53,17 +53,12 @@ static uint32_t find_hashed(struct virtual *v, uint32_t cell, const struct note 
 	return 0;
 }
 
-uint32_t virtual_find_image(struct virtual *v, uint32_t cell, uint32_t before,
+uint32_t virtual_find_image(struct virtual *v, uint32_t cell, uint32_t guess,
 			    const struct note *note)
 {
-	uint32_t found, guess = before ? v->images[before - 1]->next : 0;
-
-	if (guess && is_image(v->images[guess - 1], cell, note))
+	if (guess && guess != IMAGE_UNKNOWN && is_image(v->images[guess - 1], cell, note))
 		return guess;
-	found = find_hashed(v, cell, note);
-	if (before)
-		v->images[before - 1]->next = found;
-	return found;
+	return find_hashed(v, cell, note);
 }
 
 static void free_image(struct virtual *v, struct image *image)
@@ -128,7 +123,6 @@ static void keep_marked(struct virtual *v, uint32_t *numbers)
 	v->image_bytes = 0;
 	hash_map_clear(&v->image_map);
 	for (uint32_t i = 0; i < kept; i++) {
-		v->images[i]->next = 0;
 		v->image_bytes += bytes_of(v->images[i]);
 		put_image(v, v->images[i]->hash, i);
 	}

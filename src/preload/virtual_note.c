@@ -120,6 +120,7 @@ static int set_passing(struct virtual *v, _Atomic uint64_t *cause, const struct 
 int virtual_set(struct virtual *v, void *node, enum cell_kind kind, const struct note *note)
 {
 	const struct node_pair *pair = virtual_find_node(v, node);
+	const struct real *next = &v->reals[v->reals[v->last].next];
 	uint32_t cell, image, moving;
 	int err;
 
@@ -131,7 +132,8 @@ int virtual_set(struct virtual *v, void *node, enum cell_kind kind, const struct
 		return set_passing(v, &preload_stats.pass_child, note, node);
 	if (make_moving(v, cell, &moving) < 0)
 		return set_passing(v, &preload_stats.pass_memory, note, node);
-	image = virtual_find_image(v, cell, v->wanted[moving], note);
+	/* Sets mostly come in the order in which they came before. */
+	image = virtual_find_image(v, cell, next->have[moving], note);
 	if (!image && virtual_add_image(v, cell, note, &image) < 0)
 		return set_passing(v, &preload_stats.pass_memory, note, node);
 	err = try_if_needed(v, moving, image, note);
