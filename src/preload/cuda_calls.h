@@ -77,8 +77,8 @@ struct cuda_buffer {
 	uint64_t id;
 };
 
-/* Images are zeroed before they are filled, because they are compared byte by byte. Each begins with
- * its door (enum cuda_door). */
+/* Images are zeroed before they are filled, because they are compared byte by byte. Each begins
+ * with its door (enum cuda_door). */
 struct cuda_image {
 	uint32_t door;
 	uint32_t unused;
@@ -130,9 +130,9 @@ int cuda_image_apply(const void *data, void *child, void *exec, void *node);
 
 /* ---- cuda_child.c ---- */
 
-/* Appends the image of a call that sets a child graph to GRAPH to V's scratch: all that GRAPH contains. What
- * cannot be read gets a number that is used once, so that the image equals no other one. Returns
- * the size, or 0: no memory. *RET_IS_KNOWN: as cuda_image_copy. */
+/* Appends the image of a call that sets a child graph to GRAPH, all that it contains, to V's
+ * scratch. What cannot be read gets a number that is used once, so that the image equals no other
+ * one. Returns the size, or 0: no memory. *RET_IS_KNOWN: as cuda_image_copy. */
 uint32_t cuda_image_child(struct virtual *v, cuda_graph graph, bool *ret_is_known);
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/bash
-# run.sh DAGPATCH PROGRAM: the options of "dagpatch run", its summary and its exit status. PROGRAM is
-# preload-pattern-cuda.
+# run.sh DAGPATCH PROGRAM: the options of "dagpatch run", its summary and its exit status. PROGRAM
+# is preload-pattern-cuda.
 set -euo pipefail
 dagpatch=$1
 program=$2
