@@ -72,6 +72,7 @@ void *failing_enter(const char *name)
 _Static_assert(FAILING_RESULT == 719, "as above");
 
 FAILING(hipGraphClone)
+FAILING(hipGraphNodeGetType)
 FAILING(hipGraphDestroy)
 FAILING(hipGraphGetNodes)
 FAILING(hipGraphInstantiate)
