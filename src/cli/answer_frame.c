@@ -24,7 +24,7 @@ int answer_run(const struct cli_command *self, struct answer_options *shared,
 
 	if (err != CLI_OK)
 		return err;
-	if (cli_open_trace(shared->path, true, &trace) < 0)
+	if (cli_open_trace(shared->path, shared->parts, &trace) < 0)
 		return CLI_FAILED;
 	if (!shared->json && !shared->csv)
 		terminal_wrap_lines();

@@ -12,8 +12,9 @@
 /* The values of the shared options; a member of the command's struct of options. */
 struct answer_options {
 	const char *path;
-	const char *step_of; /* of STEP_OPTION; NULL: not given */
-	uint32_t limit;	     /* rows shown of each table, 0 = all; ROWS_DEFAULT: not given */
+	const char *step_of;  /* of STEP_OPTION; NULL: not given */
+	uint32_t limit;	      /* rows shown of each table, 0 = all; ROWS_DEFAULT: not given */
+	enum cli_parts parts; /* what PRINT needs; the command sets it */
 	struct filter_options filter_options;
 	struct filter filter; /* of filter_options, once answer_run has read them */
 	bool full_names;

@@ -47,10 +47,19 @@ bool cli_is_number(const char *text, uint64_t *ret_number);
 #define cli_fail(...) (cli_fail(__VA_ARGS__), CLI_FAILED)
 #endif
 
+/* What a command needs of a trace besides activities, calls, scopes and graphs; bits. */
+enum cli_parts {
+	CLI_PARTS_NONE = 0,
+	CLI_WAITS = 1,	/* events, their records and waits: dependencies come from them */
+	CLI_LEDGER = 2, /* sources and drops */
+	CLI_PARTS_ALL = CLI_WAITS | CLI_LEDGER
+};
+
 /* Opens a recording, or another tool's trace, and shows the progress on stderr if that is a
- * terminal. IS_BRIEF is as in trace_options. The caller closes *RET_TRACE with trace_close.
- * Returns 0, or a negative errno after a message on stderr. */
-int cli_open_trace(const char *path, bool is_brief, struct trace **ret_trace);
+ * terminal. PARTS: what is loaded besides; a recording's arguments of calls and ticks are not. The
+ * caller closes *RET_TRACE with trace_close. Returns 0, or a negative errno after a message on
+ * stderr. */
+int cli_open_trace(const char *path, enum cli_parts parts, struct trace **ret_trace);
 
 /* The same, but loads only the parts of the trace that FORMAT writes. */
 int cli_open_for(const struct format *format, const char *path, struct trace **ret_trace);

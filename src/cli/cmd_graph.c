@@ -265,7 +265,7 @@ static int graph(const struct cli_command *self, int argc, char **argv)
 
 	if (err != CLI_OK)
 		return err;
-	if (cli_open_trace(options.path, true, &trace) < 0)
+	if (cli_open_trace(options.path, CLI_PARTS_ALL, &trace) < 0)
 		return CLI_FAILED;
 	kernel_names_use((const struct trace *const *)&trace, 1, options.full_names || options.csv);
 	if (has_wanted(trace, &options))

@@ -336,7 +336,7 @@ static int info(const struct cli_command *self, int argc, char **argv)
 		return print_machine(&options);
 	if (first + 1 != argc)
 		return cli_usage(self, "one file at a time");
-	if (cli_open_trace(argv[first], true, &trace) < 0)
+	if (cli_open_trace(argv[first], CLI_PARTS_ALL, &trace) < 0)
 		return CLI_FAILED;
 	if (options.json)
 		info_write_json(trace, argv[first], stdout);

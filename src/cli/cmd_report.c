@@ -116,7 +116,7 @@ static int report(const struct cli_command *self, int argc, char **argv)
 	if (err != CLI_OK)
 		return err;
 	for (uint32_t i = 0; i < options.paths_count && err == CLI_OK; i++) {
-		if (cli_open_trace(options.paths[i], true, &traces[i]) < 0)
+		if (cli_open_trace(options.paths[i], CLI_PARTS_ALL, &traces[i]) < 0)
 			err = CLI_FAILED;
 	}
 	if (err == CLI_OK)

@@ -179,6 +179,7 @@ static int scopes(const struct cli_command *self, int argc, char **argv)
 
 	if (err != CLI_OK)
 		return err;
+	options.answer.parts = options.pattern ? CLI_WAITS : CLI_PARTS_NONE;
 	return answer_run(self, &options.answer, (struct answer_rows){.text = TEXT_ROWS}, print,
 			  &options);
 }

@@ -29,9 +29,12 @@ static int open_with(struct trace_options options, const char *path, struct trac
 	return result;
 }
 
-int cli_open_trace(const char *path, bool is_brief, struct trace **ret_trace)
+int cli_open_trace(const char *path, enum cli_parts parts, struct trace **ret_trace)
 {
-	return open_with((struct trace_options){.is_brief = is_brief}, path, ret_trace);
+	return open_with((struct trace_options){.is_brief = true,
+						.without_waits = !(parts & CLI_WAITS),
+						.without_ledger = !(parts & CLI_LEDGER)},
+			 path, ret_trace);
 }
 
 int cli_open_for(const struct format *format, const char *path, struct trace **ret_trace)

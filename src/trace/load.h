@@ -23,6 +23,9 @@ struct trace_options {
 	 * kernels. */
 	bool without_waits;
 
+	/* Leave out the ledger: sources and drops. */
+	bool without_ledger;
+
 	/* Called on the loading thread now and then with how far the load is: in stages for
 	 * recordings, in bytes for other tools' files. May be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);

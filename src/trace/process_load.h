@@ -94,6 +94,7 @@ struct process_load {
 	struct process_first first;
 	bool is_brief;		 /* trace_options: leave out arguments and ticks */
 	bool without_waits;	 /* trace_options: leave out events and waits */
+	bool without_ledger;	 /* trace_options: leave out sources and drops */
 	struct work_table works; /* hash table of trace.works; until naming_load */
 
 	struct raw_records raw;

@@ -112,8 +112,11 @@ int ledger_load(struct process_load *load)
 		.load = load,
 		.truncated = load->trace->processes[load->process].state == TRACE_TRUNCATED,
 	};
-	int err = ledger_count(&ledger);
+	int err;
 
+	if (load->without_ledger)
+		return 0;
+	err = ledger_count(&ledger);
 	ledger.ended_early =
 		ledger.truncated || ledger_witness_or_0(&ledger, WITNESS_SESSION_PARTS_NOT_STOPPED);
 	ledger.witnesses_are_late = ledger.ended_early || ledger_losses(&ledger, RECORD_CLASS_META);
