@@ -35,6 +35,19 @@ int idset_add(struct idset *set, uint64_t id)
 	return 0;
 }
 
+int idset_merge(struct idset *set, struct idset *from)
+{
+	struct idset_page *pages = table_append((void **)&set->pages, &set->page_count,
+						from->page_count, sizeof(*pages));
+
+	if (!pages)
+		return -ENOMEM;
+	if (from->page_count)
+		memcpy(pages, from->pages, from->page_count * sizeof(*pages));
+	idset_release(from);
+	return 0;
+}
+
 static int sort_pages(struct idset *set)
 {
 	struct sort_row *order = table_alloc(set->page_count, sizeof(*order));

@@ -37,6 +37,11 @@ struct idset {
  * idset_finish. */
 int idset_add(struct idset *set, uint64_t id);
 
+/* Moves the ids of FROM, which becomes empty, into SET. Neither is finished; nothing may be added
+ * to SET afterwards but by another merge. So several threads can add to sets of their own. Returns
+ * 0, or -ENOMEM with both unchanged. */
+int idset_merge(struct idset *set, struct idset *from);
+
 /* Call after the last idset_add, also for an empty set: it sorts the pages and computes the ranks.
  * Returns 0 or -ENOMEM. */
 int idset_finish(struct idset *set);

@@ -32,9 +32,8 @@ struct answer_options {
 	KERNEL_NAMES_OPTION(type, member.full_names),                                              \
 		{"csv", .help = "print the table as CSV: numbers without units, times in ns",      \
 		 OPTION_IN(type, member.csv)},                                                     \
-	{                                                                                          \
-		"json", .help = "print JSON (docs/json.md)", OPTION_IN(type, member.json)          \
-	}
+		{"json", .help = "print JSON (docs/json.md)", OPTION_IN(type, member.json)},       \
+		THREADS_OPTION
 
 /* Prints the answer on stdout. Returns a cli_exit. */
 typedef int answer_print(struct trace *trace, const void *options);
@@ -45,8 +44,8 @@ struct answer_rows {
 };
 
 /* Runs a command whose options are parsed: reads the filter, opens shared->path, makes the steps of
- * shared->step_of, calls PRINT with OPTIONS, which SHARED is a member of, flushes stdout, tells of damage and closes the trace. A
- * limit that was not given is set by ROWS. Returns a cli_exit. */
+ * shared->step_of, calls PRINT with OPTIONS, which SHARED is a member of, flushes stdout, tells of
+ * damage and closes the trace. A limit that was not given is set by ROWS. Returns a cli_exit. */
 int answer_run(const struct cli_command *self, struct answer_options *shared,
 	       struct answer_rows rows, answer_print *print, const void *options);
 

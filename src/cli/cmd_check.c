@@ -258,6 +258,7 @@ static const struct cli_option options_of_check[] = {
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(check_options, json)},
 	{"strict", .help = "also fail if records were dropped and counted",
 	 OPTION_IN(check_options, strict)},
+	THREADS_OPTION,
 	{0},
 };
 

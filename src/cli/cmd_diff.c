@@ -84,6 +84,7 @@ static const struct cli_option options_of_diff[] = {
 	{"csv", .help = "print the table as CSV: numbers without units, times in ns",
 	 OPTION_IN(diff_options, csv)},
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(diff_options, json)},
+	THREADS_OPTION,
 	{0},
 };
 

@@ -128,6 +128,7 @@ static const struct cli_option options_of_export[] = {
 	 .help = "of a format that stores it (kineto): the number of this program among several; "
 		 "0 by default",
 	 .kind = OPTION_HANDLER, .take = take_rank},
+	THREADS_OPTION,
 	{0},
 };
 

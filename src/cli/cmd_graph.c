@@ -66,6 +66,7 @@ static const struct cli_option options_of_graph[] = {
 	{"dot", .help = "print Graphviz", .kind = OPTION_HANDLER, .take = take_dot},
 	{"advise", .help = "instead: which nodes are updated between replays",
 	 OPTION_IN(graph_options, is_advice)},
+	THREADS_OPTION,
 	{0},
 };
 

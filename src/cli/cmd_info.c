@@ -319,6 +319,7 @@ static const struct cli_option options_of_info[] = {
 	{"csv", .help = "print a table as CSV: what can be recorded, or of FILE the number of rows",
 	 OPTION_IN(info_options, csv)},
 	{"json", .help = "print JSON (docs/json.md)", OPTION_IN(info_options, json)},
+	THREADS_OPTION,
 	{0},
 };
 

@@ -28,6 +28,7 @@ static const struct cli_option options_of_report[] = {
 	STEP_OPTION(report_options, steps),
 	{"json", .help = "write the page's data alone (docs/json.md)",
 	 OPTION_IN(report_options, json)},
+	THREADS_OPTION,
 	{0},
 };
 

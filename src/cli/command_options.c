@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/workers.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
@@ -31,6 +32,18 @@ int options_take_u32(const struct cli_command *self, const char *name, const cha
 		return cli_usage(self, "--%s takes a number, not \"%s\"", name, value);
 	*ret_number = (uint32_t)number;
 	return CLI_OK;
+}
+
+int options_take_threads(const struct cli_command *self, const char *value, void *values)
+{
+	uint32_t threads = 0;
+	int err = options_take_u32(self, "threads", value, &threads);
+
+	if (err == CLI_OK && threads == 0)
+		return cli_usage(self, "--threads takes a number from 1 on");
+	if (err == CLI_OK)
+		workers_limit(threads);
+	return err;
 }
 
 static int take_choice(const struct cli_command *self, const struct cli_option *option,

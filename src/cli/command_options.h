@@ -46,6 +46,17 @@ struct cli_option {
 	bool is_required;			      /* for the synopsis; the command checks it */
 };
 
+/* The row of --threads, for commands that read a trace. It sets the limit of base/workers.h. */
+#define THREADS_OPTION                                                                             \
+	{                                                                                          \
+		"threads", .argument = "N",                                                        \
+			   .help = "use at most N threads (default: one for each CPU); the "       \
+				   "output is the same",                                           \
+			   .kind = OPTION_HANDLER, .take = options_take_threads                    \
+	}
+
+option_take options_take_threads;
+
 /* Initialises the members that say where an option is stored. */
 #define OPTION_IN(type, member)                                                                    \
 	.offset = offsetof(struct type, member), .bytes = sizeof(((struct type *)0)->member)

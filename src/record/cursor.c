@@ -102,44 +102,46 @@ uint32_t spool_reader_chunk_in_file(const struct spool_reader *r, uint32_t place
 	return r->file_order[place];
 }
 
-/* The bytes of KEEP_CHUNKS chunks in the order of the file, from PLACE on. Returns 0 if they are
- * not adjacent. */
-static uint64_t step_at(const struct spool_reader *r, uint32_t place, uint64_t *ret_offset)
+/* The bytes of a step's chunks in the file. Returns 0 if they are not adjacent. */
+static uint64_t step_bytes(const struct spool_reader *r, struct spool_step step,
+			   uint64_t *ret_offset)
 {
-	uint32_t end = r->chunk_count - place < KEEP_CHUNKS ? (uint32_t)r->chunk_count
-							    : place + KEEP_CHUNKS;
-	uint64_t last = r->chunks[r->file_order[end - 1]].offset;
+	uint64_t last = r->chunks[r->file_order[step.end - 1]].offset;
 
-	*ret_offset = r->chunks[r->file_order[place]].offset;
-	return last - *ret_offset == (uint64_t)(end - place - 1) * SPOOL_CHUNK_BYTES
+	*ret_offset = r->chunks[r->file_order[step.first]].offset;
+	return last - *ret_offset == (uint64_t)(step.end - step.first - 1) * SPOOL_CHUNK_BYTES
 		       ? last - *ret_offset + SPOOL_CHUNK_BYTES
 		       : 0;
 }
 
-/* At the start of each step: maps the next KEEP_CHUNKS chunks and gives back the ones before. */
-static void move_on(const struct spool_reader *r, uint32_t place)
+uint32_t spool_reader_step_count(const struct spool_reader *r)
 {
-	uint64_t offset, bytes;
-
-	if (!r->mapping || place % KEEP_CHUNKS)
-		return;
-	if (place >= KEEP_CHUNKS) {
-		bytes = step_at(r, place - KEEP_CHUNKS, &offset);
-		reader_give_back(r, offset, bytes);
-	}
-	if (place < r->chunk_count) {
-		bytes = step_at(r, place, &offset);
-		reader_map_ahead(r, offset, bytes);
-	}
+	return (uint32_t)((r->chunk_count + KEEP_CHUNKS - 1) / KEEP_CHUNKS);
 }
 
-bool spool_reader_next_chunk(const struct spool_reader *r, uint32_t *place, uint32_t *ret_chunk)
+struct spool_step spool_reader_step(const struct spool_reader *r, uint32_t number)
 {
-	move_on(r, *place);
-	if (*place == r->chunk_count)
-		return false;
-	*ret_chunk = r->file_order[(*place)++];
-	return true;
+	uint32_t first = number * KEEP_CHUNKS;
+
+	return (struct spool_step){first, r->chunk_count - first < KEEP_CHUNKS
+						  ? (uint32_t)r->chunk_count
+						  : first + KEEP_CHUNKS};
+}
+
+struct spool_step spool_reader_step_begin(const struct spool_reader *r, uint32_t number)
+{
+	struct spool_step step = spool_reader_step(r, number);
+	uint64_t offset, bytes = step_bytes(r, step, &offset);
+
+	reader_map_ahead(r, offset, bytes);
+	return step;
+}
+
+void spool_reader_step_end(const struct spool_reader *r, uint32_t number)
+{
+	uint64_t offset, bytes = step_bytes(r, spool_reader_step(r, number), &offset);
+
+	reader_give_back(r, offset, bytes);
 }
 
 void spool_reader_stretch(const struct spool_reader *r, uint32_t chunk,

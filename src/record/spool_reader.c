@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/table.h"
+#include "base/workers.h"
 #include "record/record_check.h"
 #include "record/spool_reader_state.h"
 #include "record/writer.h"
@@ -19,7 +21,7 @@ static void add_damage(struct spool_reader *r, enum spool_damage_kind kind, uint
 {
 	r->damages_total++;
 	if (writer < SPOOL_WRITER_COUNT)
-		r->found[writer].damaged = true;
+		r->is_damaged[writer] = true;
 	if (r->damages_kept == DAMAGES_KEPT)
 		return;
 	r->damages[r->damages_kept++] = (struct spool_damage){
@@ -186,19 +188,50 @@ static const char *find_record_fault(const struct record_header *header, uint32_
 	return record_check(header, limit - at);
 }
 
+/* What a part of the file is checked with. A thread has its own struct found_records. */
+struct check {
+	struct spool_reader *r;
+	struct found_records *found;
+	struct spool_damage *damages; /* of the part, the first DAMAGES_KEPT */
+	uint32_t damages_kept;
+	uint64_t damages_total;
+	bool no_memory;
+};
+
+static void note_damage(struct check *check, const struct spool_damage *damage)
+{
+	struct spool_damage *place;
+
+	check->damages_total++;
+	if (check->damages_kept == DAMAGES_KEPT)
+		return;
+	place = table_add((void **)&check->damages, &check->damages_kept, sizeof(*place));
+	if (place)
+		*place = *damage;
+	check->no_memory |= !place;
+}
+
+/* Adds the damages of a part to those of the parts before it, and frees them. */
+static int take_damages(struct spool_reader *r, struct check *check)
+{
+	for (uint32_t i = 0; i < check->damages_kept; i++)
+		add_damage(r, check->damages[i].kind, check->damages[i].writer,
+			   check->damages[i].offset, check->damages[i].chunks,
+			   check->damages[i].cause);
+	r->damages_total += check->damages_total - check->damages_kept;
+	free(check->damages);
+	check->damages = NULL;
+	return check->no_memory ? -ENOMEM : 0;
+}
+
 /* Adds COUNT to the record's class: 1, or UINT64_MAX to subtract one. */
-static void count_record(struct spool_reader *r, uint32_t writer,
+static void count_record(struct found_records *found, uint32_t writer,
 			 const struct record_header *header, uint64_t count)
 {
-	enum record_class class;
-
-	if (header->type >= RECORD_TYPE_COUNT) {
-		r->ledger.unknown += count;
-		return;
-	}
-	class = record_class_of(header->type);
-	r->ledger.found[class] += count;
-	r->found[writer].records[class] += count;
+	if (header->type >= RECORD_TYPE_COUNT)
+		found->unknown += count;
+	else
+		found->of_writer[writer][record_class_of(header->type)] += count;
 }
 
 /* The header is the last store of a record. Pairs with the release in writer_commit. */
@@ -209,7 +242,8 @@ static bool is_written(const struct record_header *header)
 }
 
 /* Whether the record was written after the cut. */
-static bool is_cut_off(struct spool_reader *r, uint32_t writer, const struct record_header *header)
+static bool is_cut_off(const struct spool_reader *r, uint32_t writer,
+		       const struct record_header *header)
 {
 	return r->cut && header->type < RECORD_TYPE_COUNT &&
 	       !live_cut_takes(r->cut, writer, header->type);
@@ -218,8 +252,9 @@ static bool is_cut_off(struct spool_reader *r, uint32_t writer, const struct rec
 /* Checks and counts the records of a chunk, and sets found->end and found->types. In an open
  * chunk a zero header is the end; in a full or sealed one the records must reach exactly to its
  * used length. */
-static void check_records(struct spool_reader *r, struct found_chunk *found)
+static void check_records(struct check *check, struct found_chunk *found)
 {
+	const struct spool_reader *r = check->r;
 	const char *chunk = (const char *)reader_chunk_at(r, found->offset);
 	bool open = found->state == SPOOL_CHUNK_OPEN;
 	uint32_t limit = open ? SPOOL_CHUNK_BYTES : reader_chunk_at(r, found->offset)->used_bytes;
@@ -232,14 +267,15 @@ static void check_records(struct spool_reader *r, struct found_chunk *found)
 			break;
 		fault = find_record_fault(header, at, limit);
 		if (fault) {
-			add_damage(r, SPOOL_DAMAGE_RECORD, found->writer, found->offset + at, 1,
-				   fault);
+			note_damage(check,
+				    &(struct spool_damage){SPOOL_DAMAGE_RECORD, found->writer,
+							   found->offset + at, 1, fault});
 			break;
 		}
 		bytes = header->words * 8u;
 		if (is_cut_off(r, found->writer, header))
 			continue;
-		count_record(r, found->writer, header, 1);
+		count_record(check->found, found->writer, header, 1);
 		if (header->type < RECORD_TYPE_COUNT)
 			found->types |= 1ull << header->type;
 		/* Closes the gap that a passed-over record left, in our private
@@ -283,27 +319,30 @@ static const char *find_label_fault(const struct spool_reader *r, const struct s
 	return NULL;
 }
 
-/* Checks the labelled chunk at OFFSET and its records, and adds it to r->chunks. */
-static void find_chunk(struct spool_reader *r, uint64_t offset)
+/* Checks the labelled chunk at OFFSET and its records. False: it is not to be read. */
+static bool find_chunk(struct check *check, uint64_t offset, struct found_chunk *ret_chunk)
 {
+	const struct spool_reader *r = check->r;
 	const struct spool_chunk *chunk = reader_chunk_at(r, offset);
 	uint32_t state = atomic_load_explicit(&chunk->state, memory_order_acquire);
 	const char *fault;
 	bool trusted = true;
 
 	if (r->cut && !live_cut_has_chunk(r->cut, chunk->writer, chunk->sequence))
-		return;
+		return false;
 	fault = find_label_fault(r, chunk, state);
 	if (fault) {
-		add_damage(r, SPOOL_DAMAGE_LABEL, SPOOL_NO_WRITER, offset, 1, fault);
-		return;
+		note_damage(check, &(struct spool_damage){SPOOL_DAMAGE_LABEL, SPOOL_NO_WRITER,
+							  offset, 1, fault});
+		return false;
 	}
 	if (state == SPOOL_CHUNK_SEALED &&
 	    chunk->crc != spool_chunk_crc(chunk, chunk->used_bytes)) {
-		add_damage(r, SPOOL_DAMAGE_CHUNK_SUM, chunk->writer, offset, 1, NULL);
+		note_damage(check, &(struct spool_damage){SPOOL_DAMAGE_CHUNK_SUM, chunk->writer,
+							  offset, 1, NULL});
 		trusted = false;
 	}
-	r->chunks[r->chunk_count] = (struct found_chunk){
+	*ret_chunk = (struct found_chunk){
 		.offset = offset,
 		.writer = chunk->writer,
 		.sequence = chunk->sequence,
@@ -312,8 +351,8 @@ static void find_chunk(struct spool_reader *r, uint64_t offset)
 	};
 	/* Now, while its bytes are in the cache. */
 	if (trusted)
-		check_records(r, &r->chunks[r->chunk_count]);
-	r->chunk_count++;
+		check_records(check, ret_chunk);
+	return true;
 }
 
 /* Number of places in the file with chunks that were taken. With a ring a place is taken more than
@@ -347,6 +386,7 @@ static int compare_labelled(const void *a, const void *b)
 static int find_live_ring(struct spool_reader *r, uint64_t places)
 {
 	struct labelled *list = calloc(places ? places : 1, sizeof(*list));
+	struct check check = {.r = r, .found = r->found};
 	size_t count = 0;
 
 	if (!list)
@@ -365,9 +405,76 @@ static int find_live_ring(struct spool_reader *r, uint64_t places)
 	}
 	qsort(list, count, sizeof(*list), compare_labelled);
 	for (size_t i = 0; i < count; i++)
-		find_chunk(r, SPOOL_CHUNK_OFFSET + (uint64_t)list[i].place * SPOOL_CHUNK_BYTES);
+		r->chunk_count += find_chunk(
+			&check, SPOOL_CHUNK_OFFSET + (uint64_t)list[i].place * SPOOL_CHUNK_BYTES,
+			&r->chunks[r->chunk_count]);
 	free(list);
+	return take_damages(r, &check);
+}
+
+/* Checking a file in parts of KEEP_CHUNKS places. A place's chunk is found at the same place of
+ * r->chunks, or `state` is 0 there. */
+struct check_all {
+	struct spool_reader *r;
+	struct found_records *found; /* by worker */
+	struct check *parts;
+	uint64_t places;
+};
+
+static int check_part(void *check_all, unsigned worker, uint32_t part)
+{
+	const struct check_all *all = check_all;
+	const struct spool_reader *r = all->r;
+	struct check *check = &all->parts[part];
+	uint64_t first = (uint64_t)part * KEEP_CHUNKS;
+	uint64_t end = first + KEEP_CHUNKS < all->places ? first + KEEP_CHUNKS : all->places;
+	uint64_t part_offset = SPOOL_CHUNK_OFFSET + first * SPOOL_CHUNK_BYTES;
+
+	*check = (struct check){.r = all->r, .found = &all->found[worker]};
+	reader_map_ahead(r, part_offset, KEEP_CHUNKS * SPOOL_CHUNK_BYTES);
+	for (uint64_t i = first; i < end; i++) {
+		uint64_t offset = SPOOL_CHUNK_OFFSET + i * SPOOL_CHUNK_BYTES;
+
+		if (!is_being_reused(r, i) && !is_unlabelled(r, reader_chunk_at(r, offset)))
+			find_chunk(check, offset, &r->chunks[i]);
+	}
+	if (end - first == KEEP_CHUNKS)
+		reader_give_back(r, part_offset, KEEP_CHUNKS * SPOOL_CHUNK_BYTES);
 	return 0;
+}
+
+static void add_found(struct found_records *sum, const struct found_records *found)
+{
+	sum->unknown += found->unknown;
+	for (int writer = 0; writer < SPOOL_WRITER_COUNT; writer++) {
+		for (int class = 0; class < RECORD_CLASS_COUNT; class ++)
+			sum->of_writer[writer][class] += found->of_writer[writer][class];
+	}
+}
+
+/* Threads share the parts; those of a cut need the order of the file. */
+static int check_parts(struct check_all *all, uint32_t part_count)
+{
+	struct spool_reader *r = all->r;
+	unsigned threads = workers_count(r->cut ? 1 : WORKERS_ALL);
+	int err = 0;
+
+	all->parts = table_zeroed(part_count, sizeof(*all->parts));
+	all->found = calloc(threads, sizeof(*all->found));
+	if (!all->parts || !all->found)
+		return -ENOMEM;
+	workers_run(threads, part_count, check_part, all);
+	for (uint32_t i = 0; i < part_count; i++) {
+		if (take_damages(r, &all->parts[i]) < 0)
+			err = -ENOMEM;
+	}
+	for (unsigned i = 0; i < threads; i++)
+		add_found(r->found, &all->found[i]);
+	for (uint64_t i = 0; i < all->places; i++) {
+		if (r->chunks[i].state)
+			r->chunks[r->chunk_count++] = r->chunks[i];
+	}
+	return err;
 }
 
 /* Finds and checks all chunks. */
@@ -375,6 +482,8 @@ static int find_chunks(struct spool_reader *r)
 {
 	uint64_t places = (r->length - SPOOL_CHUNK_OFFSET) / SPOOL_CHUNK_BYTES;
 	uint64_t taken = chunks_in_file(r);
+	struct check_all all;
+	int err;
 
 	r->chunks = calloc(places ? places : 1, sizeof(*r->chunks));
 	if (!r->chunks)
@@ -387,19 +496,11 @@ static int find_chunks(struct spool_reader *r)
 		places = taken;
 	if (r->cut && r->header->ring_bytes)
 		return find_live_ring(r, places);
-	for (uint64_t i = 0; i < places; i++) {
-		uint64_t offset = SPOOL_CHUNK_OFFSET + i * SPOOL_CHUNK_BYTES;
-
-		if (i % KEEP_CHUNKS == 0)
-			reader_map_ahead(r, offset, KEEP_CHUNKS * SPOOL_CHUNK_BYTES);
-		if (!is_being_reused(r, i) && !is_unlabelled(r, reader_chunk_at(r, offset)))
-			find_chunk(r, offset);
-		if (i % KEEP_CHUNKS == KEEP_CHUNKS - 1)
-			reader_give_back(
-				r, offset + SPOOL_CHUNK_BYTES - KEEP_CHUNKS * SPOOL_CHUNK_BYTES,
-				KEEP_CHUNKS * SPOOL_CHUNK_BYTES);
-	}
-	return 0;
+	all = (struct check_all){.r = r, .places = places};
+	err = check_parts(&all, (uint32_t)((places + KEEP_CHUNKS - 1) / KEEP_CHUNKS));
+	free(all.parts);
+	free(all.found);
+	return err;
 }
 
 static int compare_chunks(const void *a, const void *b)
@@ -423,7 +524,7 @@ static void uncount_chunk(struct spool_reader *r, const struct found_chunk *foun
 	while (at < found->end) {
 		const struct record_header *header = (const struct record_header *)(chunk + at);
 
-		count_record(r, found->writer, header, UINT64_MAX);
+		count_record(r->found, found->writer, header, UINT64_MAX);
 		at += header->words * 8u;
 	}
 }
@@ -553,13 +654,13 @@ static uint64_t not_dropped(const struct spool_reader *r, uint32_t writer, int c
  * missing. */
 static void check_counts(struct spool_reader *r, uint32_t writer)
 {
-	const struct found_writer *found = &r->found[writer];
+	const uint64_t *found = r->found->of_writer[writer];
 	uint64_t short_of[RECORD_CLASS_COUNT];
 	uint64_t sum = 0;
 	bool in_flight;
 
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
-		short_of[class] = not_dropped(r, writer, class) - found->records[class];
+		short_of[class] = not_dropped(r, writer, class) - found[class];
 		/* If more were found than counted, the difference wraps to a huge
 				 * number. */
 		sum = short_of[class] > UINT32_MAX ? UINT64_MAX : sum + short_of[class];
@@ -567,7 +668,7 @@ static void check_counts(struct spool_reader *r, uint32_t writer)
 			break;
 	}
 	in_flight = !r->info.closed && sum <= IN_FLIGHT_MOST;
-	if (sum && !in_flight && !found->damaged && !r->ledger.unknown)
+	if (sum && !in_flight && !r->is_damaged[writer] && !r->ledger.unknown)
 		add_damage(r, SPOOL_DAMAGE_COUNTS, writer,
 			   SPOOL_HEADER_BYTES + (uint64_t)writer * SPOOL_WRITER_BYTES, 0,
 			   "records found are not those counted");
@@ -580,6 +681,11 @@ static void check_counts(struct spool_reader *r, uint32_t writer)
 static void close_ledger(struct spool_reader *r)
 {
 	r->ledger.chunks_taken = load(&r->header->live.chunks_taken);
+	r->ledger.unknown = r->found->unknown;
+	for (int writer = 0; writer < SPOOL_WRITER_COUNT; writer++) {
+		for (int class = 0; class < RECORD_CLASS_COUNT; class ++)
+			r->ledger.found[class] += r->found->of_writer[writer][class];
+	}
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++)
 		r->ledger.late[class] = load(&r->header->live.late[class]);
 	add_session_counts(&r->ledger, &r->header->live.counts);
@@ -620,8 +726,9 @@ static int read_spool(struct spool_reader *r, struct dagtap_error *error)
 		return err;
 	r->writers = r->cut ? r->cut->writers
 			    : (const struct spool_writer *)(r->bytes + SPOOL_HEADER_BYTES);
-	r->found = calloc(SPOOL_WRITER_COUNT, sizeof(*r->found));
-	if (!r->found)
+	r->found = calloc(1, sizeof(*r->found));
+	r->is_damaged = calloc(SPOOL_WRITER_COUNT, sizeof(*r->is_damaged));
+	if (!r->found || !r->is_damaged)
 		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", r->name);
 	err = check_live(r, error);
 	if (err)
@@ -631,7 +738,9 @@ static int read_spool(struct spool_reader *r, struct dagtap_error *error)
 	if (err)
 		return dagtap_error_set(error, err, "%s: out of memory", r->name);
 	free(r->found);
+	free(r->is_damaged);
 	r->found = NULL;
+	r->is_damaged = NULL;
 	return 0;
 }
 
@@ -735,6 +844,7 @@ void spool_reader_close(struct spool_reader *r)
 		munmap(r->mapping, r->length);
 	live_cut_release(r->cut);
 	free(r->found);
+	free(r->is_damaged);
 	free(r->chunks);
 	free(r->file_order);
 	free(r->name);

@@ -184,12 +184,23 @@ struct spool_stretch {
 void spool_reader_stretch(const struct spool_reader *reader, uint32_t chunk,
 			  struct spool_stretch *ret_stretch);
 
-/* Iterates over all chunks by their offset in the file: nearly in the order of time, and in the
- * order that touches each page once. Sets *RET_CHUNK to the next chunk's number and advances
- * *PLACE, which the caller sets to 0 first. Returns false after the last chunk. Gives back the
- * pages of passed chunks from time to time. */
-bool spool_reader_next_chunk(const struct spool_reader *reader, uint32_t *place,
-			     uint32_t *ret_chunk);
+/* All chunks in steps of some MiB, by their offset in the file: nearly in the order of time. Any
+ * number of threads may read steps at the same time. */
+uint32_t spool_reader_step_count(const struct spool_reader *reader);
+
+/* Positions of chunks for spool_reader_chunk_in_file: [first, end). */
+struct spool_step {
+	uint32_t first, end;
+};
+
+/* Begins step NUMBER: maps its pages, in one call. Its records may be read without it, too. */
+struct spool_step spool_reader_step_begin(const struct spool_reader *reader, uint32_t number);
+
+/* The same without mapping anything: for a look at what the step holds. */
+struct spool_step spool_reader_step(const struct spool_reader *reader, uint32_t number);
+
+/* Ends the step: gives its pages back. */
+void spool_reader_step_end(const struct spool_reader *reader, uint32_t number);
 
 /* Gives the chunk's pages back to the kernel. A later access reads them from the file again. Does
  * nothing for a file that is still written. */

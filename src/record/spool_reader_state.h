@@ -23,10 +23,10 @@ struct found_chunk {
 	uint64_t types; /* of its records: bits 1 << enum record_type */
 };
 
-/* The records found of one writer, to be compared with the counts of that writer. */
-struct found_writer {
-	uint64_t records[RECORD_CLASS_COUNT];
-	bool damaged;
+/* The records found, to be compared with the counts of their writers. */
+struct found_records {
+	uint64_t unknown; /* of types that this program does not know */
+	uint64_t of_writer[SPOOL_WRITER_COUNT][RECORD_CLASS_COUNT];
 };
 
 struct spool_reader {
@@ -47,7 +47,8 @@ struct spool_reader {
 	size_t chunk_count;
 	uint32_t *file_order; /* indexes of chunks, sorted by offset */
 	uint32_t writer_count;
-	struct found_writer *found; /* one per writer; only while opening */
+	struct found_records *found; /* only while opening, as the next member */
+	bool *is_damaged;	     /* by writer */
 
 	struct spool_damage damages[DAMAGES_KEPT];
 	size_t damages_kept;

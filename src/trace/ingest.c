@@ -1,4 +1,4 @@
-/* The first walk through a process's records, and the table of stages (see ingest.h). */
+/* The table of stages, and the row of a process (see ingest.h). */
 #include "trace/ingest.h"
 
 #include <errno.h>
@@ -6,108 +6,6 @@
 #include <string.h>
 
 #include "trace/row_table.h"
-
-/* The time at which a record was written, ns; 0 if it does not say. If the spool has no end, the
- * latest of these is the process's end. */
-static uint64_t moment_of(const struct record_header *header)
-{
-	const void *at = header;
-
-	switch (header->type) {
-	case RECORD_THREAD:
-		return ((const struct record_thread *)at)->ns;
-	case RECORD_API:
-		return ((const struct record_api *)at)->end_ns;
-	case RECORD_DISPATCH:
-		return ((const struct record_dispatch *)at)->ns;
-	case RECORD_COPY:
-		return ((const struct record_copy *)at)->ns;
-	case RECORD_SCOPE:
-		return ((const struct record_scope *)at)->ns;
-	case RECORD_ANCHOR:
-		return ((const struct record_anchor *)at)->host_ns;
-	case RECORD_CUDA_GRAPH:
-		return ((const struct record_cuda_graph *)at)->ns;
-	case RECORD_CUDA_UPDATE:
-		return ((const struct record_cuda_update *)at)->ns;
-	default:
-		return 0;
-	}
-}
-
-/* Learns the ids of frequent records and keeps copies of the others. */
-static int sort_out(struct process_load *load, const struct record_header *header,
-		    const struct origin_walk *walk)
-{
-	const struct record_dispatch *dispatch;
-	const struct record_barrier *barrier;
-	const void *at = header;
-
-	if (header->type >= RECORD_CUDA_KERNEL && cuda_learn(&load->cuda, header) < 0)
-		return -ENOMEM;
-	switch (header->type) {
-	case RECORD_API:
-		load->cuda.call_records += cuda_is_call(header);
-		return idset_add(&load->raw.cids, ((const struct record_api *)at)->cid);
-	case RECORD_DISPATCH:
-		dispatch = at;
-		return idset_add(&load->packets.ids,
-				 packet_key(dispatch->header.tag, dispatch->packet_index));
-	case RECORD_BARRIER:
-		barrier = at;
-		return idset_add(&load->raw.barrier_ids,
-				 packet_key(barrier->header.tag, barrier->packet_index));
-	case RECORD_COPY:
-		return idset_add(&load->copies.ids, ((const struct record_copy *)at)->copy_id);
-	case RECORD_DISPATCH_DONE:
-	case RECORD_COPY_DONE:
-	case RECORD_CUDA_KERNEL:
-	case RECORD_CUDA_COPY:
-		return 0;
-	case RECORD_SCOPE:
-		if (idset_add(&load->raw.scope_ids, ((const struct record_scope *)at)->id) < 0)
-			return -ENOMEM;
-		break;
-	default:
-		break;
-	}
-	return raw_add(&load->raw.lists[header->type], header, walk);
-}
-
-static int finish_sets(struct process_load *load)
-{
-	if (idset_finish(&load->raw.cids) < 0 || idset_finish(&load->raw.scope_ids) < 0 ||
-	    idset_finish(&load->packets.ids) < 0 || idset_finish(&load->raw.barrier_ids) < 0 ||
-	    idset_finish(&load->copies.ids) < 0 || cuda_finish_sets(&load->cuda) < 0)
-		return -ENOMEM;
-	for (int type = 0; type < RECORD_TYPE_COUNT; type++) {
-		if (load->raw.type_counts[type] >= TRACE_NONE)
-			return -E2BIG;
-		/* The order of the rows must not depend on the place of a chunk in the file.
-		 * scopes_load sorts scopes. */
-		if (type != RECORD_SCOPE && type != RECORD_SCOPE_END &&
-		    raw_sort(&load->raw.lists[type], raw_order) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int read_records(struct process_load *load)
-{
-	bool is_closed = origin_info(load->raw.origin)->closed;
-	const struct record_header *header;
-	struct origin_walk walk;
-
-	origin_walk_init(&walk, load->raw.origin, ORIGIN_ALL);
-	while ((header = origin_walk_next(&walk))) {
-		load->raw.type_counts[header->type]++;
-		if (!is_closed && moment_of(header) > load->raw.last_ns)
-			load->raw.last_ns = moment_of(header);
-		if (sort_out(load, header, &walk) < 0)
-			return -ENOMEM;
-	}
-	return load->raw.origin->error < 0 ? load->raw.origin->error : finish_sets(load);
-}
 
 static trace_string command_text(struct strtab *strings, const struct spool_info *info)
 {
@@ -292,7 +190,7 @@ int ingest_process(struct trace *trace, struct strtab *strings, struct origin *o
 	int result = work_table_init(&load.works, trace);
 
 	if (result == 0)
-		result = read_records(&load);
+		result = records_load(&load);
 	/* The walk has found which packed blocks are damaged, so the counts are complete now. */
 	load.raw.counts = *origin_ledger(origin);
 	if (result == 0)

@@ -1,14 +1,15 @@
 /* Inside trace/: the state of loading one process, and the stages that fill the model.
  *
- * ingest.c reads all records once. It copies the records of infrequent types into lists, and learns
- * the ids of the frequent ones (calls, submissions). Then it runs the stages below, in the order of
- * its table. Each stage appends its rows to the arrays of the trace, and may read what earlier
- * stages made. The stages for calls, submissions and completions read the records again, in the
- * order of the file, and write them straight into rows. Processes are loaded one after the other,
- * by (start, pid), so that the arrays become ordered by process. Pointers to records are valid only
- * while the process is loaded.
+ * records_load reads all records once. It copies the records of infrequent types into lists, and
+ * learns the ids of the frequent ones (calls, submissions). Then ingest.c runs the stages below, in
+ * the order of its table. Each stage appends its rows to the arrays of the trace, and may read what
+ * earlier stages made. The stages for calls, submissions and completions read the records again, in
+ * the order of the file, and write them straight into rows. Processes are loaded one after the
+ * other, by (start, pid), so that the arrays become ordered by process. Pointers to records are
+ * valid only while the process is loaded.
  *
- * Threading: one thread loads a trace. The functions below have no locks. */
+ * Threading: one thread loads a trace. The stages that read the file share its parts among threads
+ * (base/workers.h), inside of their call. The functions below have no locks. */
 #ifndef DAGTAP_TRACE_PROCESS_LOAD_H
 #define DAGTAP_TRACE_PROCESS_LOAD_H
 
@@ -117,6 +118,7 @@ struct process_load {
 
 /* The stages. Each returns 0, -ENOMEM, -E2BIG (too many rows), or -ESTALE if the file changed: a
  * later walk does not find the records of the first. Defects of the data become messages. */
+int records_load(struct process_load *load);	 /* the first walk: raw, and the sets of ids */
 int catalog_load(struct process_load *load);	 /* threads, agents, queues, apis, kernels */
 int scopes_load(struct process_load *load);	 /* scopes */
 int clocks_load(struct process_load *load);	 /* clock fits */

@@ -75,6 +75,29 @@ int raw_add(struct raw_list *list, const struct record_header *record,
 	return 0;
 }
 
+int raw_append(struct raw_list *list, const struct raw_list *from, uint32_t first, uint32_t count)
+{
+	struct raw *rows = table_append((void **)&list->rows, &list->count, count, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	if (count)
+		memcpy(rows, from->rows + first, count * sizeof(*rows));
+	return 0;
+}
+
+void raw_take_memory(struct raw_list *list, struct raw_list *from)
+{
+	struct raw_block **last = &from->blocks;
+
+	while (*last)
+		last = &(*last)->next;
+	*last = list->blocks;
+	list->blocks = from->blocks;
+	from->blocks = NULL;
+	raw_release(from);
+}
+
 void raw_release(struct raw_list *list)
 {
 	while (list->blocks) {

@@ -1,5 +1,5 @@
 /* Inside trace/: lists of copied records. Records of infrequent types are kept in a list for each
- * type until their process is loaded. Threading: one thread loads a trace; there are no locks. */
+ * type until their process is loaded. Threading: a list belongs to one thread while it changes. */
 #ifndef DAGTAP_TRACE_RAW_LIST_H
 #define DAGTAP_TRACE_RAW_LIST_H
 
@@ -29,6 +29,13 @@ struct raw_list {
  * WALK is the walk that returned it. Returns 0 or -ENOMEM. */
 int raw_add(struct raw_list *list, const struct record_header *record,
 	    const struct origin_walk *walk);
+
+/* Appends COUNT records of FROM, from number FIRST on, to LIST; FROM keeps their memory. Nothing
+ * may be added to LIST by raw_add afterwards. Returns 0 or -ENOMEM. */
+int raw_append(struct raw_list *list, const struct raw_list *from, uint32_t first, uint32_t count);
+
+/* Gives the memory of FROM's records to LIST; FROM becomes empty. */
+void raw_take_memory(struct raw_list *list, struct raw_list *from);
 
 /* Frees the list's records and makes it empty. */
 void raw_release(struct raw_list *list);

@@ -52,6 +52,14 @@ static inline uint32_t work_numbering_take(struct work_numbering *numbering, uin
 	return numbering->first + *number - 1;
 }
 
+/* The new number of WORK, which was taken before. */
+static inline uint32_t work_numbering_get(const struct work_numbering *numbering, uint32_t work)
+{
+	return work < numbering->first
+		       ? work
+		       : numbering->first + numbering->numbers[work - numbering->first] - 1;
+}
+
 /* Brings the rows into the new order and removes those that were not taken. Returns 0 or
  * -ENOMEM. */
 int work_numbering_apply(const struct work_numbering *numbering, struct work_table *table);

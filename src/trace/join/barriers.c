@@ -13,9 +13,8 @@ static bool is_taken(struct barriers *barriers, uint32_t rank, const struct reco
 	struct process_load *load = barriers->load;
 	uint64_t bit = 1ull << rank % 64;
 
-	if (!(barriers->is_filled[rank / 64] & bit)) {
-		barriers->is_filled[rank / 64] |= bit;
-		barriers->count++;
+	if (!(__atomic_fetch_or(&barriers->is_filled[rank / 64], bit, __ATOMIC_RELAXED) & bit)) {
+		__atomic_fetch_add(&barriers->count, 1, __ATOMIC_RELAXED);
 		return false;
 	}
 	load->tally.duplicates++;

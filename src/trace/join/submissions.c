@@ -1,14 +1,20 @@
 /* The stage of submissions: each record of a dispatch, a copy or one of CUPTI's activities becomes
- * a row at its place in the order of calls. Barrier packets are filled in the same walk. */
+ * a row at its place in the order of calls. Barrier packets are filled in the same walk.
+ *
+ * Threads share the parts of the file, then the calls. The activities of a call are first placed in
+ * the order in which they are read, then sorted if they have to be. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/workers.h"
 #include "trace/join/barriers.h"
 #include "trace/load/calls.h"
 #include "trace/row_table.h"
 
-#define SEEN_SLOTS 4096
+#define SEEN_SLOTS     4096
+#define CALLS_PER_PART 32768
 
 /* A kernel with its dimensions that was seen lately, and its work kind. */
 struct seen_dispatch {
@@ -29,46 +35,64 @@ struct seen_dispatch {
 
 struct submitting {
 	struct process_load *load;
-	struct seen_dispatch *seen;
 	struct barriers barriers;
+	uint32_t *next; /* by call, from first.calls: place of its next activity */
+	uint32_t orphan_first, orphan_next;
+	pthread_mutex_t works_lock; /* for load->works and trace.works while the file is read */
+	struct submitting_worker *workers;
+	unsigned worker_count;
+};
+
+/* What each thread has of its own. */
+struct submitting_worker {
+	struct submitting *of;
+	struct seen_dispatch *seen;
 	struct fill_thread thread;
 	uint32_t queue_id, queue; /* asked for last */
 	struct idset_last cid, scope;
-	uint32_t *next; /* by call, from first.calls: place of its next activity */
-	uint32_t orphan_first, orphan_next;
 	uint32_t count; /* number of filled rows */
-	struct work_numbering numbering;
+	uint64_t awaited;
 };
 
-static uint32_t find_queue(struct submitting *submitting, uint32_t id)
+static uint32_t find_queue(struct submitting_worker *worker, uint32_t id)
 {
-	if (submitting->queue_id != id || submitting->queue == TRACE_NONE) {
-		submitting->queue_id = id;
-		submitting->queue = load_find_queue(submitting->load, id);
+	if (worker->queue_id != id || worker->queue == TRACE_NONE) {
+		worker->queue_id = id;
+		worker->queue = load_find_queue(worker->of->load, id);
 	}
-	return submitting->queue;
+	return worker->queue;
 }
 
-static uint32_t find_call(struct submitting *submitting, uint64_t cid)
+static uint32_t find_call(struct submitting_worker *worker, uint64_t cid)
 {
-	const struct process_load *load = submitting->load;
-	uint32_t rank = idset_find_again(&load->raw.cids, cid, &submitting->cid);
+	const struct process_load *load = worker->of->load;
+	uint32_t rank = idset_find_again(&load->raw.cids, cid, &worker->cid);
 
 	return rank == UINT32_MAX ? TRACE_NONE : load->first.calls + rank;
 }
 
-static uint32_t find_scope(struct submitting *submitting, uint64_t id)
+static uint32_t find_scope(struct submitting_worker *worker, uint64_t id)
 {
-	const struct process_load *load = submitting->load;
-	uint32_t rank = idset_find_again(&load->raw.scope_ids, id, &submitting->scope);
+	const struct process_load *load = worker->of->load;
+	uint32_t rank = idset_find_again(&load->raw.scope_ids, id, &worker->scope);
 
 	return rank == UINT32_MAX ? TRACE_NONE : load->first.scopes + rank;
 }
 
-/* Interns the work kind of a dispatch; TRACE_NONE: out of memory. */
-static uint32_t make_work(struct submitting *submitting, const struct record_dispatch *record)
+static uint32_t intern(struct submitting_worker *worker, const struct trace_work *work)
 {
-	struct process_load *load = submitting->load;
+	uint32_t row;
+
+	pthread_mutex_lock(&worker->of->works_lock);
+	row = work_intern(&worker->of->load->works, work);
+	pthread_mutex_unlock(&worker->of->works_lock);
+	return row;
+}
+
+/* Interns the work kind of a dispatch; TRACE_NONE: out of memory. */
+static uint32_t make_work(struct submitting_worker *worker, const struct record_dispatch *record)
+{
+	struct process_load *load = worker->of->load;
 	struct load_kernel kernel = load_find_kernel(load, record->kernel);
 	struct trace_work work;
 
@@ -84,7 +108,7 @@ static uint32_t make_work(struct submitting *submitting, const struct record_dis
 	work.group_bytes = record->group_bytes;
 	work.registers = kernel.registers;
 	work.scalar_registers = kernel.scalar_registers;
-	return work_intern(&load->works, &work);
+	return intern(worker, &work);
 }
 
 static bool is_same(const struct seen_dispatch *seen, const struct record_dispatch *record)
@@ -97,12 +121,12 @@ static bool is_same(const struct seen_dispatch *seen, const struct record_dispat
 }
 
 /* make_work with a cache: most dispatches repeat a recent kernel with its dimensions. */
-static uint32_t work_of_dispatch(struct submitting *submitting,
+static uint32_t work_of_dispatch(struct submitting_worker *worker,
 				 const struct record_dispatch *record)
 {
 	uint32_t hash = record->kernel * 0x9e3779b1u ^ record->grid[0] * 0x85ebca6bu ^
 			record->grid[1] * 0xc2b2ae35u;
-	struct seen_dispatch *seen = &submitting->seen[(hash >> 16 ^ hash) % SEEN_SLOTS];
+	struct seen_dispatch *seen = &worker->seen[(hash >> 16 ^ hash) % SEEN_SLOTS];
 
 	if (is_same(seen, record))
 		return seen->work;
@@ -111,7 +135,7 @@ static uint32_t work_of_dispatch(struct submitting *submitting,
 		.is_used = 1,
 		.private_bytes = record->private_bytes,
 		.group_bytes = record->group_bytes,
-		.work = make_work(submitting, record),
+		.work = make_work(worker, record),
 	};
 	memcpy(seen->grid, record->grid, sizeof(seen->grid));
 	memcpy(seen->workgroup, record->workgroup, sizeof(seen->workgroup));
@@ -133,18 +157,24 @@ static enum trace_copy_direction direction(const struct trace *trace, uint32_t d
 	return from_gpu ? TRACE_D2H : TRACE_H2H;
 }
 
-static uint32_t work_of_copy(struct submitting *submitting, const struct record_copy *record)
+/* Sets also the agent that the copy belongs to. */
+static uint32_t work_of_copy(struct submitting_worker *worker, const struct record_copy *record,
+			     uint32_t *ret_agent)
 {
+	const struct process_load *load = worker->of->load;
 	struct trace_work work;
 
 	work_blank(&work, TRACE_COPY);
-	work.dst_agent = load_find_agent(submitting->load, record->dst_agent);
-	work.src_agent = load_find_agent(submitting->load, record->src_agent);
-	work.direction = direction(submitting->load->trace, work.dst_agent, work.src_agent);
+	work.dst_agent = load_find_agent(load, record->dst_agent);
+	work.src_agent = load_find_agent(load, record->src_agent);
+	work.direction = direction(load->trace, work.dst_agent, work.src_agent);
 	work.bytes = record->bytes;
 	work.dst = record->dst;
 	work.src = record->src;
-	return work_intern(&submitting->load->works, &work);
+	*ret_agent = work.dst_agent == TRACE_NONE || !load->trace->agents[work.dst_agent].is_gpu
+			     ? work.src_agent
+			     : work.dst_agent;
+	return intern(worker, &work);
 }
 
 /* Computes where each call's activities begin; calls_load has counted them. */
@@ -167,16 +197,18 @@ static int find_places(struct submitting *submitting)
 
 /* The place of the next activity of CALL. NULL: there are more than were counted, so the file
  * changed. */
-static struct trace_activity *take_place(struct submitting *submitting, uint32_t call)
+static struct trace_activity *take_place(struct submitting_worker *worker, uint32_t call)
 {
+	struct submitting *submitting = worker->of;
 	const struct process_load *load = submitting->load;
 	uint32_t *next = call == TRACE_NONE ? &submitting->orphan_next
 					    : &submitting->next[call - load->first.calls];
+	uint32_t place = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
 
-	if (*next == load->trace->activities_count)
+	if (place >= load->trace->activities_count)
 		return NULL;
-	submitting->count++;
-	return &load->trace->activities[(*next)++];
+	worker->count++;
+	return &load->trace->activities[place];
 }
 
 static int compare_rows(const void *left, const void *right)
@@ -209,26 +241,15 @@ static void map_row(struct process_load *load, const struct trace_activity *row)
 		load->tally.duplicates++;
 }
 
-static void settle_row(struct submitting *submitting, struct trace_activity *row)
+static int add_dispatch(struct submitting_worker *worker, const struct record_dispatch *record)
 {
-	struct process_load *load = submitting->load;
-
-	if (row->FIELD_IS_COPY != NO_COMPLETION)
-		map_row(load, row);
-	row->work = work_numbering_take(&submitting->numbering, row->work);
-	row->launch = TRACE_NONE;
-	row->node = TRACE_NONE;
-}
-
-static int add_dispatch(struct submitting *submitting, const struct record_dispatch *record)
-{
-	struct process_load *load = submitting->load;
+	struct process_load *load = worker->of->load;
 	uint64_t key = packet_key(record->header.tag, record->packet_index);
-	uint32_t call = find_call(submitting, record->cid);
-	uint32_t queue = find_queue(submitting, record->header.tag);
-	uint32_t work = work_of_dispatch(submitting, record);
+	uint32_t call = find_call(worker, record->cid);
+	uint32_t queue = find_queue(worker, record->header.tag);
+	uint32_t work = work_of_dispatch(worker, record);
 	uint32_t rank = idset_find(&load->packets.ids, key);
-	struct trace_activity *row = take_place(submitting, call);
+	struct trace_activity *row = take_place(worker, call);
 
 	if (work == TRACE_NONE)
 		return -ENOMEM;
@@ -245,33 +266,30 @@ static int add_dispatch(struct submitting *submitting, const struct record_dispa
 		.agent = queue == TRACE_NONE ? TRACE_NONE : load->trace->queues[queue].agent,
 		.queue = queue,
 		.stream = TRACE_NONE,
-		.thread = fill_thread(&submitting->thread, load, record->tid),
-		.scope = find_scope(submitting, record->scope),
+		.thread = fill_thread(&worker->thread, load, record->tid),
+		.scope = find_scope(worker, record->scope),
 		.FIELD_RANK = rank,
 		.packet_header = record->packet_header,
 		.untimed = record->untimed < RECORD_UNTIMED_COUNT ? (uint8_t)record->untimed
 								  : RECORD_UNTIMED_RECORD_LOST,
 	};
-	load->tally.awaited += record->untimed == RECORD_UNTIMED_NO;
+	worker->awaited += record->untimed == RECORD_UNTIMED_NO;
 	return 0;
 }
 
-static int add_copy(struct submitting *submitting, const struct record_copy *record)
+static int add_copy(struct submitting_worker *worker, const struct record_copy *record)
 {
-	struct process_load *load = submitting->load;
-	const struct trace *trace = load->trace;
-	uint32_t call = find_call(submitting, record->cid);
-	uint32_t work = work_of_copy(submitting, record), agent;
+	struct process_load *load = worker->of->load;
+	uint32_t call = find_call(worker, record->cid);
+	uint32_t agent;
+	uint32_t work = work_of_copy(worker, record, &agent);
 	uint32_t rank = idset_find(&load->copies.ids, record->copy_id);
-	struct trace_activity *row = take_place(submitting, call);
+	struct trace_activity *row = take_place(worker, call);
 
 	if (work == TRACE_NONE)
 		return -ENOMEM;
 	if (rank == UINT32_MAX || !row)
 		return -ESTALE;
-	agent = trace->works[work].dst_agent;
-	if (agent == TRACE_NONE || !trace->agents[agent].is_gpu)
-		agent = trace->works[work].src_agent;
 	*row = (struct trace_activity){
 		.submit_ns = (int64_t)record->ns,
 		.cid = record->cid,
@@ -283,23 +301,22 @@ static int add_copy(struct submitting *submitting, const struct record_copy *rec
 		.agent = agent,
 		.queue = TRACE_NONE,
 		.stream = TRACE_NONE,
-		.thread = fill_thread(&submitting->thread, load, record->tid),
-		.scope = find_scope(submitting, record->scope),
+		.thread = fill_thread(&worker->thread, load, record->tid),
+		.scope = find_scope(worker, record->scope),
 		.FIELD_RANK = rank,
 		.FIELD_IS_COPY = true,
 	};
-	load->tally.awaited++;
+	worker->awaited++;
 	return 0;
 }
 
 /* CUPTI's activities come finished, and name their call; an inner call stands for the outermost
  * one. */
-static struct trace_activity *take_cuda_place(struct submitting *submitting, uint64_t cid)
+static struct trace_activity *take_cuda_place(struct submitting_worker *worker, uint64_t cid)
 {
-	const struct process_load *load = submitting->load;
-	uint64_t outer = cuda_outer_cid(&load->cuda, cid);
-	uint32_t call = find_call(submitting, outer);
-	struct trace_activity *row = take_place(submitting, call);
+	uint64_t outer = cuda_outer_cid(&worker->of->load->cuda, cid);
+	uint32_t call = find_call(worker, outer);
+	struct trace_activity *row = take_place(worker, call);
 
 	if (row)
 		*row = (struct trace_activity){
@@ -312,57 +329,118 @@ static struct trace_activity *take_cuda_place(struct submitting *submitting, uin
 	return row;
 }
 
-static int add_cuda_kernel(struct submitting *submitting, const struct record_cuda_kernel *record)
+static int add_cuda_kernel(struct submitting_worker *worker,
+			   const struct record_cuda_kernel *record)
 {
-	struct trace_activity *row = take_cuda_place(submitting, record->cid);
+	struct trace_activity *row = take_cuda_place(worker, record->cid);
 
-	return row ? cuda_fill_kernel(submitting->load, record, row) : -ESTALE;
+	return row ? cuda_fill_kernel(worker->of->load, record, row) : -ESTALE;
 }
 
-static int add_cuda_copy(struct submitting *submitting, const struct record_cuda_copy *record)
+static int add_cuda_copy(struct submitting_worker *worker, const struct record_cuda_copy *record)
 {
-	struct trace_activity *row = take_cuda_place(submitting, record->cid);
+	struct trace_activity *row = take_cuda_place(worker, record->cid);
 
-	return row ? cuda_fill_copy(submitting->load, record, row) : -ESTALE;
+	return row ? cuda_fill_copy(worker->of->load, record, row) : -ESTALE;
+}
+
+static int read_part(void *submitting_of_load, unsigned number, uint32_t part,
+		     struct origin_walk *walk)
+{
+	struct submitting *submitting = submitting_of_load;
+	struct submitting_worker *worker = &submitting->workers[number];
+	const struct record_header *header;
+	int err = 0;
+
+	while (err == 0 && (header = origin_walk_next(walk))) {
+		const void *at = header;
+
+		if (header->type == RECORD_DISPATCH)
+			err = add_dispatch(worker, at);
+		else if (header->type == RECORD_COPY)
+			err = add_copy(worker, at);
+		else if (header->type == RECORD_CUDA_KERNEL)
+			err = add_cuda_kernel(worker, at);
+		else if (header->type == RECORD_CUDA_COPY)
+			err = add_cuda_copy(worker, at);
+		else if (header->type == RECORD_BARRIER)
+			err = barriers_add(&submitting->barriers, at);
+	}
+	return err;
+}
+
+/* One thread, if the order of the file counts: where ids are equal, and for CUPTI's activities,
+ * which have no other order within their call. */
+static unsigned reading_threads(const struct process_load *load)
+{
+	const uint64_t *counts = load->raw.type_counts;
+	bool is_ordered = counts[RECORD_CUDA_KERNEL] || counts[RECORD_CUDA_COPY] ||
+			  counts[RECORD_DISPATCH] != load->packets.ids.count ||
+			  counts[RECORD_COPY] != load->copies.ids.count ||
+			  counts[RECORD_BARRIER] != load->raw.barrier_ids.count;
+
+	return is_ordered ? 1 : WORKERS_ALL;
 }
 
 static int read_submissions(struct submitting *submitting)
 {
-	const struct process_load *load = submitting->load;
-	const struct trace *trace = load->trace;
-	struct origin *origin = load->raw.origin;
-	const struct record_header *header;
-	struct origin_walk walk;
-	int err = 0;
+	struct process_load *load = submitting->load;
+	uint64_t count = 0;
+	int err =
+		origin_share(load->raw.origin,
+			     ORIGIN_TYPE(RECORD_DISPATCH) | ORIGIN_TYPE(RECORD_COPY) |
+				     ORIGIN_TYPE(RECORD_BARRIER) | ORIGIN_TYPE(RECORD_CUDA_KERNEL) |
+				     ORIGIN_TYPE(RECORD_CUDA_COPY),
+			     reading_threads(load), read_part, submitting);
 
-	origin_walk_init(&walk, origin,
-			 ORIGIN_TYPE(RECORD_DISPATCH) | ORIGIN_TYPE(RECORD_COPY) |
-				 ORIGIN_TYPE(RECORD_BARRIER) | ORIGIN_TYPE(RECORD_CUDA_KERNEL) |
-				 ORIGIN_TYPE(RECORD_CUDA_COPY));
-	while (err == 0 && (header = origin_walk_next(&walk))) {
-		const void *at = header;
-
-		if (header->type == RECORD_DISPATCH)
-			err = add_dispatch(submitting, at);
-		else if (header->type == RECORD_COPY)
-			err = add_copy(submitting, at);
-		else if (header->type == RECORD_CUDA_KERNEL)
-			err = add_cuda_kernel(submitting, at);
-		else if (header->type == RECORD_CUDA_COPY)
-			err = add_cuda_copy(submitting, at);
-		else if (header->type == RECORD_BARRIER)
-			err = barriers_add(&submitting->barriers, at);
+	for (unsigned i = 0; i < submitting->worker_count; i++) {
+		count += submitting->workers[i].count;
+		load->tally.awaited += submitting->workers[i].awaited;
 	}
-	if (err == 0 && (submitting->count != trace->activities_count - load->first.activities ||
+	if (err == 0 && (count != load->trace->activities_count - load->first.activities ||
 			 !barriers_are_complete(&submitting->barriers)))
 		err = -ESTALE;
-	return origin->error < 0 ? origin->error : err;
+	return err;
+}
+
+/* ---- the order of rows ---- */
+
+/* Work kinds get new numbers in the order of the activities that use them. A thread lists those of
+ * its part in that order; the lists together give the numbers. */
+struct settled_part {
+	uint32_t *works; /* each once */
+	uint32_t work_count;
+};
+
+struct settling {
+	struct submitting *submitting;
+	struct work_numbering numbering;
+	uint64_t **is_listed; /* by worker: bits by work kind, zero between parts */
+	struct settled_part *parts;
+	uint32_t part_count;
+};
+
+static int list_work(struct settled_part *part, uint64_t *is_listed, uint32_t first, uint32_t work)
+{
+	uint32_t at = work - first;
+	uint32_t *place;
+
+	if (work < first || is_listed[at / 64] >> at % 64 & 1)
+		return 0;
+	is_listed[at / 64] |= 1ull << at % 64;
+	place = table_add((void **)&part->works, &part->work_count, sizeof(*place));
+	if (!place)
+		return -ENOMEM;
+	*place = work;
+	return 0;
 }
 
 /* Sorts only if needed: rows mostly come in their order. */
-static void settle_range(struct submitting *submitting, uint32_t first, uint32_t count)
+static int settle_range(const struct settling *settling, struct settled_part *part,
+			uint64_t *is_listed, uint32_t first, uint32_t count)
 {
-	struct trace_activity *rows = submitting->load->trace->activities + first;
+	struct process_load *load = settling->submitting->load;
+	struct trace_activity *rows = load->trace->activities + first;
 
 	for (uint32_t i = 1; i < count; i++) {
 		if (compare_rows(&rows[i - 1], &rows[i]) > 0) {
@@ -370,27 +448,144 @@ static void settle_range(struct submitting *submitting, uint32_t first, uint32_t
 			break;
 		}
 	}
-	for (uint32_t i = 0; i < count; i++)
-		settle_row(submitting, &rows[i]);
+	for (uint32_t i = 0; i < count; i++) {
+		if (rows[i].FIELD_IS_COPY != NO_COMPLETION)
+			map_row(load, &rows[i]);
+		rows[i].launch = TRACE_NONE;
+		rows[i].node = TRACE_NONE;
+		if (list_work(part, is_listed, load->first.works, rows[i].work) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
+static uint32_t part_end(const struct settling *settling, uint32_t number)
+{
+	uint32_t calls = settling->submitting->load->raw.cids.count;
+	uint64_t end = (number + 1ull) * CALLS_PER_PART;
+
+	return end < calls ? (uint32_t)end : calls;
+}
+
+/* The place of the first activity of call RANK, or behind those of the last call. */
+static uint32_t first_of(const struct submitting *submitting, uint32_t rank)
+{
+	return rank ? submitting->next[rank - 1] : submitting->load->first.activities;
+}
+
+/* The last part has the activities without a call. */
+static int settle_part(void *settling_of_load, unsigned worker, uint32_t number)
+{
+	const struct settling *settling = settling_of_load;
+	const struct submitting *submitting = settling->submitting;
+	const struct process_load *load = submitting->load;
+	struct settled_part *part = &settling->parts[number];
+	uint64_t *is_listed = settling->is_listed[worker];
+	int err = 0;
+
+	if (number == settling->part_count - 1)
+		err = settle_range(settling, part, is_listed, submitting->orphan_first,
+				   load->trace->activities_count - submitting->orphan_first);
+	else
+		for (uint32_t i = number * CALLS_PER_PART;
+		     i < part_end(settling, number) && err == 0; i++) {
+			uint32_t count = load->call_notes.activity_counts[i];
+			uint32_t first = first_of(submitting, i);
+
+			err = submitting->next[i] == first + count
+				      ? settle_range(settling, part, is_listed, first, count)
+				      : -ESTALE;
+		}
+	for (uint32_t i = 0; i < part->work_count; i++)
+		is_listed[(part->works[i] - load->first.works) / 64] = 0;
+	return err;
+}
+
+static int renumber_part(void *settling_of_load, unsigned worker, uint32_t number)
+{
+	const struct settling *settling = settling_of_load;
+	const struct submitting *submitting = settling->submitting;
+	struct trace *trace = submitting->load->trace;
+	bool is_last = number == settling->part_count - 1;
+	uint32_t first =
+		is_last ? submitting->orphan_first : first_of(submitting, number * CALLS_PER_PART);
+	uint32_t end = is_last ? trace->activities_count
+			       : first_of(submitting, part_end(settling, number));
+
+	for (uint32_t i = first; i < end; i++)
+		trace->activities[i].work =
+			work_numbering_get(&settling->numbering, trace->activities[i].work);
+	return 0;
+}
+
+static int init_settling(struct settling *settling, struct submitting *submitting)
+{
+	const struct process_load *load = submitting->load;
+	uint32_t works = load->trace->works_count - load->first.works;
+
+	*settling = (struct settling){
+		.submitting = submitting,
+		.part_count = load->raw.cids.count / CALLS_PER_PART + 2,
+		.is_listed = calloc(submitting->worker_count, sizeof(*settling->is_listed)),
+	};
+	settling->parts = table_zeroed(settling->part_count, sizeof(*settling->parts));
+	if (!settling->is_listed || !settling->parts)
+		return -ENOMEM;
+	for (unsigned i = 0; i < submitting->worker_count; i++) {
+		settling->is_listed[i] = table_zeroed(works / 64, sizeof(uint64_t));
+		if (!settling->is_listed[i])
+			return -ENOMEM;
+	}
+	return work_numbering_init(&settling->numbering, load->trace, load->first.works);
+}
+
+static void release_settling(struct settling *settling, unsigned worker_count)
+{
+	for (unsigned i = 0; settling->is_listed && i < worker_count; i++)
+		free(settling->is_listed[i]);
+	for (uint32_t i = 0; settling->parts && i < settling->part_count; i++)
+		free(settling->parts[i].works);
+	free(settling->is_listed);
+	free(settling->parts);
+	work_numbering_release(&settling->numbering);
+}
+
+/* Equal ids: the first row in order has the completion, so one thread goes through the rows. */
 static int settle_all(struct submitting *submitting)
 {
 	struct process_load *load = submitting->load;
-	uint32_t first = load->first.activities;
+	struct settling settling;
+	int err = init_settling(&settling, submitting);
 
-	if (work_numbering_init(&submitting->numbering, load->trace, load->first.works) < 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < load->raw.cids.count; i++) {
-		uint32_t count = load->call_notes.activity_counts[i];
-
-		if (submitting->next[i] != first + count)
-			return -ESTALE;
-		settle_range(submitting, first, count);
-		first += count;
+	if (err == 0)
+		err = workers_run(reading_threads(load), settling.part_count, settle_part,
+				  &settling);
+	for (uint32_t i = 0; i < settling.part_count && err == 0; i++) {
+		for (uint32_t k = 0; k < settling.parts[i].work_count; k++)
+			work_numbering_take(&settling.numbering, settling.parts[i].works[k]);
 	}
-	settle_range(submitting, first, load->trace->activities_count - first);
-	return work_numbering_apply(&submitting->numbering, &load->works);
+	if (err == 0)
+		err = workers_run(WORKERS_ALL, settling.part_count, renumber_part, &settling);
+	if (err == 0)
+		err = work_numbering_apply(&settling.numbering, &load->works);
+	release_settling(&settling, submitting->worker_count);
+	return err;
+}
+
+static int init_workers(struct submitting *submitting)
+{
+	submitting->worker_count = workers_count(WORKERS_ALL);
+	submitting->workers = calloc(submitting->worker_count, sizeof(*submitting->workers));
+	for (unsigned i = 0; submitting->workers && i < submitting->worker_count; i++) {
+		struct submitting_worker *worker = &submitting->workers[i];
+
+		worker->of = submitting;
+		worker->queue = TRACE_NONE;
+		worker->seen = calloc(SEEN_SLOTS, sizeof(*worker->seen));
+		if (!worker->seen)
+			return -ENOMEM;
+	}
+	return submitting->workers ? 0 : -ENOMEM;
 }
 
 static int make_room(struct submissions *submissions)
@@ -402,27 +597,35 @@ static int make_room(struct submissions *submissions)
 	return 0;
 }
 
+static void release(struct submitting *submitting)
+{
+	for (unsigned i = 0; submitting->workers && i < submitting->worker_count; i++)
+		free(submitting->workers[i].seen);
+	free(submitting->workers);
+	free(submitting->next);
+	barriers_release(&submitting->barriers);
+	pthread_mutex_destroy(&submitting->works_lock);
+}
+
 int submissions_load(struct process_load *load)
 {
-	struct submitting submitting = {.load = load, .queue = TRACE_NONE};
+	struct submitting submitting = {.load = load, .works_lock = PTHREAD_MUTEX_INITIALIZER};
 	uint64_t count =
 		load->raw.type_counts[RECORD_DISPATCH] + load->raw.type_counts[RECORD_COPY] +
 		load->raw.type_counts[RECORD_CUDA_KERNEL] + load->raw.type_counts[RECORD_CUDA_COPY];
 	int result = barriers_init(&submitting.barriers, load);
 
-	submitting.seen = calloc(SEEN_SLOTS, sizeof(*submitting.seen));
-	if (!submitting.seen || !trace_append(load->trace, activities, count) ||
-	    make_room(&load->packets) < 0 || make_room(&load->copies) < 0)
+	if (!trace_append(load->trace, activities, count) || make_room(&load->packets) < 0 ||
+	    make_room(&load->copies) < 0)
 		result = -ENOMEM;
+	if (result == 0)
+		result = init_workers(&submitting);
 	if (result == 0)
 		result = find_places(&submitting);
 	if (result == 0)
 		result = read_submissions(&submitting);
 	if (result == 0)
 		result = settle_all(&submitting);
-	work_numbering_release(&submitting.numbering);
-	free(submitting.next);
-	free(submitting.seen);
-	barriers_release(&submitting.barriers);
+	release(&submitting);
 	return result;
 }

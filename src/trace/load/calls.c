@@ -1,12 +1,14 @@
 /* The stage of calls: each API record becomes the row that the rank of its correlation id gives. It
  * also counts each call's activities, and notes calls about events, captures and updates while
- * their arguments are there. */
+ * their arguments are there. Threads share the parts of the file: the rows have their places, and
+ * what must be in the order of the file is kept by part. */
 #include "trace/load/calls.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/workers.h"
 #include "trace/args.h"
 #include "trace/load/expect_call.h"
 #include "trace/row_table.h"
@@ -28,19 +30,50 @@ struct call_api {
 	bool keeps_args;
 };
 
+/* Arguments that are kept: the rank of their call and their number. */
+struct kept_args {
+	uint32_t rank, words;
+};
+
+/* What a part of the file adds besides rows; put together in the order of the parts. */
+struct call_part {
+	struct call_event_notes call_events;
+	struct cuda_captures captures;
+	struct update_notes updates;
+	uint64_t *words; /* of arguments; arg_first of the calls in `kept` is an index here */
+	size_t word_count, word_room;
+	struct kept_args *kept; /* in the order of `words` */
+	uint32_t kept_count;
+	/* Calls without a row of their API: twice the rank, plus 1 if it is a call of CUDA. */
+	uint64_t *unknown;
+	uint32_t unknown_count;
+};
+
+/* What each thread has of its own. */
+struct call_worker {
+	struct fill_thread thread;
+	struct idset_last scope;
+	uint64_t cid; /* of activities that are not counted yet */
+	uint32_t activity_count;
+	uint64_t call_count; /* number of API records */
+	uint64_t duplicates;
+	const struct call_api *api; /* of the current call */
+	struct call_api *apis;	    /* by function number, below function_count */
+	struct call_api other;	    /* for functions from function_count on */
+};
+
 /* The state of the stage. */
 struct call_fill {
 	struct process_load *load;
-	uint64_t *is_filled;	  /* a bit per row */
-	uint64_t count;		  /* number of API records */
-	size_t word_room;	  /* room of trace.words */
-	uint32_t unknown_apis[2]; /* for HIP and for CUDA; TRACE_NONE until it is needed */
-	struct fill_thread thread;
-	struct idset_last cid, scope;
-	const struct call_api *api; /* of the current call */
-	struct call_api *apis;	    /* by function number, below function_count */
+	uint64_t *is_filled; /* a bit per row */
+	/* Some records have equal ids. Which of them counts may depend on their order, so one
+	 * thread reads them. dagtap writes no such file. */
+	bool has_duplicates;
 	uint32_t function_count;
-	struct call_api other; /* for functions from function_count on */
+	struct call_worker *workers;
+	unsigned worker_count;
+	struct call_part *parts;
+	uint32_t part_count;
 };
 
 static uint32_t find_api(const struct process_load *load, uint32_t function)
@@ -60,6 +93,22 @@ static uint32_t find_api(const struct process_load *load, uint32_t function)
 		       : TRACE_NONE;
 }
 
+static int init_workers(struct call_fill *fill)
+{
+	fill->worker_count = workers_count(fill->has_duplicates ? 1 : WORKERS_ALL);
+	fill->workers = calloc(fill->worker_count, sizeof(*fill->workers));
+	for (unsigned i = 0; fill->workers && i < fill->worker_count; i++) {
+		struct call_worker *worker = &fill->workers[i];
+
+		worker->apis = calloc(fill->function_count, sizeof(*worker->apis));
+		if (!worker->apis)
+			return -ENOMEM;
+		for (uint32_t k = 0; k < fill->function_count; k++)
+			worker->apis[k].api = TRACE_NONE;
+	}
+	return fill->workers ? 0 : -ENOMEM;
+}
+
 static int init_fill(struct call_fill *fill, struct process_load *load)
 {
 	const struct trace *trace = load->trace;
@@ -70,15 +119,14 @@ static int init_fill(struct call_fill *fill, struct process_load *load)
 	*fill = (struct call_fill){
 		.load = load,
 		.is_filled = calloc((size_t)load->raw.cids.count / 64 + 1, sizeof(uint64_t)),
-		.unknown_apis = {TRACE_NONE, TRACE_NONE},
+		.has_duplicates = load->raw.type_counts[RECORD_API] != load->raw.cids.count,
 		.function_count = last < FUNCTIONS_INDEXED ? last + 1 : FUNCTIONS_INDEXED,
+		.part_count = origin_part_count(load->raw.origin),
 	};
-	fill->apis = calloc(fill->function_count, sizeof(*fill->apis));
-	if (!fill->is_filled || !fill->apis)
+	fill->parts = table_zeroed(fill->part_count, sizeof(*fill->parts));
+	if (!fill->is_filled || !fill->parts)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < fill->function_count; i++)
-		fill->apis[i].api = TRACE_NONE;
-	return 0;
+	return init_workers(fill);
 }
 
 /* CUDA's functions that dagtap has no number for have number 0. */
@@ -86,36 +134,6 @@ static bool is_cuda_function(uint32_t function)
 {
 	return !function ||
 	       (function >= RECORD_CUDA_FUNCTION_FIRST && function < RECORD_CUDA_FUNCTION_END);
-}
-
-/* A call whose function has no name (its META record was dropped) still needs a row of apis: one
- * per interface, after all others. */
-static int use_unknown_api(struct call_fill *fill, uint32_t function, struct call_api *api)
-{
-	struct process_load *load = fill->load;
-	uint32_t *unknown = &fill->unknown_apis[is_cuda_function(function)];
-	struct trace_api *row;
-
-	if (*unknown == TRACE_NONE) {
-		row = trace_extend(load->trace, apis, 1);
-		if (!row)
-			return -ENOMEM;
-		*row = (struct trace_api){
-			.process = load->process,
-			.function = UNKNOWN_FUNCTION,
-			.name = strtab_intern_z(load->strings, "(unknown call)"),
-			.domain =
-				is_cuda_function(function) ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
-		};
-		*unknown = load->trace->apis_count - 1;
-		/* This stage still reads the names of other APIs, and interning may have moved the
-		 * texts. */
-		load->trace->strings = load->strings->strings;
-	}
-	*api = (struct call_api){.api = *unknown,
-				 .cuda_stream = {ARGS_NO_WORD, ARGS_NO_WORD},
-				 .programmatic_word = TRACE_NONE};
-	return 0;
 }
 
 /* Word of the argument of CUDA's launches with attributes that tells whether the kernel may begin
@@ -128,62 +146,67 @@ static uint32_t programmatic_word(const struct trace *trace, const struct trace_
 	return arg == TRACE_NONE ? TRACE_NONE : trace->api_args[arg].word;
 }
 
-static int look_up_api(struct call_fill *fill, uint32_t function, struct call_api *api)
+static struct call_api look_up_api(const struct process_load *load, uint32_t function)
 {
-	struct process_load *load = fill->load;
+	const struct trace *trace = load->trace;
 	uint32_t row = find_api(load, function);
+	struct call_api api = {.api = TRACE_NONE,
+			       .cuda_stream = {ARGS_NO_WORD, ARGS_NO_WORD},
+			       .programmatic_word = TRACE_NONE};
+	const struct trace_api *named;
 
 	if (row == TRACE_NONE || function == UNKNOWN_FUNCTION)
-		return use_unknown_api(fill, function, api);
-	*api = (struct call_api){
+		return api;
+	named = &trace->apis[row];
+	api = (struct call_api){
 		.api = row,
-		.arg_words = load->trace->apis[row].arg_words,
+		.arg_words = named->arg_words,
 		.stream = load->call_notes.stream_apis[row - load->first.apis],
 		.event = load->without_waits ? (struct call_event_api){.role = CALL_EVENT_NONE}
-					     : call_event_api_of(load, &load->trace->apis[row]),
-		.capture = cuda_capture_api_of(load->trace, &load->trace->apis[row]),
-		.cuda_stream = cuda_stream_api_of(load->trace, &load->trace->apis[row]),
-		.update = update_api_of(load->trace, &load->trace->apis[row]),
-		.expected = expect_call_of(load->trace, &load->trace->apis[row]),
-		.programmatic_word = programmatic_word(load->trace, &load->trace->apis[row]),
+					     : call_event_api_of(load, named),
+		.capture = cuda_capture_api_of(trace, named),
+		.cuda_stream = cuda_stream_api_of(trace, named),
+		.update = update_api_of(trace, named),
+		.expected = expect_call_of(trace, named),
+		.programmatic_word = programmatic_word(trace, named),
 	};
-	api->keeps_args = api->arg_words && (!load->is_brief || api->stream.is_needed);
-	return 0;
+	api.keeps_args = api.arg_words && (!load->is_brief || api.stream.is_needed);
+	return api;
 }
 
-static int use_api(struct call_fill *fill, uint32_t function)
+static void use_api(const struct call_fill *fill, struct call_worker *worker, uint32_t function)
 {
 	struct call_api *api =
-		function < fill->function_count ? &fill->apis[function] : &fill->other;
+		function < fill->function_count ? &worker->apis[function] : &worker->other;
 
-	fill->api = api;
-	return api->api == TRACE_NONE || api == &fill->other ? look_up_api(fill, function, api) : 0;
+	worker->api = api;
+	if (api->api == TRACE_NONE || api == &worker->other)
+		*api = look_up_api(fill->load, function);
 }
 
-/* Doubles the room for words, because their number is known only in the end. */
-static int keep_args(struct call_fill *fill, const struct record_api *record,
-		     struct trace_call *call)
+static int keep_args(struct call_part *part, const struct call_api *api, uint32_t rank,
+		     const struct record_api *record, struct trace_call *call)
 {
-	struct trace *trace = fill->load->trace;
-	uint32_t words = fill->api->arg_words;
-	uint64_t total = (uint64_t)trace->words_count + words;
+	uint32_t words = api->arg_words;
+	struct kept_args *kept;
 
 	if (record->header.words - sizeof(*record) / 8 < words)
 		return 0;
-	if (total >= TRACE_NONE)
+	if (part->word_count + words >= TRACE_NONE)
 		return -E2BIG;
-	if (table_reserve((void **)&trace->words, &fill->word_room, total, sizeof(*trace->words)) <
-	    0)
+	kept = table_add((void **)&part->kept, &part->kept_count, sizeof(*kept));
+	if (!kept || table_reserve((void **)&part->words, &part->word_room,
+				   part->word_count + words, sizeof(*part->words)) < 0)
 		return -ENOMEM;
-	call->arg_first = trace->words_count;
-	memcpy(trace->words + trace->words_count, record->args, words * sizeof(*trace->words));
-	trace->words_count = (uint32_t)total;
+	*kept = (struct kept_args){rank, words};
+	call->arg_first = (uint32_t)part->word_count;
+	memcpy(part->words + part->word_count, record->args, words * sizeof(*part->words));
+	part->word_count += words;
 	return 0;
 }
 
-static uint64_t stream_handle(const struct call_fill *fill, const struct record_api *record)
+static uint64_t stream_handle(const struct stream_api *stream, const struct record_api *record)
 {
-	const struct stream_api *stream = &fill->api->stream;
 	uint64_t handle = 0;
 
 	if (stream->role == STREAM_NONE)
@@ -195,148 +218,327 @@ static uint64_t stream_handle(const struct call_fill *fill, const struct record_
 	return !handle && stream->is_per_thread ? STREAM_HANDLE_PER_THREAD : handle;
 }
 
-/* True if the row has a record already that counts. Of several records with one id, the call that
- * began first counts, whichever is read first. */
-static bool is_taken(struct call_fill *fill, uint32_t rank, const struct record_api *record)
+/* 1 if the row has a record already that counts, else 0. Of several records with one id, the call
+ * that began first counts, whichever is read first. -ESTALE: there were none when the ids were
+ * learned. */
+static int is_taken(const struct call_fill *fill, struct call_worker *worker, uint32_t rank,
+		    const struct record_api *record)
 {
 	const struct trace_call *call = &fill->load->trace->calls[fill->load->first.calls + rank];
 	uint64_t bit = 1ull << rank % 64;
 
-	if (!(fill->is_filled[rank / 64] & bit)) {
-		fill->is_filled[rank / 64] |= bit;
-		return false;
-	}
-	fill->load->tally.duplicates++;
+	if (!(__atomic_fetch_or(&fill->is_filled[rank / 64], bit, __ATOMIC_RELAXED) & bit))
+		return 0;
+	if (!fill->has_duplicates)
+		return -ESTALE;
+	worker->duplicates++;
 	if (call->begin_ns != (int64_t)record->begin_ns)
 		return call->begin_ns < (int64_t)record->begin_ns;
 	return call->end_ns <= (int64_t)record->end_ns;
 }
 
-/* Makes the bits when the first such call comes. */
-static int note_programmatic(struct call_fill *fill, uint32_t rank, const struct record_api *record)
+static void note_programmatic(const struct process_load *load, uint32_t word, uint32_t rank,
+			      const struct record_api *record)
 {
-	struct process_load *load = fill->load;
-	uint32_t word = fill->api->programmatic_word;
+	if (word != TRACE_NONE && word < record->header.words - sizeof(*record) / 8 &&
+	    record->args[word])
+		__atomic_fetch_or(&load->call_notes.programmatic[rank / 64], 1ull << rank % 64,
+				  __ATOMIC_RELAXED);
+}
 
-	if (word == TRACE_NONE || word >= record->header.words - sizeof(*record) / 8 ||
-	    !record->args[word])
-		return 0;
-	if (!load->call_notes.programmatic)
-		load->call_notes.programmatic =
-			calloc((size_t)load->raw.cids.count / 64 + 1, sizeof(uint64_t));
-	if (!load->call_notes.programmatic)
+static int note_unknown(struct call_part *part, uint32_t rank, uint32_t function)
+{
+	uint64_t *unknown =
+		table_add((void **)&part->unknown, &part->unknown_count, sizeof(*unknown));
+
+	if (!unknown)
 		return -ENOMEM;
-	load->call_notes.programmatic[rank / 64] |= 1ull << rank % 64;
+	*unknown = (uint64_t)rank << 1 | is_cuda_function(function);
 	return 0;
 }
 
-/* Row of the stream that a call of CUDA names; others get theirs later. */
-static uint32_t cuda_stream(const struct call_fill *fill, const struct record_api *record,
-			    uint32_t tid)
+/* Notes what later stages need of the call besides its row. */
+static int add_notes(struct call_part *part, const struct call_api *api, uint32_t rank,
+		     const struct record_api *record)
 {
-	const struct cuda_handle *found =
-		cuda_handles_find(fill->load, &fill->api->cuda_stream, record, tid);
-
-	return found ? cuda_find_stream(fill->load, found->stream_context, found->stream)
-		     : TRACE_NONE;
+	if (api->api == TRACE_NONE && note_unknown(part, rank, record->header.tag) < 0)
+		return -ENOMEM;
+	if (api->event.role != CALL_EVENT_NONE &&
+	    call_event_note(&part->call_events, &api->event, rank, record) < 0)
+		return -ENOMEM;
+	if (api->capture.role != CUDA_CAPTURE_NONE &&
+	    cuda_capture_note(&part->captures, &api->capture, rank, record) < 0)
+		return -ENOMEM;
+	if (api->update.is_update && update_note(&part->updates, &api->update, rank, record) < 0)
+		return -ENOMEM;
+	return 0;
 }
 
-static int add_call(struct call_fill *fill, const struct record_api *api, uint32_t tid)
+static void fill_call(const struct call_fill *fill, struct call_worker *worker,
+		      const struct record_api *api, uint32_t tid, struct trace_call *ret_call)
 {
 	struct process_load *load = fill->load;
-	uint32_t rank = idset_find(&load->raw.cids, api->cid);
-	struct trace_call *call = &load->trace->calls[load->first.calls + rank];
-	uint32_t parent = TRACE_NONE, scope;
+	uint32_t parent = api->parent ? idset_find(&load->raw.cids, api->parent) : UINT32_MAX;
+	uint32_t scope = idset_find_again(&load->raw.scope_ids, api->scope, &worker->scope);
 
-	if (rank == UINT32_MAX)
-		return -ESTALE;
-	if (is_taken(fill, rank, api))
-		return 0;
-	if (use_api(fill, api->header.tag) < 0)
-		return -ENOMEM;
-	if (api->parent)
-		parent = idset_find(&load->raw.cids, api->parent);
-	scope = idset_find_again(&load->raw.scope_ids, api->scope, &fill->scope);
-	*call = (struct trace_call){
+	*ret_call = (struct trace_call){
 		.cid = api->cid,
 		.begin_ns = (int64_t)api->begin_ns,
 		.end_ns = (int64_t)api->end_ns,
 		.process = load->process,
-		.thread = fill_thread(&fill->thread, load, tid),
+		.thread = fill_thread(&worker->thread, load, tid),
 		.parent = parent == UINT32_MAX ? TRACE_NONE : load->first.calls + parent,
 		.scope = scope == UINT32_MAX ? TRACE_NONE : load->first.scopes + scope,
-		.stream = cuda_stream(fill, api, tid),
+		/* Of CUDA's calls; others get theirs later. */
+		.stream = cuda_handles_find(load, &worker->api->cuda_stream, api, tid),
 		.launch = TRACE_NONE,
 		.activities_expected = api->activities,
-		.api = fill->api->api,
+		.api = worker->api->api,
 		.arg_first = TRACE_NONE,
 		.result = api->result,
 	};
-	load->call_notes.stream_handles[rank] = stream_handle(fill, api);
-	load->tally.expected[rank] = expect_call_count(&fill->api->expected, api);
-	if (note_programmatic(fill, rank, api) < 0)
-		return -ENOMEM;
-	if (fill->api->event.role != CALL_EVENT_NONE &&
-	    call_event_note(&load->call_events, &fill->api->event, rank, api) < 0)
-		return -ENOMEM;
-	if (fill->api->capture.role != CUDA_CAPTURE_NONE &&
-	    cuda_capture_note(&load->cuda.captures, &fill->api->capture, rank, api) < 0)
-		return -ENOMEM;
-	if (fill->api->update.is_update &&
-	    update_note(&load->updates, &fill->api->update, rank, api) < 0)
-		return -ENOMEM;
-	return fill->api->keeps_args ? keep_args(fill, api, call) : 0;
 }
 
-static void release_fill(struct call_fill *fill)
-{
-	free(fill->is_filled);
-	free(fill->apis);
-}
-
-/* Counts an activity of a call: the counts give the places of each call's activities. */
-static void count_activity(struct call_fill *fill, uint64_t cid)
+static int add_call(const struct call_fill *fill, struct call_worker *worker,
+		    struct call_part *part, const struct record_api *record, uint32_t tid)
 {
 	struct process_load *load = fill->load;
-	uint32_t rank = idset_find_again(&load->raw.cids, cid, &fill->cid);
+	uint32_t rank = idset_find(&load->raw.cids, record->cid);
+	struct trace_call *call = &load->trace->calls[load->first.calls + rank];
+	const struct call_api *api;
+	int taken;
 
+	worker->call_count++;
+	if (rank == UINT32_MAX)
+		return -ESTALE;
+	taken = is_taken(fill, worker, rank, record);
+	if (taken)
+		return taken < 0 ? taken : 0;
+	use_api(fill, worker, record->header.tag);
+	api = worker->api;
+	fill_call(fill, worker, record, tid, call);
+	load->call_notes.stream_handles[rank] = stream_handle(&api->stream, record);
+	load->tally.expected[rank] = expect_call_count(&api->expected, record);
+	note_programmatic(load, api->programmatic_word, rank, record);
+	if (add_notes(part, api, rank, record) < 0)
+		return -ENOMEM;
+	return api->keeps_args ? keep_args(part, api, rank, record, call) : 0;
+}
+
+/* Adds the activities that were counted to their call. The counts give the places of each call's
+ * activities. */
+static void add_count(const struct call_fill *fill, struct call_worker *worker)
+{
+	const struct process_load *load = fill->load;
+	uint32_t rank = UINT32_MAX;
+
+	if (worker->cid && worker->activity_count)
+		rank = idset_find(&load->raw.cids, worker->cid);
 	if (rank != UINT32_MAX)
-		load->call_notes.activity_counts[rank]++;
+		__atomic_fetch_add(&load->call_notes.activity_counts[rank], worker->activity_count,
+				   __ATOMIC_RELAXED);
+	worker->activity_count = 0;
+}
+
+/* Counts an activity of a call. Those of a launch of a graph follow each other. */
+static void count_activity(const struct call_fill *fill, struct call_worker *worker, uint64_t cid)
+{
+	if (cid != worker->cid) {
+		add_count(fill, worker);
+		worker->cid = cid;
+	}
+	worker->activity_count++;
+}
+
+static int read_record(const struct call_fill *fill, struct call_worker *worker,
+		       struct call_part *part, const struct record_header *header, uint32_t tid)
+{
+	const void *at = header;
+	const struct record_cuda_kernel *cuda_kernel = at;
+	const struct record_cuda_copy *cuda_copy = at;
+
+	switch (header->type) {
+	case RECORD_API:
+		return add_call(fill, worker, part, at, tid);
+	case RECORD_DISPATCH:
+		count_activity(fill, worker, ((const struct record_dispatch *)at)->cid);
+		break;
+	case RECORD_COPY:
+		count_activity(fill, worker, ((const struct record_copy *)at)->cid);
+		break;
+	case RECORD_CUDA_KERNEL:
+		count_activity(fill, worker, cuda_outer_cid(&fill->load->cuda, cuda_kernel->cid));
+		break;
+	case RECORD_CUDA_COPY:
+		count_activity(fill, worker, cuda_outer_cid(&fill->load->cuda, cuda_copy->cid));
+		break;
+	}
+	return 0;
+}
+
+/* Moves the arguments that a part has kept to the model. */
+static int take_words(struct call_fill *fill, struct call_part *part)
+{
+	struct trace *trace = fill->load->trace;
+	struct trace_call *calls = trace->calls + fill->load->first.calls;
+	uint64_t *words, next = 0;
+
+	if (trace->words_count + part->word_count >= TRACE_NONE)
+		return -E2BIG;
+	words = part->word_count ? trace_append(trace, words, part->word_count) : NULL;
+	if (part->word_count && !words)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < part->kept_count; i++) {
+		struct trace_call *call = &calls[part->kept[i].rank];
+
+		/* A record with the same id may have taken the row since. */
+		if (call->arg_first == next)
+			call->arg_first += (uint32_t)(words - trace->words);
+		next += part->kept[i].words;
+	}
+	if (part->word_count)
+		memcpy(words, part->words, part->word_count * sizeof(*words));
+	free(part->words);
+	free(part->kept);
+	part->words = NULL;
+	part->kept = NULL;
+	return 0;
+}
+
+static int read_part(void *call_fill, unsigned number, uint32_t part, struct origin_walk *walk)
+{
+	struct call_fill *fill = call_fill;
+	struct call_worker *worker = &fill->workers[number];
+	const struct record_header *header;
+	int err = 0;
+
+	while (err == 0 && (header = origin_walk_next(walk)))
+		err = read_record(fill, worker, &fill->parts[part], header, walk->tid);
+	add_count(fill, worker);
+	return err == 0 && fill->has_duplicates ? take_words(fill, &fill->parts[part]) : err;
 }
 
 static int read_calls(struct call_fill *fill)
 {
 	struct process_load *load = fill->load;
-	const struct record_header *header;
-	struct origin_walk walk;
+	uint64_t count = 0;
+	int err = origin_share(load->raw.origin,
+			       ORIGIN_TYPE(RECORD_API) | ORIGIN_TYPE(RECORD_DISPATCH) |
+				       ORIGIN_TYPE(RECORD_COPY) | ORIGIN_TYPE(RECORD_CUDA_KERNEL) |
+				       ORIGIN_TYPE(RECORD_CUDA_COPY),
+			       fill->has_duplicates ? 1 : WORKERS_ALL, read_part, fill);
+
+	for (unsigned i = 0; i < fill->worker_count; i++) {
+		count += fill->workers[i].call_count;
+		load->tally.duplicates += fill->workers[i].duplicates;
+	}
+	return err == 0 && count != load->raw.type_counts[RECORD_API] ? -ESTALE : err;
+}
+
+/* A call whose function has no name (its META record was dropped) still needs a row of apis: one
+ * per interface, after all others. */
+static int find_unknown_api(struct process_load *load, bool is_cuda, uint32_t *known)
+{
+	struct trace_api *row;
+
+	if (*known != TRACE_NONE)
+		return 0;
+	row = trace_extend(load->trace, apis, 1);
+	if (!row)
+		return -ENOMEM;
+	*row = (struct trace_api){
+		.process = load->process,
+		.function = UNKNOWN_FUNCTION,
+		.name = strtab_intern_z(load->strings, "(unknown call)"),
+		.domain = is_cuda ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
+	};
+	*known = load->trace->apis_count - 1;
+	return 0;
+}
+
+static int take_unknown(struct call_fill *fill, const struct call_part *part, uint32_t apis[2])
+{
+	struct trace_call *calls = fill->load->trace->calls + fill->load->first.calls;
+
+	for (uint32_t i = 0; i < part->unknown_count; i++) {
+		bool is_cuda = part->unknown[i] & 1;
+		struct trace_call *call = &calls[part->unknown[i] >> 1];
+
+		if (find_unknown_api(fill->load, is_cuda, &apis[is_cuda]) < 0)
+			return -ENOMEM;
+		/* A record with the same id may have taken the row since. */
+		if (call->api == TRACE_NONE)
+			call->api = apis[is_cuda];
+	}
+	return 0;
+}
+
+/* Appends rows as table_add does, because a later stage adds more. */
+static int take_rows(void **rows, uint32_t *count, const void *from, uint32_t from_count,
+		     size_t row_bytes)
+{
+	for (uint32_t i = 0; i < from_count; i++) {
+		void *row = table_add(rows, count, row_bytes);
+
+		if (!row)
+			return -ENOMEM;
+		memcpy(row, (const char *)from + i * row_bytes, row_bytes);
+	}
+	return 0;
+}
+
+static int take_notes(struct process_load *load, const struct call_part *part)
+{
+	if (take_rows((void **)&load->call_events.rows, &load->call_events.count,
+		      part->call_events.rows, part->call_events.count,
+		      sizeof(*part->call_events.rows)) < 0 ||
+	    take_rows((void **)&load->cuda.captures.notes, &load->cuda.captures.count,
+		      part->captures.notes, part->captures.count,
+		      sizeof(*part->captures.notes)) < 0)
+		return -ENOMEM;
+	return take_rows((void **)&load->updates.rows, &load->updates.count, part->updates.rows,
+			 part->updates.count, sizeof(*part->updates.rows));
+}
+
+/* Puts together what the parts have found. */
+static int take_parts(struct call_fill *fill)
+{
+	uint32_t unknown_apis[2] = {TRACE_NONE, TRACE_NONE}; /* of HIP and of CUDA */
 	int err = 0;
 
-	origin_walk_init(&walk, load->raw.origin,
-			 ORIGIN_TYPE(RECORD_API) | ORIGIN_TYPE(RECORD_DISPATCH) |
-				 ORIGIN_TYPE(RECORD_COPY) | ORIGIN_TYPE(RECORD_CUDA_KERNEL) |
-				 ORIGIN_TYPE(RECORD_CUDA_COPY));
-	while (err == 0 && (header = origin_walk_next(&walk))) {
-		const void *at = header;
-		const struct record_dispatch *dispatch = at;
-		const struct record_copy *copy = at;
-		const struct record_cuda_kernel *cuda_kernel = at;
-		const struct record_cuda_copy *cuda_copy = at;
+	for (uint32_t i = 0; i < fill->part_count && err == 0; i++) {
+		struct call_part *part = &fill->parts[i];
 
-		fill->count += header->type == RECORD_API;
-		if (header->type == RECORD_API)
-			err = add_call(fill, at, walk.tid);
-		else if (header->type == RECORD_DISPATCH)
-			count_activity(fill, dispatch->cid);
-		else if (header->type == RECORD_COPY)
-			count_activity(fill, copy->cid);
-		else if (header->type == RECORD_CUDA_KERNEL)
-			count_activity(fill, cuda_outer_cid(&load->cuda, cuda_kernel->cid));
-		else if (header->type == RECORD_CUDA_COPY)
-			count_activity(fill, cuda_outer_cid(&load->cuda, cuda_copy->cid));
+		err = fill->has_duplicates ? 0 : take_words(fill, part);
+		if (err == 0)
+			err = take_notes(fill->load, part);
+		if (err == 0)
+			err = take_unknown(fill, part, unknown_apis);
 	}
-	if (err == 0 && fill->count != load->raw.type_counts[RECORD_API])
-		return -ESTALE;
-	return err < 0 ? err : load->raw.origin->error;
+	/* Interning may have moved the texts. */
+	fill->load->trace->strings = fill->load->strings->strings;
+	return err;
+}
+
+static void release_part(struct call_part *part)
+{
+	free(part->call_events.rows);
+	free(part->captures.notes);
+	free(part->updates.rows);
+	free(part->words);
+	free(part->kept);
+	free(part->unknown);
+}
+
+static void release_fill(struct call_fill *fill)
+{
+	free(fill->is_filled);
+	for (unsigned i = 0; fill->workers && i < fill->worker_count; i++)
+		free(fill->workers[i].apis);
+	free(fill->workers);
+	for (uint32_t i = 0; fill->parts && i < fill->part_count; i++)
+		release_part(&fill->parts[i]);
+	free(fill->parts);
 }
 
 int calls_load(struct process_load *load)
@@ -345,11 +547,17 @@ int calls_load(struct process_load *load)
 	struct call_fill fill = {.load = load};
 	int result = stream_apis_load(load);
 
+	cuda_handles_resolve(load);
 	load->call_notes.stream_handles =
 		table_alloc(count, sizeof(*load->call_notes.stream_handles));
 	load->call_notes.activity_counts =
 		table_zeroed(count, sizeof(*load->call_notes.activity_counts));
 	load->tally.expected = table_zeroed(count, sizeof(*load->tally.expected));
+	if (load->cuda.call_records) {
+		load->call_notes.programmatic = table_zeroed(count / 64, sizeof(uint64_t));
+		if (!load->call_notes.programmatic)
+			result = -ENOMEM;
+	}
 	if (!load->tally.expected || !load->call_notes.stream_handles ||
 	    !load->call_notes.activity_counts || !trace_append(load->trace, calls, count))
 		result = -ENOMEM;
@@ -357,6 +565,8 @@ int calls_load(struct process_load *load)
 		result = init_fill(&fill, load);
 	if (result == 0)
 		result = read_calls(&fill);
+	if (result == 0)
+		result = take_parts(&fill);
 	release_fill(&fill);
 	return result;
 }

@@ -89,15 +89,25 @@ static const struct cuda_handle *find(const struct cuda_handles *handles,
 		       : NULL;
 }
 
-const struct cuda_handle *cuda_handles_find(const struct process_load *load,
-					    const struct cuda_stream_api *api,
-					    const struct record_api *record, uint32_t tid)
+void cuda_handles_resolve(struct process_load *load)
 {
+	struct cuda_handles *handles = &load->cuda.handles;
+
+	for (uint32_t i = 0; i < handles->count; i++)
+		handles->rows[i].row = cuda_find_stream(load, handles->rows[i].stream_context,
+							handles->rows[i].stream);
+}
+
+uint32_t cuda_handles_find(const struct process_load *load, const struct cuda_stream_api *api,
+			   const struct record_api *record, uint32_t tid)
+{
+	const struct cuda_handle *found;
 	struct cuda_handle wanted;
 
 	if (api->handle_word == ARGS_NO_WORD || api->context_word == ARGS_NO_WORD)
-		return NULL;
+		return TRACE_NONE;
 	wanted = key_of(args_word_at(record, api->handle_word),
 			(uint32_t)args_word_at(record, api->context_word), tid, record->begin_ns);
-	return find(&load->cuda.handles, &wanted);
+	found = find(&load->cuda.handles, &wanted);
+	return found ? found->row : TRACE_NONE;
 }

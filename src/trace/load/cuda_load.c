@@ -68,6 +68,17 @@ int cuda_learn(struct cuda_load *cuda, const struct record_header *header)
 	}
 }
 
+int cuda_merge(struct cuda_load *cuda, struct cuda_load *from)
+{
+	cuda->call_records += from->call_records;
+	if (idset_merge(&cuda->streams, &from->streams) < 0 ||
+	    idset_merge(&cuda->inner_ids, &from->inner_ids) < 0 ||
+	    idset_merge(&cuda->node_ids, &from->node_ids) < 0 ||
+	    idset_merge(&cuda->switched, &from->switched) < 0)
+		return -ENOMEM;
+	return idset_merge(&cuda->graph_ids, &from->graph_ids);
+}
+
 int cuda_finish_sets(struct cuda_load *cuda)
 {
 	if (idset_finish(&cuda->streams) < 0 || idset_finish(&cuda->inner_ids) < 0 ||

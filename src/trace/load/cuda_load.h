@@ -86,6 +86,10 @@ static inline bool cuda_is_call(const struct record_header *header)
  * on) to the sets. 0 or -ENOMEM. */
 int cuda_learn(struct cuda_load *cuda, const struct record_header *header);
 
+/* Moves what FROM, a struct of another thread of the first walk, has learned to CUDA. 0 or
+ * -ENOMEM. */
+int cuda_merge(struct cuda_load *cuda, struct cuda_load *from);
+
 /* Called once after the first walk; ranks are valid from then on. 0 or -ENOMEM. */
 int cuda_finish_sets(struct cuda_load *cuda);
 

@@ -1,6 +1,11 @@
 /* Walks through the records of a spool or of packed blocks (see origin.h). */
 #include "trace/pack/origin.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/workers.h"
+
 const struct spool_damage *origin_damages(const struct origin *origin, size_t *ret_kept,
 					  uint64_t *ret_total)
 {
@@ -15,57 +20,110 @@ void origin_close(struct origin *origin)
 	*origin = (struct origin){0};
 }
 
-void origin_walk_init(struct origin_walk *walk, struct origin *origin, uint64_t types)
-{
-	*walk = (struct origin_walk){.origin = origin, .types = types};
-	origin->place = 0;
-	origin->error = 0;
-	if (!origin->pack)
-		return;
-	pack_reader_want(origin->pack, types);
-	pack_reader_rewind(origin->pack);
-}
-
-static bool next_chunk(struct origin_walk *walk)
-{
-	struct origin *origin = walk->origin;
-	struct spool_stretch stretch;
-	uint32_t chunk;
-
-	do {
-		if (!spool_reader_next_chunk(origin->spool, &origin->place, &chunk))
-			return false;
-		spool_reader_stretch(origin->spool, chunk, &stretch);
-	} while (!(stretch.types & walk->types));
-	walk->at = stretch.records;
-	walk->end = walk->at + stretch.bytes;
-	walk->order = chunk;
-	return true;
-}
-
-static bool next_batch(struct origin_walk *walk)
-{
-	struct origin *origin = walk->origin;
-	struct pack_batch batch;
-	int result = pack_reader_next(origin->pack, &batch);
-
-	if (result <= 0) {
-		origin->error = result;
-		return false;
-	}
-	walk->at = batch.records;
-	walk->end = walk->at + batch.bytes;
-	walk->tid = batch.tid;
-	walk->order = batch.order;
-	return true;
-}
+/* A call of origin_share. */
+struct share {
+	struct origin *origin;
+	uint64_t types;
+	origin_part *read;
+	void *context;
+	const char **faults; /* by packed block: why it is damaged, or NULL */
+};
 
 bool origin_walk_more(struct origin_walk *walk)
 {
-	bool has_more;
+	const struct spool_reader *spool = walk->origin->spool;
+	struct spool_stretch stretch;
 
-	do {
-		has_more = walk->origin->spool ? next_chunk(walk) : next_batch(walk);
-	} while (has_more && walk->at == walk->end);
-	return has_more;
+	while (walk->chunks.first != walk->chunks.end) {
+		uint32_t chunk = spool_reader_chunk_in_file(spool, walk->chunks.first++);
+
+		spool_reader_stretch(spool, chunk, &stretch);
+		if (!(stretch.types & walk->types) || stretch.bytes == 0)
+			continue;
+		walk->at = stretch.records;
+		walk->end = walk->at + stretch.bytes;
+		walk->order = chunk;
+		return true;
+	}
+	return false;
+}
+
+static bool has_types(const struct spool_reader *spool, struct spool_step step, uint64_t types)
+{
+	struct spool_stretch stretch;
+	uint64_t found = 0;
+
+	for (uint32_t place = step.first; place < step.end; place++) {
+		spool_reader_stretch(spool, spool_reader_chunk_in_file(spool, place), &stretch);
+		found |= stretch.types;
+	}
+	return found & types;
+}
+
+static int read_step(void *share_of_origin, unsigned worker, uint32_t number)
+{
+	const struct share *share = share_of_origin;
+	const struct spool_reader *spool = share->origin->spool;
+	struct origin_walk walk = {.origin = share->origin, .types = share->types};
+	int err;
+
+	if (!has_types(spool, spool_reader_step(spool, number), share->types))
+		return share->read(share->context, worker, number, &walk);
+	walk.chunks = spool_reader_step_begin(spool, number);
+	err = share->read(share->context, worker, number, &walk);
+	spool_reader_step_end(spool, number);
+	return err;
+}
+
+static int read_block(void *share_of_origin, unsigned worker, uint32_t number)
+{
+	const struct share *share = share_of_origin;
+	struct origin_walk walk = {.origin = share->origin, .types = share->types};
+	struct pack_batch batch;
+	int result = pack_reader_block(share->origin->pack, worker, number, &batch,
+				       &share->faults[number]);
+
+	if (result < 0)
+		return result;
+	if (result > 0) {
+		walk.at = batch.records;
+		walk.end = walk.at + batch.bytes;
+		walk.tid = batch.tid;
+		walk.order = batch.order;
+	}
+	return share->read(share->context, worker, number, &walk);
+}
+
+static int share_blocks(struct share *share, unsigned threads)
+{
+	struct pack_reader *pack = share->origin->pack;
+	uint32_t count = pack_reader_block_count(pack);
+	int err;
+
+	share->faults = calloc((size_t)count + 1, sizeof(*share->faults));
+	if (!share->faults)
+		return -ENOMEM;
+	pack_reader_want(pack, share->types);
+	err = workers_run(threads, count, read_block, share);
+	for (uint32_t i = 0; i < count && err == 0; i++) {
+		if (share->faults[i])
+			pack_reader_lose(pack, i, share->faults[i]);
+	}
+	free(share->faults);
+	return err;
+}
+
+uint32_t origin_part_count(const struct origin *origin)
+{
+	return origin->spool ? spool_reader_step_count(origin->spool)
+			     : pack_reader_block_count(origin->pack);
+}
+
+int origin_share(struct origin *origin, uint64_t types, unsigned threads, origin_part *read,
+		 void *context)
+{
+	struct share share = {.origin = origin, .types = types, .read = read, .context = context};
+
+	return origin->spool ? workers_run(threads, origin_part_count(origin), read_step, &share)
+			     : share_blocks(&share, threads);
 }

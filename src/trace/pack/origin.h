@@ -1,8 +1,8 @@
 /* The records of one process, independent of where they are stored: in a spool, or packed in a
  * .dagtap. Hides the difference from the stages of loading (trace/process_load.h).
  *
- * Threading: an origin and its walks belong to one thread; an origin has at most one walk at a
- * time. */
+ * Threading: an origin belongs to one thread, which shares its records among others with
+ * origin_share. */
 #ifndef DAGTAP_TRACE_ORIGIN_H
 #define DAGTAP_TRACE_ORIGIN_H
 
@@ -16,8 +16,6 @@
 struct origin {
 	struct spool_reader *spool;
 	struct pack_reader *pack;
-	uint32_t place; /* the walk's position: the spool's next chunk in the order of the file */
-	int error;	/* 0, or the negative errno that ended the last walk */
 };
 
 /* Which process and recording it is. The struct and its texts belong to the origin. */
@@ -48,31 +46,40 @@ void origin_close(struct origin *origin);
 
 _Static_assert(RECORD_TYPE_COUNT <= 64, "a bit for each record type");
 
-/* A walk returns each record once: nearly in the order of time, and the records of one writer in
- * the order in which they were written. It skips every chunk or block that holds no record of
- * TYPES. This saves most of the work, because the threads that launch and the thread that sees
- * completions mostly write into different chunks. Records of other types may be returned too; of a
- * packed block their content behind type and size may be zero. Records of unknown types are not
- * returned. */
+/* A walk through one part of the records: some MiB of neighbouring chunks of a spool, or one packed
+ * block. The parts in ascending order have each record once: nearly in the order of time, and the
+ * records of one writer in the order in which they were written. A walk skips every chunk or block
+ * that holds no record of TYPES. This saves most of the work, because the threads that launch and
+ * the thread that sees completions mostly write into different chunks. Records of other types may
+ * be returned too; of a packed block their content behind type and size may be zero. Records of
+ * unknown types are not returned. */
 struct origin_walk {
-	struct origin *origin;
+	const struct origin *origin;
 	uint64_t types;
-	const char *at, *end; /* unread records of the current chunk or block */
-	uint32_t tid;	      /* thread that wrote the record which was returned last */
-	uint32_t order;	      /* of the chunk or block; ascends by (writer, time of writing) */
+	const char *at, *end;	  /* unread records of the current chunk or block */
+	struct spool_step chunks; /* that follow the current one; none in a packed block */
+	uint32_t tid;		  /* thread that wrote the record which was returned last */
+	uint32_t order;		  /* of the chunk or block; ascends by (writer, time of writing) */
 };
 
-/* Starts a walk from the first record and ends the previous walk of ORIGIN. TYPES: ORIGIN_TYPE
- * bits, or ORIGIN_ALL. Nothing needs to be released. */
-void origin_walk_init(struct origin_walk *walk, struct origin *origin, uint64_t types);
+/* Reads part PART with origin_walk_next from WALK. WORKER as in base/workers.h. */
+typedef int origin_part(void *context, unsigned worker, uint32_t part, struct origin_walk *walk);
 
-/* For origin_walk_next alone: moves to the next chunk or block that has records. Returns false at
- * the end and on failure; then origin.error is 0 or a negative errno. */
+/* Number of parts: the same for all calls of origin_share. */
+uint32_t origin_part_count(const struct origin *origin);
+
+/* Calls READ for each part, also for parts without such records, as workers_run does with THREADS
+ * and CONTEXT. TYPES: ORIGIN_TYPE bits, or ORIGIN_ALL. Blocks that are found damaged are skipped
+ * and listed, whatever THREADS is in the order of the file. Returns 0, or the error of the first
+ * part that failed, -ENOMEM among them. */
+int origin_share(struct origin *origin, uint64_t types, unsigned threads, origin_part *read,
+		 void *context);
+
+/* For origin_walk_next alone: moves to the next chunk of the part that has records. */
 bool origin_walk_more(struct origin_walk *walk);
 
-/* The next record, or NULL after the last one and on failure (see origin.error). Sets walk.tid and
- * walk.order. The record is valid until the next call; if walk.at != walk.end, the next call stays
- * in the same chunk or block and keeps it valid. */
+/* The next record, or NULL after the last one. Sets walk.tid and walk.order. The record is valid
+ * until the part has been read. */
 static inline const struct record_header *origin_walk_next(struct origin_walk *walk)
 {
 	while (walk->at != walk->end || origin_walk_more(walk)) {

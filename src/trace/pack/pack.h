@@ -14,7 +14,8 @@
  * 		...batch.records, batch.bytes...
  * 	pack_reader_close(reader);
  *
- * Threading: one thread at a time may use a reader; different readers are independent. Cost: the
+ * Threading: one thread at a time may use a reader, except for pack_reader_block; different readers
+ * are independent. Cost: the
  * writer and the reader each hold a few blocks in memory (1 MiB of records per block). Opening
  * computes the checksums of the whole section once. */
 #ifndef DAGTAP_TRACE_PACK_H
@@ -93,6 +94,18 @@ struct pack_batch {
  * are roughly ordered by time. A block that cannot be unpacked or that holds an invalid record is
  * skipped and added to the damages. */
 int pack_reader_next(struct pack_reader *reader, struct pack_batch *ret_batch);
+
+/* The same for block NUMBER, from 0 to pack_reader_block_count - 1, on any of several threads: each
+ * has its own number WORKER (base/workers.h), and RET_BATCH is valid until the next call with that
+ * number. No other function may run meanwhile. 1: RET_BATCH is set; 0: the block has no wanted
+ * records, or is damaged: then *RET_FAULT is a static text, which the caller gives to
+ * pack_reader_lose once all threads are done, else NULL; -ENOMEM. */
+uint32_t pack_reader_block_count(const struct pack_reader *reader);
+int pack_reader_block(struct pack_reader *reader, unsigned worker, uint32_t number,
+		      struct pack_batch *ret_batch, const char **ret_fault);
+
+/* Adds block NUMBER to the damages. Call for ascending numbers. */
+void pack_reader_lose(struct pack_reader *reader, uint32_t number, const char *cause);
 
 /* Selects the record types (bits 1 << type) that the next batches must hold. Batches without such
  * records are skipped. Records of other types may be blank: type and size are set, the rest is

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/workers.h"
 #include "record/record_check.h"
 #include "record/writer.h"
 #include "trace/pack/pack.h"
@@ -32,8 +33,8 @@ struct pack_reader {
 	uint32_t next; /* block of the next pack_reader_next */
 	struct pack_facts facts;
 	size_t damages_room;
-	uint64_t wanted; /* bits 1 << type */
-	struct pack_decoder *decoder;
+	uint64_t wanted;			     /* bits 1 << type */
+	struct pack_decoder *decoders[WORKERS_MOST]; /* by worker; NULL until needed */
 };
 
 /* ---- the section's end ---- */
@@ -213,7 +214,7 @@ int pack_reader_open(const struct pack_section *section, struct pack_reader **re
 
 	if (reader)
 		reader->file = strdup(section->file);
-	if (!reader || !reader->file || pack_decoder_create(&reader->decoder) < 0) {
+	if (!reader || !reader->file) {
 		pack_reader_close(reader);
 		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", section->file);
 	}
@@ -236,7 +237,8 @@ void pack_reader_close(struct pack_reader *reader)
 {
 	if (!reader)
 		return;
-	pack_decoder_destroy(reader->decoder);
+	for (unsigned i = 0; i < WORKERS_MOST; i++)
+		pack_decoder_destroy(reader->decoders[i]);
 	free(reader->facts.damages);
 	free(reader->blocks);
 	free(reader->file);
@@ -303,16 +305,26 @@ static const char *find_records_fault(const uint8_t *records, uint32_t bytes, ui
 	return fault;
 }
 
-/* 1: RET_BATCH is set; 0: the block is damaged and listed as such; -ENOMEM. */
-static int read_block(struct pack_reader *reader, uint32_t number, struct pack_batch *ret_batch)
+static struct pack_decoder *use_decoder(struct pack_reader *reader, unsigned worker)
+{
+	struct pack_decoder **decoder = &reader->decoders[worker];
+
+	if (!*decoder && pack_decoder_create(decoder) < 0)
+		return NULL;
+	pack_decoder_want(*decoder, reader->wanted | WANT_THREAD);
+	return *decoder;
+}
+
+/* 1: RET_BATCH is set; 0: the block is damaged, *RET_FAULT says how; -ENOMEM. */
+static int read_block(const struct pack_reader *reader, struct pack_decoder *decoder,
+		      uint32_t number, struct pack_batch *ret_batch, const char **ret_fault)
 {
 	const struct block *block = &reader->blocks[number];
 	const struct pack_entry *entry = &block->entry;
 	const uint8_t *stored = (const uint8_t *)reader->section.bytes + entry->offset;
 	const char *fault = "block cannot be unpacked";
 	const void *records;
-	int err = pack_decode(reader->decoder, stored, entry->stored_bytes, entry->record_bytes,
-			      &records);
+	int err = pack_decode(decoder, stored, entry->stored_bytes, entry->record_bytes, &records);
 
 	if (err == -ENOMEM)
 		return err;
@@ -320,7 +332,7 @@ static int read_block(struct pack_reader *reader, uint32_t number, struct pack_b
 		fault = find_records_fault(records, entry->record_bytes,
 					   reader->wanted | WANT_THREAD);
 	if (fault) {
-		lose_block(reader, number, fault);
+		*ret_fault = fault;
 		return 0;
 	}
 	*ret_batch = (struct pack_batch){
@@ -336,7 +348,6 @@ static int read_block(struct pack_reader *reader, uint32_t number, struct pack_b
 void pack_reader_want(struct pack_reader *reader, uint64_t types)
 {
 	reader->wanted = types;
-	pack_decoder_want(reader->decoder, types | WANT_THREAD);
 }
 
 /* Whether the block holds records of a wanted type, by the counts of the index. */
@@ -353,15 +364,39 @@ static bool is_wanted(const struct pack_reader *reader, uint32_t block)
 	return false;
 }
 
+uint32_t pack_reader_block_count(const struct pack_reader *reader)
+{
+	return reader->end.block_count;
+}
+
+int pack_reader_block(struct pack_reader *reader, unsigned worker, uint32_t number,
+		      struct pack_batch *ret_batch, const char **ret_fault)
+{
+	struct pack_decoder *decoder;
+
+	*ret_fault = NULL;
+	if (reader->blocks[number].is_damaged || !is_wanted(reader, number))
+		return 0;
+	decoder = use_decoder(reader, worker);
+	return decoder ? read_block(reader, decoder, number, ret_batch, ret_fault) : -ENOMEM;
+}
+
+void pack_reader_lose(struct pack_reader *reader, uint32_t number, const char *cause)
+{
+	lose_block(reader, number, cause);
+}
+
 int pack_reader_next(struct pack_reader *reader, struct pack_batch *ret_batch)
 {
 	int result = 0;
 
 	while (result == 0 && reader->next < reader->end.block_count) {
 		uint32_t number = reader->next++;
+		const char *fault;
 
-		if (!reader->blocks[number].is_damaged && is_wanted(reader, number))
-			result = read_block(reader, number, ret_batch);
+		result = pack_reader_block(reader, 0, number, ret_batch, &fault);
+		if (fault)
+			lose_block(reader, number, fault);
 	}
 	return result;
 }

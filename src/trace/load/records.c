@@ -1,0 +1,217 @@
+/* The first walk through a process's records: it learns the ids of the frequent ones and copies the
+ * others (process_load.h). Threads share the parts of the file. Each learns for itself; then what
+ * they learned is put together, the copies in the order of the file. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/table.h"
+#include "base/workers.h"
+#include "trace/process_load.h"
+
+/* What one thread has learned. The members are those of struct process_load. */
+struct learned {
+	struct idset cids, scope_ids, barrier_ids, packet_ids, copy_ids;
+	struct cuda_load cuda;
+	struct raw_list lists[RECORD_TYPE_COUNT];
+	uint64_t type_counts[RECORD_TYPE_COUNT];
+	uint64_t last_ns;
+};
+
+/* The copies of a part: the thread that made them, and where they end in its lists. */
+struct copied_part {
+	unsigned worker;
+	uint32_t first[RECORD_TYPE_COUNT], end[RECORD_TYPE_COUNT];
+};
+
+struct first_walk {
+	struct learned *learned; /* by worker */
+	struct copied_part *parts;
+	unsigned worker_count;
+	uint32_t part_count;
+	bool is_closed;
+};
+
+/* The time at which a record was written, ns; 0 if it does not say. If the spool has no end, the
+ * latest of these is the process's end. */
+static uint64_t moment_of(const struct record_header *header)
+{
+	const void *at = header;
+
+	switch (header->type) {
+	case RECORD_THREAD:
+		return ((const struct record_thread *)at)->ns;
+	case RECORD_API:
+		return ((const struct record_api *)at)->end_ns;
+	case RECORD_DISPATCH:
+		return ((const struct record_dispatch *)at)->ns;
+	case RECORD_COPY:
+		return ((const struct record_copy *)at)->ns;
+	case RECORD_SCOPE:
+		return ((const struct record_scope *)at)->ns;
+	case RECORD_ANCHOR:
+		return ((const struct record_anchor *)at)->host_ns;
+	case RECORD_CUDA_GRAPH:
+		return ((const struct record_cuda_graph *)at)->ns;
+	case RECORD_CUDA_UPDATE:
+		return ((const struct record_cuda_update *)at)->ns;
+	default:
+		return 0;
+	}
+}
+
+/* Learns the ids of frequent records and keeps copies of the others. */
+static int sort_out(struct learned *learned, const struct record_header *header,
+		    const struct origin_walk *walk)
+{
+	const struct record_dispatch *dispatch;
+	const struct record_barrier *barrier;
+	const void *at = header;
+
+	if (header->type >= RECORD_CUDA_KERNEL && cuda_learn(&learned->cuda, header) < 0)
+		return -ENOMEM;
+	switch (header->type) {
+	case RECORD_API:
+		learned->cuda.call_records += cuda_is_call(header);
+		return idset_add(&learned->cids, ((const struct record_api *)at)->cid);
+	case RECORD_DISPATCH:
+		dispatch = at;
+		return idset_add(&learned->packet_ids,
+				 packet_key(dispatch->header.tag, dispatch->packet_index));
+	case RECORD_BARRIER:
+		barrier = at;
+		return idset_add(&learned->barrier_ids,
+				 packet_key(barrier->header.tag, barrier->packet_index));
+	case RECORD_COPY:
+		return idset_add(&learned->copy_ids, ((const struct record_copy *)at)->copy_id);
+	case RECORD_DISPATCH_DONE:
+	case RECORD_COPY_DONE:
+	case RECORD_CUDA_KERNEL:
+	case RECORD_CUDA_COPY:
+		return 0;
+	case RECORD_SCOPE:
+		if (idset_add(&learned->scope_ids, ((const struct record_scope *)at)->id) < 0)
+			return -ENOMEM;
+		break;
+	default:
+		break;
+	}
+	return raw_add(&learned->lists[header->type], header, walk);
+}
+
+static int read_part(void *first_walk, unsigned worker, uint32_t number, struct origin_walk *walk)
+{
+	const struct first_walk *first = first_walk;
+	struct learned *learned = &first->learned[worker];
+	struct copied_part *part = &first->parts[number];
+	const struct record_header *header;
+	int err = 0;
+
+	part->worker = worker;
+	for (int type = 0; type < RECORD_TYPE_COUNT; type++)
+		part->first[type] = learned->lists[type].count;
+	while (err == 0 && (header = origin_walk_next(walk))) {
+		learned->type_counts[header->type]++;
+		if (!first->is_closed && moment_of(header) > learned->last_ns)
+			learned->last_ns = moment_of(header);
+		err = sort_out(learned, header, walk);
+	}
+	for (int type = 0; type < RECORD_TYPE_COUNT; type++)
+		part->end[type] = learned->lists[type].count;
+	return err;
+}
+
+static int gather_copies(struct process_load *load, const struct first_walk *first,
+			 enum record_type type)
+{
+	struct raw_list *list = &load->raw.lists[type];
+	int err = 0;
+
+	for (uint32_t i = 0; i < first->part_count && err == 0; i++) {
+		const struct copied_part *part = &first->parts[i];
+
+		if (part->end[type] != part->first[type])
+			err = raw_append(list, &first->learned[part->worker].lists[type],
+					 part->first[type], part->end[type] - part->first[type]);
+	}
+	for (unsigned i = 0; i < first->worker_count; i++)
+		raw_take_memory(list, &first->learned[i].lists[type]);
+	return err;
+}
+
+static int gather_ids(struct process_load *load, struct learned *from)
+{
+	for (int type = 0; type < RECORD_TYPE_COUNT; type++)
+		load->raw.type_counts[type] += from->type_counts[type];
+	if (from->last_ns > load->raw.last_ns)
+		load->raw.last_ns = from->last_ns;
+	if (idset_merge(&load->raw.cids, &from->cids) < 0 ||
+	    idset_merge(&load->raw.scope_ids, &from->scope_ids) < 0 ||
+	    idset_merge(&load->raw.barrier_ids, &from->barrier_ids) < 0 ||
+	    idset_merge(&load->packets.ids, &from->packet_ids) < 0 ||
+	    idset_merge(&load->copies.ids, &from->copy_ids) < 0)
+		return -ENOMEM;
+	return cuda_merge(&load->cuda, &from->cuda);
+}
+
+static int gather(struct process_load *load, const struct first_walk *first)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < first->worker_count && err == 0; i++)
+		err = gather_ids(load, &first->learned[i]);
+	for (int type = 0; type < RECORD_TYPE_COUNT && err == 0; type++)
+		err = gather_copies(load, first, (enum record_type)type);
+	return err;
+}
+
+static void release_learned(struct learned *learned)
+{
+	idset_release(&learned->cids);
+	idset_release(&learned->scope_ids);
+	idset_release(&learned->barrier_ids);
+	idset_release(&learned->packet_ids);
+	idset_release(&learned->copy_ids);
+	cuda_load_release(&learned->cuda);
+	for (int type = 0; type < RECORD_TYPE_COUNT; type++)
+		raw_release(&learned->lists[type]);
+}
+
+static int finish_sets(struct process_load *load)
+{
+	if (idset_finish(&load->raw.cids) < 0 || idset_finish(&load->raw.scope_ids) < 0 ||
+	    idset_finish(&load->packets.ids) < 0 || idset_finish(&load->raw.barrier_ids) < 0 ||
+	    idset_finish(&load->copies.ids) < 0 || cuda_finish_sets(&load->cuda) < 0)
+		return -ENOMEM;
+	for (int type = 0; type < RECORD_TYPE_COUNT; type++) {
+		if (load->raw.type_counts[type] >= TRACE_NONE)
+			return -E2BIG;
+		/* The order of the rows must not depend on the place of a chunk in the file.
+		 * scopes_load sorts scopes. */
+		if (type != RECORD_SCOPE && type != RECORD_SCOPE_END &&
+		    raw_sort(&load->raw.lists[type], raw_order) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int records_load(struct process_load *load)
+{
+	struct first_walk first = {
+		.worker_count = workers_count(WORKERS_ALL),
+		.part_count = origin_part_count(load->raw.origin),
+		.is_closed = origin_info(load->raw.origin)->closed,
+	};
+	int err = -ENOMEM;
+
+	first.learned = calloc(first.worker_count, sizeof(*first.learned));
+	first.parts = table_alloc(first.part_count, sizeof(*first.parts));
+	if (first.learned && first.parts)
+		err = origin_share(load->raw.origin, ORIGIN_ALL, WORKERS_ALL, read_part, &first);
+	if (err == 0)
+		err = gather(load, &first);
+	for (unsigned i = 0; first.learned && i < first.worker_count; i++)
+		release_learned(&first.learned[i]);
+	free(first.learned);
+	free(first.parts);
+	return err == 0 ? finish_sets(load) : err;
+}
