@@ -22,6 +22,12 @@ struct spread {
 /* Adds a duration to TALLY, that of group GROUP, and keeps it. */
 void spread_add(struct spread *spread, uint32_t group, struct tally *tally, int64_t ns);
 
+/* Keeps the durations of FROM, whose group G is group GROUPS[G] here. Adds them to no tally. */
+void spread_append(struct spread *spread, const struct spread *from, const uint32_t *groups);
+
+/* Frees what SPREAD holds; spread_finish does it, too. */
+void spread_release(struct spread *spread);
+
 /* Sets median_ns and stddev_ns of the tallies of all groups, which lie ROW_BYTES apart from FIRST
  * on. Frees what SPREAD holds, also on failure. 0 or -ENOMEM. Cost: a sort of the durations. */
 int spread_finish(struct spread *spread, struct tally *first, size_t row_bytes, uint32_t groups);

@@ -9,9 +9,11 @@
 
 #include "analyze/spread.h"
 #include "base/numbers.h"
+#include "base/workers.h"
 #include "trace/occupancy.h"
 #include "trace/row_table.h"
 
+#define ROWS_PER_PIECE (1u << 17)
 #define PATH_DEPTH_MAX 256 /* nested scopes of a path that are shown */
 
 const char *summary_direction_text(enum trace_copy_direction direction)
@@ -23,60 +25,6 @@ const char *summary_direction_text(enum trace_copy_direction direction)
 	};
 
 	return texts[direction];
-}
-
-static void count_activity(struct summary_totals *totals, const struct trace_activity *row,
-			   const struct trace_work *work)
-{
-	switch (work->kind) {
-	case TRACE_KERNEL:
-		totals->kernels++;
-		totals->graph_kernels += row->launch != TRACE_NONE;
-		break;
-	case TRACE_COPY:
-		totals->copies++;
-		totals->copied_bytes += work->bytes;
-		break;
-	case TRACE_MEMSET:
-		totals->memsets++;
-		break;
-	}
-	totals->orphans += row->call == TRACE_NONE;
-	if (row->untimed != RECORD_UNTIMED_NO) {
-		totals->untimed++;
-		totals->impossible += row->untimed == RECORD_UNTIMED_IMPOSSIBLE;
-		return;
-	}
-	if (work->kind == TRACE_KERNEL)
-		totals->kernel_ns =
-			tally_sum(totals->kernel_ns, tally_span(row->start_ns, row->end_ns));
-	if (row->start_ns < totals->begin_ns)
-		totals->begin_ns = row->start_ns;
-	if (row->end_ns > totals->end_ns)
-		totals->end_ns = row->end_ns;
-}
-
-struct summary_totals summary_count(const struct trace *trace)
-{
-	struct summary_totals totals = {
-		.api_calls = trace->calls_count,
-		.graph_launches = trace->launches_count,
-		.processes = trace->processes_count,
-		.threads = trace->threads_count,
-		.streams = trace->streams_count,
-		.graphs = trace->graphs_count,
-		.begin_ns = INT64_MAX,
-		.end_ns = INT64_MIN,
-	};
-
-	for (uint32_t i = 0; i < trace->agents_count; i++)
-		totals.gpus += trace->agents[i].is_gpu;
-	for (uint32_t i = 0; i < trace->activities_count; i++)
-		count_activity(&totals, &trace->activities[i],
-			       trace_work_of(trace, &trace->activities[i]));
-	if (totals.untimed == trace->activities_count)
-		totals.begin_ns = totals.end_ns = 0;
-	return totals;
 }
 
 /* The table that is being made. */
@@ -204,9 +152,9 @@ static int add_duration(struct making *making, uint32_t activity, struct summary
 	return 0;
 }
 
-static int group_activities(struct making *making, enum summary_by by)
+static int group_activities(struct making *making, enum summary_by by, uint32_t first, uint32_t end)
 {
-	for (uint32_t i = 0; i < making->trace->activities_count; i++) {
+	for (uint32_t i = first; i < end; i++) {
 		const struct trace_activity *activity = &making->trace->activities[i];
 		uint64_t key = key_of(making, activity, by);
 		struct summary_row *row;
@@ -223,7 +171,7 @@ static int group_activities(struct making *making, enum summary_by by)
 		if (add_duration(making, i, row) < 0)
 			return -ENOMEM;
 	}
-	return making->parts ? describe_parts(making) : 0;
+	return 0;
 }
 
 /* The time of a work kind, and a GPU on which it ran. */
@@ -295,11 +243,11 @@ double summary_bytes_per_s(const struct summary_row *row)
 		       : 0;
 }
 
-static int group_calls(struct making *making)
+static int group_calls(struct making *making, uint32_t first, uint32_t end)
 {
 	const struct trace *trace = making->trace;
 
-	for (uint32_t i = 0; i < trace->calls_count; i++) {
+	for (uint32_t i = first; i < end; i++) {
 		const struct trace_call *call = &trace->calls[i];
 		struct summary_row *row = row_of(making, trace->apis[call->api].name);
 
@@ -310,6 +258,95 @@ static int group_calls(struct making *making)
 			   tally_span(call->begin_ns, call->end_ns));
 	}
 	return 0;
+}
+
+/* A table that is made in pieces, some neighbouring activities or calls each. The pieces are put
+ * together in their order, so the table is the same for any number of threads. */
+struct piecewise {
+	const struct making *making;
+	enum summary_by by;
+	uint32_t rows_count; /* activities or calls */
+	struct making *pieces;
+};
+
+static int make_piece(void *piecewise_of_table, unsigned worker, uint32_t number)
+{
+	const struct piecewise *piecewise = piecewise_of_table;
+	struct making *piece = &piecewise->pieces[number];
+	uint64_t end = (number + 1ull) * ROWS_PER_PIECE;
+	uint32_t first = number * ROWS_PER_PIECE;
+
+	if (end > piecewise->rows_count)
+		end = piecewise->rows_count;
+	*piece = (struct making){.trace = piecewise->making->trace,
+				 .paths = piecewise->making->paths};
+	return piecewise->by == SUMMARY_BY_API
+		       ? group_calls(piece, first, (uint32_t)end)
+		       : group_activities(piece, piecewise->by, first, (uint32_t)end);
+}
+
+static int take_piece(struct making *making, struct making *piece)
+{
+	uint32_t *numbers = table_alloc(piece->rows_count, sizeof(*numbers));
+	int err = numbers ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < piece->rows_count && err == 0; i++) {
+		const struct summary_row *from = &piece->rows[i];
+		struct summary_row *row = row_of(making, piece->keys.pairs[i].low);
+
+		if (!row) {
+			err = -ENOMEM;
+			break;
+		}
+		numbers[i] = (uint32_t)(row - making->rows);
+		tally_merge(&row->tally, &from->tally);
+		row->bytes += from->bytes;
+		row->timed_bytes += from->timed_bytes;
+		row->activities += from->activities;
+	}
+	if (err == 0)
+		spread_append(&making->spread, &piece->spread, numbers);
+	free(numbers);
+	return err;
+}
+
+static void release_piece(struct making *piece)
+{
+	numbers_release(&piece->keys);
+	free(piece->rows);
+	spread_release(&piece->spread);
+}
+
+static int group_in_pieces(struct making *making, enum summary_by by)
+{
+	const struct trace *trace = making->trace;
+	struct piecewise piecewise = {
+		.making = making,
+		.by = by,
+		.rows_count = by == SUMMARY_BY_API ? trace->calls_count : trace->activities_count,
+	};
+	uint32_t count = piecewise.rows_count / ROWS_PER_PIECE + 1;
+	int err;
+
+	piecewise.pieces = table_zeroed(count, sizeof(*piecewise.pieces));
+	if (!piecewise.pieces)
+		return -ENOMEM;
+	err = workers_run(WORKERS_ALL, count, make_piece, &piecewise);
+	for (uint32_t i = 0; i < count; i++) {
+		if (err == 0)
+			err = take_piece(making, &piecewise.pieces[i]);
+		release_piece(&piecewise.pieces[i]);
+	}
+	free(piecewise.pieces);
+	return err;
+}
+
+/* With parts, the cells are few and shared, so one thread makes the table. */
+static int group_by_part(struct making *making, enum summary_by by)
+{
+	int err = group_activities(making, by, 0, making->trace->activities_count);
+
+	return err == 0 ? describe_parts(making) : err;
 }
 
 /* Numbers the path of a scope: scopes with the same text below the same path have the same path.
@@ -473,7 +510,8 @@ int summary_make_by_part(const struct trace *trace, enum summary_by by,
 	int err = by == SUMMARY_BY_SCOPE ? number_paths(&making) : 0, spread_err;
 
 	if (err == 0)
-		err = by == SUMMARY_BY_API ? group_calls(&making) : group_activities(&making, by);
+		err = parts && by != SUMMARY_BY_API ? group_by_part(&making, by)
+						    : group_in_pieces(&making, by);
 	if (err == 0 && by == SUMMARY_BY_KERNEL && !parts)
 		err = find_occupancy(&making);
 	table.rows = making.rows;

@@ -48,6 +48,20 @@ static inline void tally_add_untimed(struct tally *tally)
 	tally->count++;
 }
 
+/* Adds what FROM counts to TALLY. */
+static inline void tally_merge(struct tally *tally, const struct tally *from)
+{
+	tally->count += from->count;
+	if (from->timed == 0)
+		return;
+	if (tally->timed == 0 || from->min_ns < tally->min_ns)
+		tally->min_ns = from->min_ns;
+	if (tally->timed == 0 || from->max_ns > tally->max_ns)
+		tally->max_ns = from->max_ns;
+	tally->timed += from->timed;
+	tally->total_ns = tally_sum(tally->total_ns, from->total_ns);
+}
+
 /* Mean in ns of the timed ones; 0 if there are none. */
 static inline double tally_mean(const struct tally *tally)
 {
