@@ -46,6 +46,26 @@ static void a_run_of_ids_shares_pages(void **state)
 	idset_release(&set);
 }
 
+/* As several threads do, each of which sees some of the ids, in any order. */
+static void merged_sets_have_the_ids_of_all(void **state)
+{
+	struct idset set = {0}, others[3] = {{0}};
+
+	for (uint64_t id = 5000; id-- > 0;)
+		assert_int_equal(idset_add(&others[id * 7 % 11 % 3], id * 3), 0);
+	assert_int_equal(idset_add(&others[0], 3), 0);
+	assert_int_equal(idset_add(&others[1], 3), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(idset_merge(&set, &others[i]), 0);
+		assert_null(others[i].pages);
+	}
+	assert_int_equal(idset_finish(&set), 0);
+	assert_int_equal(set.count, 5000);
+	for (uint64_t id = 0; id < 15000; id++)
+		assert_int_equal(idset_find(&set, id), id % 3 ? UINT32_MAX : (uint32_t)id / 3);
+	idset_release(&set);
+}
+
 static void an_empty_set_holds_nothing(void **state)
 {
 	struct idset set = {0};
@@ -60,6 +80,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_rank_is_the_number_of_smaller_ids),
 		cmocka_unit_test(a_run_of_ids_shares_pages),
+		cmocka_unit_test(merged_sets_have_the_ids_of_all),
 		cmocka_unit_test(an_empty_set_holds_nothing),
 	};
 

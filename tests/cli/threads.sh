@@ -5,18 +5,21 @@
 
 bench=$BUILD_DIR/bin/dagtap-bench
 
-# answers FOLDER FILE THREADS: runs everything on FILE.
+commands=(check summary "summary --by scope" scopes "scopes --nth 0 step*" graph path gaps info)
+formats=(csv xspace kineto perfetto)
+
+# answers FOLDER FILE THREADS: runs all of $commands and $formats on FILE.
 answers() {
 	local command format status=0
 	mkdir "$1"
-	for command in summary "summary --by scope" scopes "scopes --nth 0 step*" check graph path gaps info; do
+	for command in "${commands[@]}"; do
 		set -f
 		"$dagtap" $command --threads "$3" --json "$2" >"$1/$command" 2>"$1/$command.messages" || status=$?
 		set +f
 		echo "exit $status" >>"$1/$command.messages"
 		status=0
 	done
-	for format in xspace kineto perfetto csv; do
+	for format in "${formats[@]}"; do
 		"$dagtap" export --threads "$3" --format $format -o "$1/$format" "$2" >"$1/$format.messages" 2>&1 || status=$?
 		sed -i "s|$1/||" "$1/$format.messages"
 		echo "exit $status" >>"$1/$format.messages"
@@ -47,13 +50,20 @@ damage() {
 
 "$bench" reference --scale 0.02 --keep "$work/whole.spool" --generate-only >"$work/bench.out" || fail "generating"
 same "$work/whole.spool"
-cp "$work/whole.spool" "$work/damaged.spool"
-damage "$work/damaged.spool" 40
-same "$work/damaged.spool"
-head -c 20000000 "$work/whole.spool" >"$work/cut.spool"
-same "$work/cut.spool"
 record threads "" "$examples/threads"
 same "$work/threads.dagtap"
 for file in jax-small.xplane.pb jax-steps.dagtap torch-small.json; do
 	same "$SOURCE_DIR/tests/data/$file"
 done
+
+# What the file's damage and its repeated ids decide shows in these.
+commands=(check summary)
+formats=(csv)
+cp "$work/whole.spool" "$work/damaged.spool"
+damage "$work/damaged.spool" 40
+same "$work/damaged.spool"
+cp "$work/whole.spool" "$work/repeated.spool"
+"$BUILD_DIR/tests/repeated_ids" "$work/repeated.spool" >"$work/repeated.out" || fail "repeated_ids"
+same "$work/repeated.spool"
+head -c 20000000 "$work/whole.spool" >"$work/cut.spool"
+same "$work/cut.spool"
