@@ -103,13 +103,11 @@ static int tell(const struct judging *judging)
 	struct process_load *load = judging->load;
 	int err = 0;
 
-	for (uint32_t i = 0; i < MESSAGES_MOST && err == 0; i++) {
+	for (uint32_t i = 0; i < MESSAGES_MOST && judging->longest[i].length_ns && err == 0; i++) {
 		const struct wrong_row *wrong = &judging->longest[i];
 		const struct trace_activity *row = &load->trace->activities[wrong->row];
 		const struct trace_work *work = trace_work_of(load->trace, row);
 
-		if (!wrong->length_ns)
-			break;
 		err = load_message(
 			load, false,
 			"a %s%s%s of call %llu lasted %lld ns by CUPTI, while its stream ran %u "
