@@ -541,13 +541,23 @@ static void release_fill(struct call_fill *fill)
 	free(fill->parts);
 }
 
+/* Finds the rows of the streams that handles stand for, before threads share the calls. */
+static void find_handles(struct process_load *load)
+{
+	struct cuda_handles *handles = &load->cuda.handles;
+
+	for (uint32_t i = 0; i < handles->count; i++)
+		handles->rows[i].row = cuda_find_stream(load, handles->rows[i].stream_context,
+							handles->rows[i].stream);
+}
+
 int calls_load(struct process_load *load)
 {
 	uint32_t count = load->raw.cids.count;
 	struct call_fill fill = {.load = load};
 	int result = stream_apis_load(load);
 
-	cuda_handles_resolve(load);
+	find_handles(load);
 	load->call_notes.stream_handles =
 		table_alloc(count, sizeof(*load->call_notes.stream_handles));
 	load->call_notes.activity_counts =

@@ -89,15 +89,6 @@ static const struct cuda_handle *find(const struct cuda_handles *handles,
 		       : NULL;
 }
 
-void cuda_handles_resolve(struct process_load *load)
-{
-	struct cuda_handles *handles = &load->cuda.handles;
-
-	for (uint32_t i = 0; i < handles->count; i++)
-		handles->rows[i].row = cuda_find_stream(load, handles->rows[i].stream_context,
-							handles->rows[i].stream);
-}
-
 uint32_t cuda_handles_find(const struct process_load *load, const struct cuda_stream_api *api,
 			   const struct record_api *record, uint32_t tid)
 {

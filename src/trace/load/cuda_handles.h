@@ -17,7 +17,7 @@ struct cuda_handle {
 	uint64_t ns;
 	uint32_t context, tid;		 /* 0 where they do not tell streams apart */
 	uint32_t stream, stream_context; /* CUPTI's numbers */
-	uint32_t row;			 /* of the stream; set by cuda_handles_resolve */
+	uint32_t row;			 /* of the stream; calls_load sets it */
 };
 
 /* The rows of a process, sorted; cuda_load owns them. */
@@ -38,11 +38,8 @@ struct cuda_stream_api cuda_stream_api_of(const struct trace *trace, const struc
 /* Reads the CUDA_STREAM_HANDLE records. Called by cuda_load. 0 or -ENOMEM. */
 int cuda_handles_load(struct process_load *load);
 
-/* Finds the rows of the streams, once these are there. Call after cuda_load. */
-void cuda_handles_resolve(struct process_load *load);
-
 /* Returns the row of the stream that the call of RECORD, made by thread TID, names; TRACE_NONE: it
- * names none, or it is not known which. Call after cuda_handles_resolve. Any thread. */
+ * names none, or it is not known which. Call after the rows are set. Any thread. */
 uint32_t cuda_handles_find(const struct process_load *load, const struct cuda_stream_api *api,
 			   const struct record_api *record, uint32_t tid);
 
