@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """document.py RUN.json...: docs/cuda-measured.md, of what measure_cuda.py --json kept; of a part
-that is in several, the last."""
+that is in several, the last. Another build that was measured beside this one is left out."""
 import json
 import pathlib
 import sys
@@ -23,9 +23,15 @@ def machine_line(machine):
             f"{machine['nvcc']}, {packages}; dagtap {machine['dagtap']}.")
 
 
+def of_this_build(part):
+    rows, goals = ([row for row in part[key] if not text(row).startswith("dagtap before")]
+                   for key, text in (("rows", lambda row: row[0]), ("goals", lambda goal: goal["what"])))
+    return {**part, "rows": rows, "goals": goals}
+
+
 def run_lines(run, later):
     """What of a run is in none of the later ones."""
-    parts = [part for name, part in run["parts"].items() if not any(name in other["parts"] for other in later)]
+    parts = [of_this_build(part) for name, part in run["parts"].items() if not any(name in other["parts"] for other in later)]
     return [machine_line(run["machine"]), "", *(line for part in parts for line in report.part_lines(part))] if parts else []
 
 
