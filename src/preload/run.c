@@ -190,6 +190,7 @@ static int run_with_summary(char **program)
 {
 	bool is_given = getenv(STATS_VARIABLE);
 	FILE *stats = open_stats();
+	const char *file = getenv(STATS_VARIABLE);
 	int status;
 
 	if (!stats) {
@@ -199,8 +200,8 @@ static int run_with_summary(char **program)
 	status = run_child(program);
 	run_summary_print(stats, stderr);
 	fclose(stats);
-	if (!is_given)
-		unlink(getenv(STATS_VARIABLE));
+	if (!is_given && file)
+		unlink(file);
 	return status;
 }
 

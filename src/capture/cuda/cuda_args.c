@@ -185,7 +185,7 @@ struct cuda_args cuda_args_read(uint32_t function, uint64_t begin_ns,
 	if (shape == SHAPE_NONE || !call->functionReturnValue ||
 	    (!call->functionParams && shape != SHAPE_SYNC_CURRENT))
 		return args;
-	if (layout->count)
+	if (layout->count && call->functionParams)
 		read_words(shape, layout, call, &args);
 	if (layout->has_context)
 		args.words[args.count++] =
