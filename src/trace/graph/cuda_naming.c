@@ -180,9 +180,10 @@ bool cuda_name_rows(struct process_load *load, uint32_t exec, struct trace_activ
 
 void cuda_finish_rows(struct process_load *load)
 {
+	const uint64_t *counts = load->raw.type_counts;
 	struct trace *trace = load->trace;
 
-	if (!cuda_is_there(&load->cuda))
+	if (!counts[RECORD_CUDA_KERNEL] && !counts[RECORD_CUDA_COPY])
 		return;
 	for (uint32_t i = load->first.activities; i < trace->activities_count; i++) {
 		struct trace_activity *row = &trace->activities[i];
