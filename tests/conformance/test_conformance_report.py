@@ -22,7 +22,7 @@ RECORDING, OTHER = DATA / "jax-steps.dagtap", DATA / "torch-small.json"
 COMMANDS = {
     "summary": ["summary"], "by_scope": ["summary", "--by", "scope"], "by_stream": ["summary", "--by", "stream"],
     "by_api": ["summary", "--by", "api"], "graph": ["graph"], "path": ["path"], "check": ["check"],
-    "gaps": ["gaps", "--limit", "100"],
+    "gaps": ["gaps", "--limit", "100"], "memory": ["memory"],
 }
 
 
@@ -85,7 +85,7 @@ class Chromium(unittest.TestCase):
             if source and source != "steps":
                 self.expect_rows(source, rows, at(answers, source.split(".")))
         for source in ("summary.kernels", "summary.copies", "by_scope.rows", "by_api.rows", "steps.instances",
-                       "path.streams", "check.sources"):
+                       "path.streams", "memory.devices", "check.sources"):
             self.assertTrue(any(shown.tables[source]), source)
         figures = [answers["steps"][figure] for figure in ("host", "projection", "busy", "idle")]
         self.expect_rows("steps", shown.tables["steps"], figures)
