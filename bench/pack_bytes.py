@@ -55,8 +55,8 @@ class Reader:
 
 
 def type_names():
-    """By number, from the list of src/record/record.h."""
-    text = (SOURCE / "src/record/record.h").read_text()
+    """By number, from the list of src/record/record_types.h."""
+    text = (SOURCE / "src/record/record_types.h").read_text()
     listed = text[text.index("#define RECORD_TYPES(X)"):text.index("enum record_type {")]
     return {number + 1: name for number, name in enumerate(re.findall(r"^\tX\((\w+), \w+\)", listed, re.M))}
 
