@@ -1,8 +1,13 @@
-/* The state of the reader, shared by its two files: spool_reader.c opens and checks a spool;
- * cursor.c gives out the well-formed records. */
+/* The state of the reader, and what its files call in each other. spool_reader.c opens a spool. It
+ * calls spool_header.c, spool_chunks.c and spool_counts.c, in this order, which check one part of
+ * it each, and list damages with spool_damage.c. cursor.c gives out the well-formed records.
+ *
+ * Threading: one thread opens a spool; spool_chunks.c shares the chunks among threads of its
+ * own. */
 #ifndef DAGTAP_RECORD_SPOOL_READER_STATE_H
 #define DAGTAP_RECORD_SPOOL_READER_STATE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "record/live_cut.h"
@@ -61,6 +66,38 @@ static inline const struct spool_chunk *reader_chunk_at(const struct spool_reade
 {
 	return (const struct spool_chunk *)(r->bytes + offset);
 }
+
+/* A counter. Relaxed: of a file that is still written, r->header and r->writers are copies
+ * (live_cut.h). */
+static inline uint64_t reader_load(const _Atomic uint64_t *field)
+{
+	return atomic_load_explicit(field, memory_order_relaxed);
+}
+
+/* Lists a damage; the first DAMAGES_KEPT are kept, the others counted. WRITER is the writer whose
+ * records are damaged, or SPOOL_NO_WRITER. CAUSE is static text, or NULL for the kind's text. */
+void reader_add_damage(struct spool_reader *r, enum spool_damage_kind kind, uint32_t writer,
+		       uint64_t offset, uint64_t chunks, const char *cause);
+
+/* Checks the part of the header that does not change. Returns 0, or an error of spool_reader_open,
+ * with its text in ERROR. */
+int reader_check_header(struct spool_reader *r, struct dagtap_error *error);
+
+/* Checks the part of the header that changes while the process runs, and fills r->info. The header
+ * was checked, and r->writers is set. Returns 0, or -EINVAL with its text in ERROR. */
+int reader_read_header(struct spool_reader *r, struct dagtap_error *error);
+
+/* Finds and checks all chunks, counts their records in r->found, and fills r->chunks,
+ * r->file_order and r->writer_count. Returns 0 or -ENOMEM. */
+int reader_find_chunks(struct spool_reader *r);
+
+/* Compares the chunks and records found with what their writers counted: lists what is missing as
+ * damage, and fills r->ledger. */
+void reader_check_counts(struct spool_reader *r);
+
+/* Whether the chunk at PLACE was being reused by its ring when the process was killed: it counts as
+ * reused. False in a closed file. */
+bool reader_is_reusing(const struct spool_reader *r, uint64_t place);
 
 /* Gives BYTES of the mapping back to the kernel; a later access reads them from the file again.
  * Does nothing for memory of the caller, and for an open file, whose private pages the reader has
