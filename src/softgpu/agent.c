@@ -56,3 +56,20 @@ hsa_agent_t agent_handle(const struct softgpu_agent *agent)
 {
 	return (hsa_agent_t){AGENT_HANDLE_BASE + agent->index};
 }
+
+bool agent_set_of(const hsa_agent_t *handles, uint32_t count, struct agent_set *ret_set)
+{
+	struct agent_set set = {0};
+
+	for (uint32_t i = 0; count == 0 && i < agent_count(); i++)
+		agent_set_add(&set, i);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct softgpu_agent *agent = agent_find(handles[i]);
+
+		if (!agent)
+			return false;
+		agent_set_add(&set, agent->index);
+	}
+	*ret_set = set;
+	return true;
+}

@@ -50,4 +50,8 @@ static inline bool agent_set_has(const struct agent_set *set, uint32_t index)
 	return set->words[index / 64] >> index % 64 & 1;
 }
 
+/* Gives the set of the agents of COUNT HANDLES, or of all agents when COUNT is 0. Returns false,
+ * and leaves RET_SET as it was, when a handle is unknown. */
+bool agent_set_of(const hsa_agent_t *handles, uint32_t count, struct agent_set *ret_set);
+
 #endif
