@@ -1,5 +1,5 @@
-/* The data structures of an executable. For executable.c and executable_symbol.c only; all other
- * files use handles (executable.h). */
+/* The data structures of an executable. For executable.c, executable_symbol.c and loaded_object.c
+ * only; all other files use handles (executable.h). */
 #ifndef SOFTGPU_EXECUTABLE_PARTS_H
 #define SOFTGPU_EXECUTABLE_PARTS_H
 
@@ -9,6 +9,8 @@
 #include "softgpu/agent.h"
 #include "softgpu/code_object.h"
 #include "softgpu/executable.h"
+
+struct code_object_reader;
 
 struct symbol {
 	struct code_object_symbol info; /* name is owned; address is the load address */
@@ -52,6 +54,22 @@ void executable_unlock(void);
  * an unknown handle. The caller holds the lock; the result is valid until executable_unlock. */
 struct executable *executable_find(hsa_executable_t handle);
 struct executable *executable_find_by_symbol(hsa_executable_symbol_t handle);
+
+/* Finds the variables that a code object declares and the program defines. */
+struct external_resolver {
+	code_object_resolve_fn resolve;
+	void *data;
+};
+
+/* Loads the code object of READER for EXECUTABLE into AGENT's memory. It is not added to the
+ * executable. Called without the lock. Returns HSA_STATUS_SUCCESS, or an error and no object. */
+hsa_status_t loaded_object_create(const struct code_object_reader *reader,
+				  hsa_executable_t executable, struct softgpu_agent *agent,
+				  const struct external_resolver *resolver,
+				  struct loaded_object **ret_loaded);
+
+/* Frees the object with its memory on the agent. LOADED may be NULL. */
+void loaded_object_destroy(struct loaded_object *loaded);
 
 /* Compares two struct symbol by name, for qsort and bsearch. */
 int symbol_compare_names(const void *a, const void *b);
