@@ -20,95 +20,6 @@
 #include "patch/slots.h"
 #include "patch/strategy.h"
 
-/* ---- what must be set ---- */
-
-/* The loops below copy fields into variables: the compiler must assume that a store into an image
- * or a node changes the recording, and would load the fields again for each node. */
-
-static void mark_dirty(struct dagpatch_recording *recording, uint32_t node)
-{
-	if (recording->nodes[node].flags & NODE_DIRTY)
-		return;
-	recording->nodes[node].flags |= NODE_DIRTY;
-	recording->dirty[recording->dirty_count++] = node;
-}
-
-static void clear_dirty(struct dagpatch_recording *recording)
-{
-	struct node *nodes = recording->nodes;
-	const uint32_t *dirty = recording->dirty, *end = dirty + recording->dirty_count;
-
-	for (; dirty < end; dirty++)
-		nodes[*dirty].flags &= (uint8_t)~NODE_DIRTY;
-	recording->dirty_count = 0;
-}
-
-/* Writes the images of the nodes that the host sets and marks these nodes dirty. Images of nodes
- * in the table are written only when they are read (images_write), so that the host's work does
- * not grow with the table. */
-static void gather_slot(struct dagpatch_recording *recording, uint32_t slot)
-{
-	const struct relocation *relocation =
-		recording->relocations + recording->first_relocation[slot];
-	const struct relocation *end = recording->relocations + recording->host_end[slot];
-	uint64_t address = recording->wanted[slot];
-	uint64_t *images = recording->images;
-	struct node *nodes = recording->nodes;
-	uint32_t *dirty = recording->dirty + recording->dirty_count;
-
-	for (; relocation < end; relocation++) {
-		struct node *node = &nodes[relocation->node];
-		uint64_t value = address + relocation->offset;
-
-		if (relocation->byte == RELOCATION_RECAPTURED)
-			continue;
-		memcpy((uint8_t *)(images + node->image) + relocation->byte, &value, sizeof(value));
-		if (node->flags & NODE_DIRTY)
-			continue;
-		node->flags |= NODE_DIRTY;
-		*dirty++ = relocation->node;
-	}
-	recording->dirty_count = (uint32_t)(dirty - recording->dirty);
-}
-
-static void gather_dirty(struct dagpatch_recording *recording)
-{
-	const struct revisions *revisions = &recording->revisions;
-
-	for (uint32_t i = 0; i < recording->changed_count; i++)
-		if (!recording->slots[recording->changed[i]].flags)
-			gather_slot(recording, recording->changed[i]);
-	for (uint32_t i = 0; i < revisions->pending_count; i++) {
-		uint32_t node = revisions->items[revisions->pending[i]].node;
-
-		if (recording->nodes[node].image != DAGPATCH_NONE)
-			mark_dirty(recording, node);
-	}
-	for (uint32_t i = 0; i < recording->recapture_count; i++)
-		if (recording->recaptures[i].next)
-			mark_dirty(recording, recording->recaptures[i].node);
-}
-
-static uint32_t gather_table(struct dagpatch_recording *recording)
-{
-	uint32_t count = 0;
-
-	if (!recording->built.table)
-		return 0;
-	for (uint32_t i = 0; i < recording->changed_count; i++) {
-		uint32_t slot = recording->changed[i];
-
-		if (recording->slots[slot].flags ||
-		    recording->host_end[slot] == recording->first_relocation[slot + 1])
-			continue;
-		recording->table_slots[count] = slot;
-		recording->table_addresses[count++] = recording->wanted[slot];
-	}
-	return count;
-}
-
-/* ---- apply ---- */
-
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -138,52 +49,6 @@ static void count_use(struct dagpatch_recording *recording, enum dagpatch_strate
 	recording->stats.uses[strategy]++;
 	recording->stats.nodes[strategy] += nodes;
 	recording->stats.ns[strategy] += ns;
-}
-
-static void observe_slot(struct dagpatch_recording *recording, uint32_t slot,
-			 struct dagpatch_change *change)
-{
-	const struct dagpatch_options *options = &recording->context->options;
-	bool is_in_table = recording->host_end[slot] < recording->first_relocation[slot + 1];
-
-	change->slot = slot;
-	for (uint32_t i = recording->first_relocation[slot]; i < recording->host_end[slot]; i++) {
-		const struct relocation *relocation = &recording->relocations[i];
-		struct dagpatch_change one = *change;
-
-		one.node = relocation->node;
-		one.node_handle = recording->nodes[relocation->node].handle;
-		one.old_address += relocation->offset;
-		one.new_address += relocation->offset;
-		if (relocation->byte == RELOCATION_RECAPTURED)
-			one.strategy = DAGPATCH_CAPTURE;
-		one.byte = public_byte(recording, relocation->node, relocation->byte);
-		options->observe(options->observe_user, &one);
-	}
-	if (!is_in_table)
-		return;
-	change->node = change->byte = DAGPATCH_NONE;
-	if (change->strategy != DAGPATCH_INSTANTIATE)
-		change->strategy = DAGPATCH_DEVICE_TABLE;
-	options->observe(options->observe_user, change);
-}
-
-static void observe(struct dagpatch_recording *recording, const struct step *step)
-{
-	for (uint32_t i = 0; i < recording->changed_count; i++) {
-		uint32_t slot = recording->changed[i];
-
-		if (recording->slots[slot].flags)
-			continue;
-		observe_slot(recording, slot,
-			     &(struct dagpatch_change){
-				     .recording = recording,
-				     .old_address = recording->applied[slot],
-				     .new_address = recording->wanted[slot],
-				     .strategy = step->strategy,
-				     .ns = step->ns,
-			     });
-	}
 }
 
 static void learn(struct dagpatch_recording *recording, const struct step *step)
@@ -242,7 +107,7 @@ static void commit(struct dagpatch_recording *recording, struct step *step)
 	if (step->weight > 0)
 		learn(recording, step);
 	if (recording->context->options.observe)
-		observe(recording, step);
+		apply_observe(recording, step->strategy, step->ns);
 	recording->last.number++;
 	recording->last.strategy = step->table > 0 && recording->dirty_count == 0
 					   ? DAGPATCH_DEVICE_TABLE
@@ -261,7 +126,7 @@ static void commit(struct dagpatch_recording *recording, struct step *step)
 		recapture_commit(recording);
 	if (recording->revisions.pending_count > 0)
 		revisions_clear(recording);
-	clear_dirty(recording);
+	dirty_clear(recording);
 }
 
 static void unbind_table(struct dagpatch_recording *recording, const struct step *step)
@@ -289,7 +154,7 @@ static void roll_back(struct dagpatch_recording *recording, struct step *step)
 	if (step->is_table_bound)
 		unbind_table(recording, step);
 	recapture_drop(recording);
-	clear_dirty(recording);
+	dirty_clear(recording);
 	/* The error says why the apply failed, not what happened while putting back. */
 	recording->error = error;
 }
@@ -377,8 +242,8 @@ static int change(struct dagpatch_recording *recording, struct step *step)
 
 	if (recording->revisions.pending_count > 0)
 		revisions_put(recording);
-	gather_dirty(recording);
-	step->table = gather_table(recording);
+	dirty_gather(recording);
+	step->table = dirty_gather_table(recording);
 	step->strategy = strategy_choose(recording);
 	start_clock(recording, step);
 	err = apply_by(recording, step);
@@ -463,7 +328,7 @@ static int build_first(struct dagpatch_recording *recording)
 	step.ns = now_ns() - step.begin_ns;
 	count_use(recording, DAGPATCH_INSTANTIATE, recording->node_count, step.ns);
 	if (recording->is_evicted && recording->context->options.observe)
-		observe(recording, &step);
+		apply_observe(recording, step.strategy, step.ns);
 	table_settle(recording); /* the graph was built with the current choice */
 	recording->is_bound = true;
 	recording->is_evicted = false;

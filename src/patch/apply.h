@@ -1,4 +1,5 @@
-/* Bringing the graph to what is wanted (apply.c), and checking it (verify.c). */
+/* Bringing the graph to what is wanted (apply.c, with apply_gather.c and apply_observe.c), and
+ * checking it (verify.c). */
 #ifndef DAGPATCH_PATCH_APPLY_H
 #define DAGPATCH_PATCH_APPLY_H
 
@@ -24,6 +25,29 @@ int apply_refuse(struct dagpatch_recording *recording, int err);
  * called. */
 int wanted_begin(struct dagpatch_recording *recording);
 int wanted_end(struct dagpatch_recording *recording, int err);
+
+/* ---- apply_gather.c ---- */
+
+/* Lists the nodes that the host sets in recording->dirty, and writes the wanted addresses into
+ * their images. Images of nodes in the table are written only when they are read (images_write), so
+ * that the host's work does not grow with the table. */
+void dirty_gather(struct dagpatch_recording *recording);
+
+/* Lists the changed slots that the table has in recording->table_slots, with their wanted
+ * addresses. Returns their number. */
+uint32_t dirty_gather_table(struct dagpatch_recording *recording);
+
+/* Empties recording->dirty. */
+void dirty_clear(struct dagpatch_recording *recording);
+
+/* ---- apply_observe.c ---- */
+
+/* Calls options.observe for each address that has changed: with its node, or, of addresses in the
+ * table, once for the slot. STRATEGY and NS are those of the whole apply. */
+void apply_observe(struct dagpatch_recording *recording, enum dagpatch_strategy strategy,
+		   uint64_t ns);
+
+/* ---- verify.c ---- */
 
 /* dagpatch_verify for the addresses ADDRESSES, which are written into the images. */
 int verify_graph(struct dagpatch_recording *recording, const uint64_t *addresses);

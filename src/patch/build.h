@@ -1,4 +1,4 @@
-/* Building of the driver's graph (build.c, flatten.c). */
+/* Building of the driver's graph (build_nodes.c, build_table.c, flatten.c, build.c). */
 #ifndef DAGPATCH_PATCH_BUILD_H
 #define DAGPATCH_PATCH_BUILD_H
 
@@ -32,6 +32,31 @@ void build_undo(struct dagpatch_recording *recording, struct replaced *replaced)
  * may have been added. */
 int build_into(struct dagpatch_recording *recording, const struct patch_capturing *into,
 	       struct node_list *ret_ends);
+
+/* ---- build_nodes.c ---- */
+
+/* Adds all nodes of the recording, with what the images contain, to GRAPH, and sets their handles.
+ * Nodes at the top that wait for no other node wait for OUTER. On failure some nodes may have been
+ * added. */
+int build_add_nodes(struct dagpatch_recording *recording, struct driver_graph *graph,
+		    struct driver_node *const *outer, uint32_t outer_count);
+
+/* GRAPH is a copy of the graph that the recording was adopted from: its nodes become those of the
+ * recording, in order, and get the addresses that the images contain. */
+int build_take_nodes(struct dagpatch_recording *recording, struct driver_graph *graph);
+
+/* Writes HANDLE into conditional NODE and into the images of the kernels that set it. */
+void build_place_condition(struct dagpatch_recording *recording, uint32_t node, uint64_t handle);
+
+/* ---- build_table.c ---- */
+
+/* Makes built->table for the nodes of built->graph that can take their addresses from it, if the
+ * options and the driver want one, and marks these nodes with NODE_IN_TABLE. -EAGAIN: a table is
+ * not possible for this graph, and the attempt has spoilt it, so it must be built again. */
+int build_table(struct dagpatch_recording *recording, struct built *built);
+
+/* Removes NODE_IN_TABLE from all nodes. */
+void build_leave_table(struct dagpatch_recording *recording);
 
 /* ---- flatten.c ---- */
 

@@ -1,4 +1,5 @@
-/* Capturing of work, and comparison of captures (capture.c, addresses.c, edges.c). */
+/* Capturing of work, and comparison of captures (capture.c, capture_append.c, addresses.c,
+ * edges.c). */
 #ifndef DAGPATCH_PATCH_CAPTURE_H
 #define DAGPATCH_PATCH_CAPTURE_H
 
@@ -10,6 +11,8 @@
  * *RET_GRAPH. Errors of the callback are passed on. */
 int capture_graph(struct dagpatch_recording *recording, dagpatch_capture_fn record, void *user,
 		  void *const *addresses, struct driver_graph **ret_graph);
+
+/* ---- capture_append.c ---- */
 
 /* Captures of the same work, to be compared. At most CAPTURES_MOST. */
 #define CAPTURES_MOST 32

@@ -10,11 +10,11 @@
  * - what is recorded: slot_add.c, node_order.c, node_attributes.c, work.c;
  * - what executable graphs leave behind: retire.c, evict.c, context.c, captured_graph.c, cache.c;
  * - adding: node_append.c, nodes.c, nested.c; captured work: compare.c, addresses.c, edges.c,
- *   capture.c, adopt.c;
+ *   capture_append.c, capture.c, adopt.c;
  * - pending addresses and parameters: revise.c, slots.c, finalize.c;
- * - the driver's graph: flatten.c, auto.c, build.c;
- * - bringing the graph to what is wanted: recapture.c, strategy.c, verify.c, apply.c,
- *   graph_launch.c;
+ * - the driver's graph: flatten.c, auto.c, build_nodes.c, build_table.c, build.c;
+ * - bringing the graph to what is wanted: recapture.c, strategy.c, verify.c, apply_gather.c,
+ *   apply_observe.c, apply.c, graph_launch.c;
  * - recording.c (creation and destruction), set.c, stats.c, dump.c, observe.c.
  *
  * Words: an address or a parameter is *wanted* from dagpatch_bind or dagpatch_set_... on, and
