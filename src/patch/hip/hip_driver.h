@@ -1,8 +1,8 @@
 /* The parts of the HIP driver: driver_hip.c has the driver's function table, hip_node.c converts
- * images into HIP's structs and back, hip_capture.c captures, hip_code.c and amd_code.c read
- * kernels' parameters from code objects, hip_text.c reads copies from a graph's printed text,
- * hip_probe.c tests which updates take effect, with a kernel from hip_rtc.c, and hip_library.c
- * finds the library and reports failures of its calls.
+ * HIP's structs into images and hip_node_set.c images into HIP's structs, hip_capture.c captures,
+ * hip_code.c and amd_code.c read kernels' parameters from code objects, hip_text.c reads copies
+ * from a graph's printed text, hip_probe.c tests which updates take effect, with a kernel from
+ * hip_rtc.c, and hip_library.c finds the library and reports failures of its calls.
  *
  * Functions named hip_<x> that have the parameters of struct patch_driver's <x> fulfil its
  * contract (driver.h). */
@@ -233,7 +233,10 @@ void hip_text_forget(struct hip_driver *hip, const void *graph);
 /* Drops all texts. */
 void hip_text_release(struct hip_driver *hip);
 
-/* ---- hip_node.c ---- */
+/* ---- hip_node.c, which reads nodes, and hip_node_set.c, which adds and sets them ---- */
+
+/* The driver cannot do what CALL was asked for: fills patch_fault, returns -ENOTSUP. */
+int hip_refuse(const char *call, const char *why);
 
 /* The graph embedded in NODE, or NULL if NODE is no child. */
 struct driver_graph *hip_child_graph(struct hip_driver *hip, struct driver_node *node);

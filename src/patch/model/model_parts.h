@@ -114,7 +114,7 @@ bool model_graph_has_priority(struct dagpatch_model_graph *graph);
 /* Fills IMAGE with the parameters in the form in which the device keeps them. */
 int model_image(const struct patch_params *params, struct patch_image *image);
 
-/* ---- executable graphs ---- */
+/* ---- plans and executable graphs (model_plan.c) ---- */
 
 /* A node of a plan. A plan has all nodes in one array; the nodes inside of a node follow it. */
 struct plan_node {
@@ -304,6 +304,10 @@ struct dagpatch_model_graph *model_stream_capture(struct dagpatch_model_stream *
 /* The next captured node of STREAM waits for these nodes, and for no others. */
 int model_stream_continue(struct dagpatch_model_stream *stream, struct model_node *const *nodes,
 			  uint32_t count);
+
+/* Appends what PARAMS says to GIVEN, as model_stream_of finds it, or adds it to the graph that the
+ * stream is captured into. PARAMS->image is copied. 0 or a negative errno. */
+int model_submit(struct dagpatch_model_stream *given, const struct patch_params *params);
 
 /* The executable graph is being destroyed. Its replays continue; they are counted as stale unless
  * IS_KEPT. */
