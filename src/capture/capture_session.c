@@ -1,5 +1,5 @@
-/* The session's states: start, stop, fork, and the binding of threads to writers; see
- * capture_session.h. */
+/* The session: start, stop and fork; see capture_session.h. session_thread.c binds threads to
+ * writers, capture_sources.c calls the hooks of the capture sources. */
 #include "capture/capture_session.h"
 
 #include <errno.h>
@@ -10,242 +10,25 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/timer.h"
+#include "capture/capture_sources.h"
 #include "capture/early_range.h"
 #include "capture/env.h"
 #include "capture/housekeeper.h"
 #include "capture/log.h"
 #include "capture/scope_stack.h"
-#include "capture/thinning.h"
 #include "record/loss_word.h"
 #include "record/spooler.h"
-
-#define PARTS_MOST 8
-
-_Atomic int session_state = SESSION_IDLE;
-_Atomic uint32_t session_number;
-_Atomic uint64_t session_last_cid __attribute__((aligned(64)));
-
-__thread struct writer *session_thread_writer;
-__thread struct recording *session_thread_recording;
-__thread uint32_t session_thread_tid;
 
 /* The kernel thread id of the thread that starts or stops the session at the moment; 0: none. */
 static _Atomic uint32_t changer_tid;
 static _Atomic bool is_ending; /* session_end was called */
 
-/* The state of a capture source in a session. The thread that changes it from OFF to STARTING
- * runs the start hook. */
-enum part_state { PART_OFF, PART_STARTING, PART_ON };
-
-static struct part_slot {
-	const struct capture_source *part;
-	_Atomic int state; /* enum part_state */
-} parts[PARTS_MOST];	   /* append-only */
-static _Atomic size_t part_count;
-static pthread_mutex_t parts_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* Held while a tick runs and while the stop hooks run: they must not run at the same time. */
-static pthread_mutex_t hooks_lock = PTHREAD_MUTEX_INITIALIZER;
-
 static pthread_once_t first_start_once = PTHREAD_ONCE_INIT;
-static pthread_once_t thread_key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t thread_key;
-static bool thread_key_made;
 
-/* ---- threads ---- */
-
-uint32_t session_read_tid(void)
-{
-	session_thread_tid = (uint32_t)syscall(SYS_gettid);
-	return session_thread_tid;
-}
-
-/* The destructor of thread_key: runs on the ending thread. */
-static void thread_ended(void *value)
-{
-	struct recording *recording = session_thread_recording;
-	struct writer *w = session_thread_writer;
-
-	session_thread_writer = NULL;
-	session_thread_recording = NULL;
-	scope_stack_thread_ended();
-	if (w)
-		recording_unbind(recording, w);
-}
-
-static void make_thread_key(void)
-{
-	thread_key_made = !pthread_key_create(&thread_key, thread_ended);
-	if (!thread_key_made)
-		log_line("no thread key left: writers of ended threads stay in use");
-}
-
-void session_watch_thread(void)
-{
-	pthread_once(&thread_key_once, make_thread_key);
-	/* Any value but NULL makes the destructor run. It reads the thread's own variables. */
-	if (thread_key_made)
-		pthread_setspecific(thread_key, &thread_key);
-}
-
-/* Unbinds the thread from the last recording. When a signal handler has interrupted the thread
- * inside a record, the recording stays bound, since the thread goes on in that record after the
- * handler. */
-static void leave_recording(void)
-{
-	struct writer *w = session_thread_writer;
-
-	if (w && !writer_is_busy(w))
-		recording_unbind(session_thread_recording, w);
-}
-
-struct writer *session_bind_writer(void)
-{
-	struct writer_thread thread = {.tid = session_tid(), .scope_number = scope_stack_number()};
-	struct recording *recording;
-	struct writer *w;
-
-	prctl(PR_GET_NAME, thread.name, 0, 0, 0);
-	w = recording_bind(&thread, &recording);
-	if (!w)
-		return NULL;
-	leave_recording();
-	session_thread_writer = w;
-	session_thread_recording = recording;
-	session_watch_thread();
-	scope_stack_writer_bound(w);
-	return w;
-}
-
-void session_thread_numbered(uint64_t scope_number)
-{
-	struct writer *w = session_thread_writer;
-
-	if (!w || !w->counters)
-		return;
-	writer_set_scope_number(w, scope_number);
-}
-
-/* ---- capture sources ---- */
-
-/* Returns whether the calling thread may run the start hook. */
-static bool claim(struct part_slot *slot)
-{
-	int state = PART_OFF;
-
-	return atomic_compare_exchange_strong(&slot->state, &state, PART_STARTING);
-}
-
-/* Starts the capture sources that are not started yet, as long as the session's state is DURING.
- * No lock is held while a start hook runs, because it may need the vendor's locks. */
-static void start_parts(enum session_state during)
-{
-	for (size_t i = 0; i < atomic_load(&part_count); i++) {
-		struct part_slot *slot = &parts[i];
-
-		while (atomic_load(&session_state) == (int)during && claim(slot)) {
-			/* Sequentially consistent, with stop_part: either stop_part sees
-			 * STARTING, or this thread sees that the session ends. In the latter
-			 * case the next session may have passed over this source, so try again. */
-			if (atomic_load(&session_state) != (int)during) {
-				atomic_store(&slot->state, PART_OFF);
-				continue;
-			}
-			if (slot->part->start)
-				slot->part->start();
-			atomic_store(&slot->state, PART_ON);
-		}
-	}
-}
-
-void session_add_source(const struct capture_source *part)
-{
-	size_t count;
-	bool known = false;
-
-	pthread_mutex_lock(&parts_lock);
-	count = atomic_load(&part_count);
-	for (size_t i = 0; i < count; i++)
-		known |= parts[i].part == part;
-	if (!known && count < PARTS_MOST) {
-		parts[count].part = part;
-		atomic_store(&part_count, count + 1);
-	}
-	pthread_mutex_unlock(&parts_lock);
-	/* Either this thread sees ON, or the thread that sets ON sees the new source. */
-	start_parts(SESSION_ON);
-}
-
-/* On the housekeeper: decides whether a ring keeps the periodic records of this tick
- * (thinning.h). */
-static void thin_ticks(void)
-{
-	static struct thinning thinning;
-	static uint64_t session_id;
-	uint64_t now_ns = session_now_ns();
-	struct writer *w = session_writer();
-
-	if (!w || !w->keeper)
-		return;
-	if (session_id != spooler_session_id(w->spooler)) {
-		session_id = spooler_session_id(w->spooler);
-		thinning_begin(&thinning, now_ns);
-	}
-	w->rings_periodic = !thinning_keeps(&thinning, now_ns);
-}
-
-static void tick_parts(void)
-{
-	thin_ticks();
-	pthread_mutex_lock(&hooks_lock);
-	for (size_t i = 0; session_is_on() && i < atomic_load(&part_count); i++)
-		if (atomic_load(&parts[i].state) == PART_ON && parts[i].part->tick)
-			parts[i].part->tick();
-	pthread_mutex_unlock(&hooks_lock);
-}
-
-/* Waits for a start hook that is running, until LIMIT, then runs the stop hook. Returns false at
- * LIMIT. */
-static bool stop_part(struct part_slot *slot, struct timer_limit limit)
-{
-	const struct timespec pause = {.tv_nsec = 100000};
-	int state;
-
-	while ((state = atomic_load(&slot->state)) == PART_STARTING) {
-		if (timer_is_over(limit))
-			return false;
-		nanosleep(&pause, NULL);
-	}
-	/* A source that is off may be claimed by another thread, which then finds that the
-	 * session ends. */
-	if (state == PART_OFF)
-		return true;
-	if (slot->part->stop)
-		slot->part->stop();
-	atomic_store(&slot->state, PART_OFF);
-	return true;
-}
-
-/* Stops all capture sources, in reverse order. Returns false when a tick or a start hook does
- * not end; sources that are not stopped are stopped before the next session starts. */
-static bool stop_parts(void)
-{
-	struct timer_limit limit = timer_start(TIMER_PART_HOOK);
-	bool all = true;
-
-	if (!timer_lock(&hooks_lock, limit))
-		return false;
-	for (size_t i = atomic_load(&part_count); i-- > 0;)
-		all &= stop_part(&parts[i], limit);
-	pthread_mutex_unlock(&hooks_lock);
-	return all;
-}
-
-/* Writes into the trace that stop_parts failed. */
+/* Writes into the trace that capture_sources_stop failed. */
 static void tell_unstopped(void)
 {
 	session_note("stopped while a tick or a part's start was still running: the last "
@@ -267,13 +50,7 @@ static void forget_parent(void)
 	housekeeper_forget();
 	scope_stack_forget_parent();
 	early_ranges_forget_parent();
-	parts_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-	hooks_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-	for (size_t i = 0; i < atomic_load(&part_count); i++) {
-		atomic_store(&parts[i].state, PART_OFF);
-		if (parts[i].part->child)
-			parts[i].part->child();
-	}
+	capture_sources_forget_parent();
 }
 
 static void after_fork_in_child(void)
@@ -361,7 +138,7 @@ static void tell_other_folder(const char *folder)
 
 static int start_recording(struct spooler *spooler)
 {
-	int err = housekeeper_start(spooler, tick_parts);
+	int err = housekeeper_start(spooler, capture_sources_tick);
 
 	if (err)
 		return err;
@@ -407,7 +184,7 @@ static bool open_spool(void)
 	read_ring(&options);
 	/* Stop what the last session could not stop; its last records go to a spool that is
 	 * closed. */
-	err = stop_parts() ? spooler_open(&options, &spooler) : -EBUSY;
+	err = capture_sources_stop() ? spooler_open(&options, &spooler) : -EBUSY;
 	if (err) {
 		log_line("no spool in %s: %s", folder, strerrordesc_np(-err));
 		leave_word(folder, err);
@@ -437,12 +214,12 @@ static bool start_as_first(enum session_state failed)
 	if (on) {
 		watch_end();
 		session_writer();
-		start_parts(SESSION_STARTING);
+		capture_sources_start(SESSION_STARTING);
 		early_ranges_write(session_writer());
 	}
 	atomic_store_explicit(&changer_tid, 0, memory_order_relaxed);
 	atomic_store(&session_state, on ? SESSION_ON : failed);
-	start_parts(SESSION_ON); /* sources that were added meanwhile */
+	capture_sources_start(SESSION_ON); /* sources that were added meanwhile */
 	return on;
 }
 
@@ -516,7 +293,7 @@ static bool stop(enum session_state after)
 	spooler = recording_spooler();
 	atomic_store(&changer_tid, session_tid());
 	scope_stack_session_ended();
-	if (!stop_parts())
+	if (!capture_sources_stop())
 		tell_unstopped();
 	put_end();
 	housekeeper_stop();
@@ -569,54 +346,4 @@ void session_end(void)
 				state != SESSION_STOPPED ||
 				atomic_compare_exchange_strong(&session_state, &state, SESSION_OFF);
 	}
-}
-
-/* ---- small records ---- */
-
-/* Fixed arrays of char in records are filled with zeros, and not terminated when full. */
-static void copy_name(char *name, size_t size, const char *text)
-{
-	memset(name, 0, size);
-	memcpy(name, text, strnlen(text, size));
-}
-
-static void write_witness(const char *source, const char *key, uint64_t value)
-{
-	static _Atomic uint32_t last_number;
-	struct record_witness witness = {.ns = session_now_ns(), .value = value};
-	uint32_t number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
-
-	copy_name(witness.source, sizeof(witness.source), source);
-	copy_name(witness.key, sizeof(witness.key), key);
-	writer_put(session_writer(), RECORD_WITNESS, number, &witness, sizeof(witness));
-}
-
-void session_witness(enum witness witness, uint64_t value)
-{
-	write_witness(witness_names[witness].source, witness_names[witness].key, value);
-}
-
-void session_device_count(const char *name, uint64_t value)
-{
-	write_witness(WITNESS_DEVICE, name, value);
-}
-
-void session_source(const char *name, enum record_source_state state, const char *text)
-{
-	size_t length = strlen(text);
-	struct record_source source = {.ns = session_now_ns(),
-				       .text_bytes = writer_text_bytes(length)};
-
-	copy_name(source.name, sizeof(source.name), name);
-	writer_put_text(session_writer(), RECORD_SOURCE, state, &source, sizeof(source), text,
-			length);
-}
-
-void session_note(const char *text)
-{
-	size_t length = strlen(text);
-	struct record_note note = {.ns = session_now_ns()};
-
-	writer_put_text(session_writer(), RECORD_NOTE, writer_text_bytes(length), &note,
-			sizeof(note), text, length);
 }
