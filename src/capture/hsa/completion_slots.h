@@ -144,6 +144,9 @@ void slot_ring_make_signals(struct slot_ring *ring);
  * timed. */
 void slot_ring_make_more(struct slot_ring *ring);
 
+/* The step of slot_ring_make_more that needs the collector lock (slot_signals.c). */
+void slot_ring_make_step(struct slot_ring *ring);
+
 /* Whether slot_ring_make_more has something to do. */
 bool slot_ring_needs_signals(const struct slot_ring *ring);
 

@@ -49,8 +49,9 @@
  *
  * This file has the struct, and the life of gates: opening, closing, and where recordings begin and
  * end (gate.c). It stands on gate_resort.h (the monitor's part), gate_hold.h (doorbells and the
- * holder's loop), gate_pass.h (one pass), gate_counts.h (counts and their records) and gate_list.h
- * (all gates), each of which calls only those named after it.
+ * holder's loop), gate_pass.h (one pass), gate_packet.h (one packet of a pass), gate_counts.h
+ * (counts and their records) and gate_list.h (all gates), each of which calls only those named
+ * after it.
  *
  * Memory order, each with its partner:
  * - The application's packets: gate_ring adds to `rung` with release; gate_pass loads it with

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/hsa/gate_pass.h"
+#include "capture/hsa/gate_packet.h"
 
 /* Returns the turn of AGENT's queues, created at the first call. NULL, and a note says so, when
  * there is no memory for it. One thread at a time: called under the lock of gate_open. */
