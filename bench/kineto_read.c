@@ -1,10 +1,11 @@
 /*
  * Measures what reading Kineto's JSON costs, plain and gzipped: CPU time of a process of its own on
  * one core, from the file to the model. The floors for the same bytes are a memcpy, the tokenizer
- * alone, and inflating. The file is a part of the reference run as our writer writes it, or a given
- * one.
+ * alone, the same tokens by a reader in C, and inflating. The file is a part of the reference run
+ * as our writer writes it, or a given one.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "format/format.h"
 #include "format/kineto/kineto_reader.h"
 #include "format/read.h"
+#include "json_c_floor.h"
 #include "reference_floors.h"
 #include "reference_spool.h"
 #include "trace/load.h"
@@ -42,6 +44,8 @@ struct report {
 	int error;
 	double events, bytes, memory_bytes;
 	double plain[RUNS], gzip[RUNS], copy[RUNS], tokens[RUNS], inflate[RUNS];
+	bool has_c_tokens; /* libyajl.so.2 is installed */
+	double c_tokens[RUNS];
 };
 
 static double cpu_seconds_since(struct cpu_seconds begin)
@@ -194,6 +198,9 @@ static void measure_floors(const void *context, void *ret_report)
 		report->error = read_tokens(&text);
 		report->tokens[i] = cpu_seconds_since(begin);
 		begin = cpu_now();
+		report->has_c_tokens = json_c_tokens(text.bytes, text.size, PIECE_BYTES) == 0;
+		report->c_tokens[i] = cpu_seconds_since(begin);
+		begin = cpu_now();
 		if (report->error == 0)
 			report->error = inflate_file(paths->gzip, to);
 		report->inflate[i] = cpu_seconds_since(begin);
@@ -263,6 +270,10 @@ static void add(struct bench_result *result, struct report *plain, struct report
 		  "floor: memcpy of the JSON");
 	bench_add(result, "token_rate", "MB/s", bytes / bench_median(floors->tokens, RUNS) / 1e6,
 		  "floor: its tokens, and nothing done with them");
+	if (floors->has_c_tokens)
+		bench_add(result, "c_token_rate", "MB/s",
+			  bytes / bench_median(floors->c_tokens, RUNS) / 1e6,
+			  "floor: the same by yajl, a JSON reader in C");
 	bench_add(result, "inflate_rate", "MB/s", bytes / bench_median(floors->inflate, RUNS) / 1e6,
 		  "floor: inflating it");
 }

@@ -1,5 +1,9 @@
 /* Implements json_reader.h with RapidJSON, whose templates need C++. Without exceptions, RTTI and
- * `new` it does not need the C++ library. */
+ * `new` it does not need the C++ library, and the C compiler driver compiles it.
+ *
+ * This is the only C++ in src, and it is here because it is fast: yajl, a JSON reader in C, takes
+ * 1.6 times the CPU time for the same tokens (1.5 to 1.9 in four runs; token_rate and c_token_rate
+ * of dagtap-bench kineto-read, where libyajl.so.2 is installed). */
 #include "wire/json_reader.h"
 
 #include <cerrno>
