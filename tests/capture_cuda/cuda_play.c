@@ -1,8 +1,6 @@
 /* Calls and records as CUPTI reports them, played on the model: cuda_play.h. */
 #include "cuda_play.h"
 
-#include "record/record.h"
-
 #define DEVICE_SYNCHRONIZE 165 /* cudaDeviceSynchronize */
 #define PLAYED_NS	   100 /* duration of each activity */
 
@@ -92,21 +90,66 @@ void play_device(uint32_t device, const char *name)
 	PLAY_PUT(record);
 }
 
-void play_device_wait(uint32_t correlation)
+void play_wait(uint32_t correlation, enum record_cuda_sync_type type, uint32_t stream,
+	       uint32_t event, uint64_t order)
 {
-	struct cupti_synchronization wait = {
+	struct cupti_synchronization sync = {
 		.kind = CUPTI_KIND_SYNCHRONIZATION,
-		.type = RECORD_CUDA_SYNC_CONTEXT,
+		.type = type,
 		.start = model_now(),
 		.end = model_now(),
 		.correlationId = correlation,
 		.contextId = CONTEXT,
-		.streamId = RECORD_CUDA_NONE,
-		.cudaEventId = RECORD_CUDA_NONE,
+		.streamId = stream,
+		.cudaEventId = event,
+		.cudaEventSyncId = order,
 	};
 
+	PLAY_PUT(sync);
+}
+
+void play_device_wait(uint32_t correlation)
+{
 	model_call(CUPTI_DOMAIN_RUNTIME, DEVICE_SYNCHRONIZE, correlation, "cudaDeviceSynchronize");
-	PLAY_PUT(wait);
+	play_wait(correlation, RECORD_CUDA_SYNC_CONTEXT, RECORD_CUDA_NONE, RECORD_CUDA_NONE, 0);
+}
+
+void play_record(uint32_t event, uint32_t correlation, uint32_t stream, uint64_t order)
+{
+	struct cupti_cuda_event record = {
+		.kind = CUPTI_KIND_CUDA_EVENT,
+		.correlationId = correlation,
+		.contextId = CONTEXT,
+		.streamId = stream,
+		.eventId = event,
+		.deviceId = DEVICE,
+		.deviceTimestamp = model_now(),
+		.cudaEventSyncId = order,
+	};
+
+	PLAY_PUT(record);
+}
+
+void play_stream(uint32_t context, uint32_t stream, enum record_cuda_stream_kind kind)
+{
+	struct cupti_stream record = {
+		.kind = CUPTI_KIND_STREAM,
+		.contextId = context,
+		.streamId = stream,
+		.flag = kind,
+	};
+
+	PLAY_PUT(record);
+}
+
+void play_call_with(uint32_t cbid, uint32_t correlation, const char *name, uint64_t first,
+		    uint64_t second)
+{
+	const uint64_t parameters[] = {first, second, 0};
+	struct model_open call;
+
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, cbid, correlation, name, parameters);
+	model_leave(&call, 0);
 }
 
 static void *handle(uint64_t id)

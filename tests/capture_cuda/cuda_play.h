@@ -3,6 +3,7 @@
 #define TESTS_CUDA_PLAY_H
 
 #include "model_cupti.h"
+#include "record/record.h"
 
 #define LAUNCH_KERNEL 211 /* cudaLaunchKernel */
 #define DRIVER_LAUNCH 307 /* cuLaunchKernel */
@@ -25,6 +26,21 @@ void play_device(uint32_t device, const char *name);
 
 /* Makes a call in which the host waits for all streams of the context. */
 void play_device_wait(uint32_t correlation);
+
+enum { EVENT = 3, OTHER_EVENT, OTHER_STREAM = 21 };
+
+/*
+ * Put what CUPTI reports of the call CORRELATION: a record of an event in a stream of CONTEXT, and
+ * a wait for it. ORDER is CUPTI's number of the event's record.
+ */
+void play_record(uint32_t event, uint32_t correlation, uint32_t stream, uint64_t order);
+void play_wait(uint32_t correlation, enum record_cuda_sync_type type, uint32_t stream,
+	       uint32_t event, uint64_t order);
+/* Puts a record that says what kind of stream a context's stream is. */
+void play_stream(uint32_t context, uint32_t stream, enum record_cuda_stream_kind kind);
+/* Makes one call of the CUDA runtime whose first two parameters are FIRST and SECOND. */
+void play_call_with(uint32_t cbid, uint32_t correlation, const char *name, uint64_t first,
+		    uint64_t second);
 
 #define PLAY_PUT(record) model_put(&(record), sizeof(record))
 

@@ -6,6 +6,19 @@
 #include "trace/ledger/ledger.h"
 #include "trace/load.h"
 
+/* The traces of the case that runs. */
+static struct trace **traces;
+static size_t traces_count;
+
+int play_teardown(void **state)
+{
+	while (traces_count)
+		trace_close(traces[--traces_count]);
+	free(traces);
+	traces = NULL;
+	return fixture_teardown(state);
+}
+
 void play_start(void)
 {
 	setenv("DAGTAP_CUPTI", MODEL_CUPTI, 1);
@@ -41,14 +54,32 @@ void play_instantiate(void)
 	play_exec(EXEC, GRAPH);
 }
 
-struct trace *play_scene(const struct fixture *fixture, void (*scene)(void))
+void play_start_with_graph(void)
+{
+	play_start();
+	play_layers();
+	play_instantiate();
+}
+
+void play_replay(uint32_t correlation, uint32_t exec, uint64_t first, const char *name)
+{
+	for (uint64_t i = 0; i < 3; i++)
+		play_graph_kernel(correlation, exec, first + i, name);
+}
+
+struct trace *play_scene(struct fixture *fixture, void (*scene)(void))
 {
 	struct dagtap_error error;
 	struct trace *trace;
 
+	if (traces_count)
+		assert_int_equal(fixture_renew(fixture), 0);
+	traces = realloc(traces, (traces_count + 1) * sizeof(*traces));
+	assert_non_null(traces);
 	assert_int_equal(in_child(fixture->folder, scene), 0);
 	if (trace_open(fixture->folder, NULL, &trace, &error) < 0)
 		fail_msg("%s", error.message);
+	traces[traces_count++] = trace;
 	return trace;
 }
 
@@ -72,6 +103,20 @@ const struct trace_source *play_source(const struct trace *trace, const char *na
 	}
 	fail_msg("no line \"%s\" in the ledger", name);
 	return NULL;
+}
+
+const struct trace_event_record *play_producer(const struct trace *trace, uint32_t wait)
+{
+	assert_true(wait < trace->waits_count);
+	assert_int_not_equal(trace->waits[wait].producer, TRACE_NONE);
+	return &trace->event_records[trace->waits[wait].producer];
+}
+
+bool play_line_says(const struct trace *trace, const char *line, const char *text)
+{
+	const struct trace_source *source = play_source(trace, line);
+
+	return source->text && strstr(trace_text(trace, source->text), text);
 }
 
 void play_assert_closed(const struct trace *trace)

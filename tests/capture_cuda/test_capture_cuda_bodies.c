@@ -7,7 +7,6 @@
 
 #include "analyze/dependencies.h"
 #include "capture/capture_session.h"
-#include "trace/load.h"
 
 enum {
 	TOP = 1,
@@ -126,7 +125,6 @@ static void a_moved_child_is_its_nodes_graph(void **state)
 		assert_int_not_equal(trace->activities[i].node, TRACE_NONE);
 	assert_int_equal(trace->nodes[play_find_kernel(trace, "moved")->node].type,
 			 RECORD_NODE_KERNEL);
-	trace_close(trace);
 }
 
 static void a_lost_kernel(void)
@@ -149,7 +147,6 @@ static void what_a_moved_child_lacks_is_missed(void **state)
 	struct trace *trace = play_scene(*state, a_lost_kernel);
 
 	assert_int_equal(play_source(trace, "graph")->unexplained, 1);
-	trace_close(trace);
 }
 
 /*
@@ -193,7 +190,6 @@ static void a_replaced_node_keeps_its_number(void **state)
 		assert_int_equal(trace->nodes[trace->activities[i].node].index, i);
 	}
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /*
@@ -238,7 +234,6 @@ static void an_updated_child_keeps_its_nodes(void **state)
 	assert_int_equal(trace->execs[0].unplaced_count, 0);
 	assert_false(says_not_judged(trace));
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* An update of a whole executable graph names both nodes of each pair, too. */
@@ -267,7 +262,6 @@ static void a_whole_update_counts_each_node_once(void **state)
 
 	assert_int_equal(trace->execs[0].update_count, 1);
 	assert_int_equal(trace->execs[0].whole_update_count, 1);
-	trace_close(trace);
 }
 
 /* ---- bodies ---- */
@@ -355,7 +349,6 @@ static void a_body_is_of_its_replay(void **state)
 		strstr(trace_text(trace, source->text), "18 activities of conditional bodies"));
 	assert_null(strstr(trace_text(trace, source->text), "launches not judged"));
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /*
@@ -388,7 +381,6 @@ static void a_path_leads_through_the_bodies(void **state)
 	assert_string_equal(trace_text(trace, trace_work_of(trace, &trace->activities[at])->name),
 			    "first");
 	dependencies_release(&deps);
-	trace_close(trace);
 }
 
 static void a_kernel_beside_a_loop_is_lost(void)
@@ -408,7 +400,6 @@ static void a_body_does_not_stand_in_for_what_is_lost(void **state)
 
 	assert_int_equal(play_source(trace, "graph")->expected, 2);
 	assert_int_equal(play_source(trace, "graph")->unexplained, 1);
-	trace_close(trace);
 }
 
 /* The loop is the first node: activities between two replays belong to the later one. */
@@ -438,7 +429,6 @@ static void a_body_before_its_replays_kernels_is_of_it(void **state)
 
 	assert_int_equal(trace->launches[0].body_count, 1);
 	assert_int_equal(trace->launches[1].body_count, 2);
-	trace_close(trace);
 }
 
 /*
@@ -474,7 +464,6 @@ static void what_no_time_tells_has_no_replay(void **state)
 	assert_non_null(strstr(trace_text(trace, play_source(trace, "graph")->text),
 			       "1 activity of a conditional body"));
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void before_the_next_call_it_is_the_last_launchs(void **state)
@@ -484,7 +473,6 @@ static void before_the_next_call_it_is_the_last_launchs(void **state)
 	waits_between = true;
 	trace = play_scene(*state, loops_alone);
 	assert_int_equal(trace->launches[0].body_count, 1);
-	trace_close(trace);
 }
 
 /*
@@ -528,25 +516,23 @@ static void each_body_is_a_graph_of_its_node(void **state)
 	row = play_find_kernel(trace, "inner");
 	assert_int_equal(trace->graphs[trace->nodes[row->node].graph].parent,
 			 trace->nodes[trace->graphs[top].node_first + 1].child);
-	trace_close(trace);
 }
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(a_moved_child_is_its_nodes_graph),
-		CASE(what_a_moved_child_lacks_is_missed),
-		CASE(a_replaced_node_keeps_its_number),
-		CASE(an_updated_child_keeps_its_nodes),
-		CASE(a_whole_update_counts_each_node_once),
-		CASE(a_body_is_of_its_replay),
-		CASE(a_path_leads_through_the_bodies),
-		CASE(a_body_does_not_stand_in_for_what_is_lost),
-		CASE(a_body_before_its_replays_kernels_is_of_it),
-		CASE(what_no_time_tells_has_no_replay),
-		CASE(before_the_next_call_it_is_the_last_launchs),
-		CASE(each_body_is_a_graph_of_its_node),
+		PLAY_CASE(a_moved_child_is_its_nodes_graph),
+		PLAY_CASE(what_a_moved_child_lacks_is_missed),
+		PLAY_CASE(a_replaced_node_keeps_its_number),
+		PLAY_CASE(an_updated_child_keeps_its_nodes),
+		PLAY_CASE(a_whole_update_counts_each_node_once),
+		PLAY_CASE(a_body_is_of_its_replay),
+		PLAY_CASE(a_path_leads_through_the_bodies),
+		PLAY_CASE(a_body_does_not_stand_in_for_what_is_lost),
+		PLAY_CASE(a_body_before_its_replays_kernels_is_of_it),
+		PLAY_CASE(what_no_time_tells_has_no_replay),
+		PLAY_CASE(before_the_next_call_it_is_the_last_launchs),
+		PLAY_CASE(each_body_is_a_graph_of_its_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,6 @@
 #include "capture/capture_session.h"
 #include "capture/cuda/cuda_buffers.h"
 #include "capture/scope.h"
-#include "trace/load.h"
 
 static const struct trace_call *call_of(const struct trace *trace,
 					const struct trace_activity *activity)
@@ -94,7 +93,6 @@ static void each_belongs_to_its_call(void **state)
 	assert_int_equal(play_source(trace, "cuda")->received, 3);
 	assert_int_equal(play_source(trace, "cuda.call")->expected, 3);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* ---- calls within calls ---- */
@@ -133,7 +131,6 @@ static void a_call_is_one_row(void **state)
 	assert_int_equal(call_of(trace, play_find_kernel(trace, "by_both"))->result, 700);
 	assert_int_equal(call_of(trace, play_find_kernel(trace, "by_driver"))->cid, 13);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* ---- together with other interfaces ---- */
@@ -183,7 +180,6 @@ static void calls_of_other_interfaces_keep_their_rows(void **state)
 			trace,
 			trace->apis[call_of(trace, play_find_kernel(trace, "kernel"))->api].name),
 		"cudaLaunchKernel");
-	trace_close(trace);
 }
 
 /* ---- correlation ids of 32 bits ---- */
@@ -209,7 +205,6 @@ static void ids_go_on_beyond_32_bits(void **state)
 	assert_int_equal(call_of(trace, play_find_kernel(trace, "early"))->cid, 0xfffffff0);
 	assert_int_equal(call_of(trace, play_find_kernel(trace, "late"))->cid, 0x100000005);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* ---- names ---- */
@@ -246,7 +241,6 @@ static void a_name_is_not_its_place(void **state)
 			    "first");
 	assert_int_equal(play_find_kernel(trace, "second")->cid, 3);
 	assert_int_equal(trace_work_of(trace, &trace->activities[3])->name, 0);
-	trace_close(trace);
 }
 
 static void many_names(void)
@@ -273,7 +267,6 @@ static void thousands_of_names_are_kept_apart(void **state)
 	assert_int_equal(trace->works_count, 5000);
 	play_find_kernel(trace, "kernel_4999");
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* ---- two contexts ---- */
@@ -324,7 +317,6 @@ static void streams_of_contexts_are_not_mixed_up(void **state)
 	assert_int_equal(peer->direction, TRACE_P2P);
 	assert_int_equal(peer->src_agent, here->agent);
 	assert_int_equal(peer->dst_agent, there->agent);
-	trace_close(trace);
 }
 
 /* ---- at the edges of a recording ---- */
@@ -344,7 +336,6 @@ static void runtime_only_capture_not_empty(void **state)
 	assert_int_equal(trace->calls_count, 2);
 	assert_int_equal(trace->activities_count, 0);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void begun_before(void)
@@ -370,7 +361,6 @@ static void window_boundary_kernel_kept(void **state)
 	assert_true(late->end_ns > trace->processes[0].end_ns);
 	assert_int_equal(early->untimed, RECORD_UNTIMED_NO);
 	assert_int_equal(late->untimed, RECORD_UNTIMED_NO);
-	trace_close(trace);
 }
 
 /* ---- dropped records ---- */
@@ -398,7 +388,6 @@ static void ring_full_counts_drops(void **state)
 	assert_int_equal(trace->drops[source->drop_first].count, 42);
 	assert_string_equal(trace_text(trace, source->state), "partial");
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void a_torn_buffer(void)
@@ -423,7 +412,6 @@ static void a_torn_buffer_is_reported(void **state)
 	assert_int_equal(trace->activities_count, 2);
 	play_find_kernel(trace, "behind");
 	assert_int_equal(play_source(trace, "cuda")->unexplained, 1);
-	trace_close(trace);
 }
 
 static void other_kinds_come_too(void)
@@ -445,7 +433,6 @@ static void kinds_that_nobody_asked_for_are_passed_over(void **state)
 
 	play_find_kernel(trace, "known");
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void unfinished(void)
@@ -469,7 +456,6 @@ static void what_has_no_times_says_so(void **state)
 	assert_int_equal(kernel->start_ns, 0);
 	assert_int_equal(play_source(trace, "cuda")->untimed, 1);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void end_in_unfinished_work(void)
@@ -497,7 +483,6 @@ static void what_is_not_finished_is_not_torn(void **state)
 	assert_non_null(strstr(trace_text(trace, source->text),
 			       "1 buffers ended in work that had not finished"));
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void lending(void)
@@ -533,23 +518,22 @@ static void buffers_are_bounded(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(each_belongs_to_its_call),
-		CASE(a_call_is_one_row),
-		CASE(calls_of_other_interfaces_keep_their_rows),
-		CASE(ids_go_on_beyond_32_bits),
-		CASE(a_name_is_not_its_place),
-		CASE(thousands_of_names_are_kept_apart),
-		CASE(streams_of_contexts_are_not_mixed_up),
-		CASE(runtime_only_capture_not_empty),
-		CASE(window_boundary_kernel_kept),
-		CASE(ring_full_counts_drops),
-		CASE(a_torn_buffer_is_reported),
-		CASE(kinds_that_nobody_asked_for_are_passed_over),
-		CASE(what_has_no_times_says_so),
-		CASE(what_is_not_finished_is_not_torn),
-		CASE(buffers_are_bounded),
+		PLAY_CASE(each_belongs_to_its_call),
+		PLAY_CASE(a_call_is_one_row),
+		PLAY_CASE(calls_of_other_interfaces_keep_their_rows),
+		PLAY_CASE(ids_go_on_beyond_32_bits),
+		PLAY_CASE(a_name_is_not_its_place),
+		PLAY_CASE(thousands_of_names_are_kept_apart),
+		PLAY_CASE(streams_of_contexts_are_not_mixed_up),
+		PLAY_CASE(runtime_only_capture_not_empty),
+		PLAY_CASE(window_boundary_kernel_kept),
+		PLAY_CASE(ring_full_counts_drops),
+		PLAY_CASE(a_torn_buffer_is_reported),
+		PLAY_CASE(kinds_that_nobody_asked_for_are_passed_over),
+		PLAY_CASE(what_has_no_times_says_so),
+		PLAY_CASE(what_is_not_finished_is_not_torn),
+		PLAY_CASE(buffers_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

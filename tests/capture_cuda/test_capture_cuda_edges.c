@@ -8,7 +8,6 @@
 #include "analyze/dependencies.h"
 #include "analyze/graph_stats.h"
 #include "capture/capture_session.h"
-#include "trace/load.h"
 
 enum { TOP = 1, OVERLAP_NS = 579 };
 
@@ -110,7 +109,6 @@ static void a_gap_below_0_explains_itself(void **state)
 	assert_true(analysis.nodes[1].starts_early);
 	assert_false(analysis.nodes[0].starts_early);
 	graph_analysis_release(&analysis);
-	trace_close(trace);
 }
 
 static void added_without_data(void)
@@ -135,7 +133,6 @@ static void a_plain_edge_is_still_contradicted(void **state)
 	assert_int_equal(dependencies_make(trace, &deps), 0);
 	assert_int_equal(deps.contradicted[DEPENDENCY_GRAPH], 1);
 	dependencies_release(&deps);
-	trace_close(trace);
 }
 
 /*
@@ -167,7 +164,6 @@ static void a_captured_launch_keeps_its_attribute(void **state)
 	struct trace *trace = play_scene(*state, captured);
 
 	assert_edges(trace, types, 3);
-	trace_close(trace);
 }
 
 /*
@@ -204,7 +200,6 @@ static void each_edge_of_a_call_has_its_own_type(void **state)
 	struct trace *trace = play_scene(*state, added_later);
 
 	assert_edges(trace, types, 3);
-	trace_close(trace);
 }
 
 /* CUPTI reports the edges of a child graph's clone without any types. */
@@ -233,7 +228,6 @@ static void a_clones_edges_are_of_its_originals_types(void **state)
 	struct trace *trace = play_scene(*state, cloned);
 
 	assert_edges(trace, types, 2);
-	trace_close(trace);
 }
 
 static void eager(void)
@@ -255,19 +249,17 @@ static void a_launch_beside_graphs_explains_itself(void **state)
 	assert_true(trace->activities[1].is_programmatic);
 	assert_true(trace->activities[2].is_programmatic);
 	assert_explained(trace, 2);
-	trace_close(trace);
 }
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(a_gap_below_0_explains_itself),
-		CASE(a_plain_edge_is_still_contradicted),
-		CASE(a_captured_launch_keeps_its_attribute),
-		CASE(each_edge_of_a_call_has_its_own_type),
-		CASE(a_clones_edges_are_of_its_originals_types),
-		CASE(a_launch_beside_graphs_explains_itself),
+		PLAY_CASE(a_gap_below_0_explains_itself),
+		PLAY_CASE(a_plain_edge_is_still_contradicted),
+		PLAY_CASE(a_captured_launch_keeps_its_attribute),
+		PLAY_CASE(each_edge_of_a_call_has_its_own_type),
+		PLAY_CASE(a_clones_edges_are_of_its_originals_types),
+		PLAY_CASE(a_launch_beside_graphs_explains_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,6 @@
 #include "capture/process_recordings.h"
 #include "capture/scope.h"
 #include "trace/ledger/ledger.h"
-#include "trace/load.h"
 
 static void node_gone(uint64_t graph, uint64_t node)
 {
@@ -21,8 +20,7 @@ static void replay_and_stop(void)
 {
 	play_instantiate();
 	play_launch(1, EXEC);
-	for (uint64_t i = 0; i < 3; i++)
-		play_graph_kernel(1, EXEC, 101 + i, "kernel");
+	play_replay(1, EXEC, 101, "kernel");
 	session_stop();
 }
 
@@ -59,7 +57,6 @@ static void a_node_may_have_a_number_again(void **state)
 	}
 	assert_int_equal(again, 1);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void play_middle_behind_its_edges(void)
@@ -91,7 +88,6 @@ static void an_edge_may_come_before_its_node(void **state)
 	assert_int_equal(play_source(trace, "graph")->expected, 3);
 	assert_int_equal(play_source(trace, "graph")->received, 3);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /*
@@ -103,9 +99,7 @@ static void a_graph_goes(void)
 	struct cupti_graph_data graph = {.graph = (void *)GRAPH};
 	struct cupti_graph_data exec = {.graphExec = (void *)EXEC};
 
-	play_start();
-	play_layers();
-	play_instantiate();
+	play_start_with_graph();
 	play_launch(1, EXEC);
 	model_resource(CUPTI_GRAPHEXEC_DESTROY_STARTING, &exec);
 	model_resource(CUPTI_GRAPH_DESTROY_STARTING, &graph);
@@ -114,8 +108,7 @@ static void a_graph_goes(void)
 	play_exec(EXEC + 1, GRAPH);
 	play_launch(2, EXEC + 1);
 	play_graph_kernel(2, EXEC + 1, 14, "alone");
-	for (uint64_t i = 0; i < 3; i++)
-		play_graph_kernel(1, EXEC, 101 + i, "late");
+	play_replay(1, EXEC, 101, "late");
 	session_stop();
 }
 
@@ -128,7 +121,6 @@ static void what_ran_keeps_the_graph_that_it_was_of(void **state)
 	assert_int_equal(play_find_kernel(trace, "alone")->confidence, TRACE_CONFIDENCE_EXACT);
 	assert_int_equal(play_find_kernel(trace, "late")->confidence, TRACE_CONFIDENCE_EXACT);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* A graph of an empty node is destroyed, and a graph of a kernel gets its numbers. */
@@ -157,7 +149,6 @@ static void a_number_again_may_be_of_another_kind(void **state)
 	assert_int_equal(trace->nodes[play_find_kernel(trace, "kernel")->node].type,
 			 RECORD_NODE_KERNEL);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* Records that name only part of what they belong to, or numbers that do not exist. */
@@ -165,9 +156,7 @@ static void halves(void)
 {
 	struct cupti_kernel kernel;
 
-	play_start();
-	play_layers();
-	play_instantiate();
+	play_start_with_graph();
 	play_call(1);
 	kernel = play_kernel(1, "no node");
 	kernel.graphId = EXEC;
@@ -197,7 +186,6 @@ static void what_is_not_known_has_no_node(void **state)
 	assert_int_equal(no_call->call, TRACE_NONE);
 	assert_int_equal(trace->nodes[no_call->node].handle, 12);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* ---- types that CUPTI does not report ---- */
@@ -269,7 +257,6 @@ static void types_are_told_by_calls(void **state)
 	assert_int_equal(play_find_kernel(trace, "body")->call, TRACE_NONE);
 	assert_null(strstr(trace_text(trace, play_source(trace, "graph")->text), "not judged:"));
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* ---- updates ---- */
@@ -288,9 +275,7 @@ static void updates_beyond_a_ring(void)
 
 	setenv("DAGTAP_RING", "4M", 1);
 	setenv("DAGTAP_READY", "16M", 1);
-	play_start();
-	play_layers();
-	play_instantiate();
+	play_start_with_graph();
 	for (uint32_t i = 1; i <= UPDATES; i++) {
 		model_enter(&call, CUPTI_DOMAIN_RUNTIME, 301, i, "cudaGraphExecKernelNodeSetParams",
 			    NULL);
@@ -312,7 +297,6 @@ static void a_ring_lets_go_of_updates(void **state)
 	assert_int_equal(trace->execs[0].update_count + dropped, UPDATES);
 	assert_int_equal(trace->nodes[1].update_count, trace->execs[0].update_count);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* Returns how often an update of NODE asks CUPTI for an id. */
@@ -331,9 +315,7 @@ static uint32_t asked_by_update(uint32_t correlation, uint64_t node)
 
 static void updates_of_two_nodes(void)
 {
-	play_start();
-	play_layers();
-	play_instantiate();
+	play_start_with_graph();
 	asked_by_update(1, 13); /* the executable graph's id */
 	assert_int_equal(asked_by_update(2, 12), 1);
 	for (uint32_t i = 3; i < 100; i++)
@@ -357,7 +339,6 @@ static void ids_of_updated_nodes_are_asked_once(void **state)
 
 	assert_int_equal(trace->execs[0].update_count, 104);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* CUDA makes no such graphs, but a damaged recording may contain them. */
@@ -388,22 +369,20 @@ static void rings_come_to_an_end(void **state)
 
 	assert_int_equal(trace->graphs_count, 1);
 	assert_int_equal(play_find_kernel(trace, "kernel")->confidence, TRACE_CONFIDENCE_EXACT);
-	trace_close(trace);
 }
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(a_node_may_have_a_number_again),
-		CASE(a_number_again_may_be_of_another_kind),
-		CASE(an_edge_may_come_before_its_node),
-		CASE(what_ran_keeps_the_graph_that_it_was_of),
-		CASE(what_is_not_known_has_no_node),
-		CASE(a_ring_lets_go_of_updates),
-		CASE(ids_of_updated_nodes_are_asked_once),
-		CASE(types_are_told_by_calls),
-		CASE(rings_come_to_an_end),
+		PLAY_CASE(a_node_may_have_a_number_again),
+		PLAY_CASE(a_number_again_may_be_of_another_kind),
+		PLAY_CASE(an_edge_may_come_before_its_node),
+		PLAY_CASE(what_ran_keeps_the_graph_that_it_was_of),
+		PLAY_CASE(what_is_not_known_has_no_node),
+		PLAY_CASE(a_ring_lets_go_of_updates),
+		PLAY_CASE(ids_of_updated_nodes_are_asked_once),
+		PLAY_CASE(types_are_told_by_calls),
+		PLAY_CASE(rings_come_to_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,9 +6,8 @@
 
 #include "analyze/summary.h"
 #include "capture/capture_session.h"
-#include "trace/load.h"
 
-enum { STEP_NS = 10000, OTHER_STREAM = 8 };
+enum { STEP_NS = 10000 };
 
 static uint64_t base;
 
@@ -90,7 +89,6 @@ static void what_holds_its_streams_later_work_has_no_times(void **state)
 				"ran 19 others"));
 	assert_int_equal(summary_count(trace).impossible, 1);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /*
@@ -113,7 +111,6 @@ static void of_two_that_overlap_the_longer_is_wrong(void **state)
 
 	assert_int_equal(count_impossible(trace), 1);
 	assert_int_equal(trace->activities[2].untimed, RECORD_UNTIMED_IMPOSSIBLE);
-	trace_close(trace);
 }
 
 /*
@@ -173,7 +170,6 @@ static void what_may_be_keeps_its_times(void **state)
 
 	assert_int_equal(trace->activities_count, 8);
 	assert_int_equal(count_impossible(trace), 0);
-	trace_close(trace);
 }
 
 /* A wrong copy may lie within another wrong copy. */
@@ -194,17 +190,15 @@ static void one_may_hide_another(void **state)
 	assert_int_equal(count_impossible(trace), 2);
 	assert_int_equal(trace->activities[0].untimed, RECORD_UNTIMED_IMPOSSIBLE);
 	assert_int_equal(trace->activities[1].untimed, RECORD_UNTIMED_IMPOSSIBLE);
-	trace_close(trace);
 }
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(what_holds_its_streams_later_work_has_no_times),
-		CASE(of_two_that_overlap_the_longer_is_wrong),
-		CASE(what_may_be_keeps_its_times),
-		CASE(one_may_hide_another),
+		PLAY_CASE(what_holds_its_streams_later_work_has_no_times),
+		PLAY_CASE(of_two_that_overlap_the_longer_is_wrong),
+		PLAY_CASE(what_may_be_keeps_its_times),
+		PLAY_CASE(one_may_hide_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

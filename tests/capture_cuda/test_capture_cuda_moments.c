@@ -6,7 +6,6 @@
 
 #include "capture/capture_session.h"
 #include "step.h"
-#include "trace/load.h"
 
 enum { THE_GRAPH = 5, THE_EXEC = 20, THE_NODE = 11 };
 
@@ -116,7 +115,6 @@ static void assert_all_closed(void **state, const struct moment *what)
 	trace = play_scene(*state, at_each_instruction);
 	assert_in_range(trace->processes_count, 10, 5000);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void it_starts_again_within_a_call(void **state)
@@ -141,12 +139,11 @@ static void it_starts_again_within_a_launch_that_fails(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(it_starts_again_within_a_call),
-		CASE(it_starts_within_a_call),
-		CASE(it_starts_again_within_a_launch),
-		CASE(it_starts_again_within_a_launch_that_fails),
+		PLAY_CASE(it_starts_again_within_a_call),
+		PLAY_CASE(it_starts_within_a_call),
+		PLAY_CASE(it_starts_again_within_a_launch),
+		PLAY_CASE(it_starts_again_within_a_launch_that_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,6 @@
 #include <wchar.h>
 
 #include "capture/capture_session.h"
-#include "trace/load.h"
 #include "vendor/nvtx_types.h"
 
 int InitializeInjectionNvtx2(nvtx_get_table *get_table);
@@ -149,7 +148,6 @@ static void ranges_are_scopes_with_their_domains(void **state)
 	assert_false(loose->open);
 	assert_int_equal(find_scope(trace, "here")->kind, RECORD_SCOPE_MARK);
 	assert_int_equal(find_scope(trace, "")->kind, RECORD_SCOPE_MARK);
-	trace_close(trace);
 }
 
 /* ---- wide characters, names of categories, ranges that end elsewhere ---- */
@@ -210,7 +208,6 @@ static void wide_characters_become_utf8(void **state)
 		longest = bytes > longest ? (uint32_t)bytes : longest;
 	}
 	assert_int_equal(longest, 1023);
-	trace_close(trace);
 }
 
 static void categories(void)
@@ -251,7 +248,6 @@ static void categories_have_names_by_domain(void **state)
 	assert_string_equal(trace_text(trace, attribute(trace, scope, "category_name")->value.text),
 			    "\u03bb");
 	assert_int_equal(find_scope(trace, "nameless")->attribute_count, 1);
-	trace_close(trace);
 }
 
 static void *end_it(void *id)
@@ -289,7 +285,6 @@ static void a_range_may_end_on_another_thread(void **state)
 	assert_true(both->end_ns > both->begin_ns);
 	assert_int_equal(trace->scopes_count, 3);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void without_a_recording(void)
@@ -319,14 +314,13 @@ static void a_library_without_a_table_is_refused(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(ranges_are_scopes_with_their_domains),
-		CASE(wide_characters_become_utf8),
-		CASE(categories_have_names_by_domain),
-		CASE(a_range_may_end_on_another_thread),
-		CASE(nothing_is_filled_when_nothing_is_recorded),
-		CASE(a_library_without_a_table_is_refused),
+		PLAY_CASE(ranges_are_scopes_with_their_domains),
+		PLAY_CASE(wide_characters_become_utf8),
+		PLAY_CASE(categories_have_names_by_domain),
+		PLAY_CASE(a_range_may_end_on_another_thread),
+		PLAY_CASE(nothing_is_filled_when_nothing_is_recorded),
+		PLAY_CASE(a_library_without_a_table_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

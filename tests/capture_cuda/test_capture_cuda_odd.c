@@ -10,7 +10,6 @@
 
 #include "capture/capture_session.h"
 #include "record/record.h"
-#include "trace/load.h"
 
 static const struct trace_call *call_of(const struct trace *trace,
 					const struct trace_activity *activity)
@@ -75,7 +74,6 @@ static void what_cupti_allocates_for_us_is_freed(void **state)
 
 	assert_int_equal(trace->overheads_count, 2);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static uint32_t version;
@@ -112,9 +110,6 @@ static void older_overhead_has_less(void **state)
 		assert_int_equal(trace->overheads_count, 4);
 		play_find_kernel(trace, "behind");
 		play_assert_closed(trace);
-		trace_close(trace);
-		fixture_teardown(state);
-		fixture_setup(state);
 	}
 }
 
@@ -150,7 +145,6 @@ static void a_call_without_a_name_is_cudas(void **state)
 		assert_int_equal(trace->streams[row->stream].handle, STREAM);
 	}
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /*
@@ -181,9 +175,6 @@ static void a_name_more_disturbs_no_other(void **state)
 		assert_int_equal(trace->calls_count, named_count + 1);
 		last = &trace->apis[trace->calls[named_count].api];
 		assert_int_equal(strncmp(trace_text(trace, last->name), "cuda", 4), 0);
-		trace_close(trace);
-		fixture_teardown(state);
-		fixture_setup(state);
 	}
 }
 
@@ -205,7 +196,6 @@ static void a_number_that_two_calls_have_is_reported(void **state)
 
 	assert_int_equal(trace->calls_count, 1);
 	assert_int_equal(play_source(trace, "cuda.call")->unexplained, 1);
-	trace_close(trace);
 }
 
 /*
@@ -240,7 +230,6 @@ static void launches_without_their_kernel_are_reported(void **state)
 	assert_int_equal(play_source(trace, "cuda.call")->joined, 4);
 	assert_true(source_says(trace, "cuda.call", "of 1 launches CUPTI brought no kernel"));
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* ---- together with HIP ---- */
@@ -290,7 +279,6 @@ static void hip_and_cuda_may_be_in_one_process(void **state)
 	assert_int_equal(source->drop_count, 1);
 	assert_int_equal(trace->drops[source->drop_first].count, 3);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* ---- calls and kernels ---- */
@@ -315,7 +303,6 @@ static void a_kernel_may_come_before_its_call_returns(void **state)
 
 	assert_int_equal(call_of(trace, play_find_kernel(trace, "early"))->cid, 1);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* ---- times and sizes ---- */
@@ -351,7 +338,6 @@ static void times_that_cannot_be_are_none(void **state)
 	assert_int_equal(play_find_kernel(trace, "instant")->untimed, RECORD_UNTIMED_NO);
 	assert_int_equal(play_source(trace, "cuda")->untimed, 2);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void many_blocks(void)
@@ -374,7 +360,6 @@ static void a_huge_grid_is_whole(void **state)
 
 	assert_true(work->grid[0] == (uint64_t)INT32_MAX * 1024);
 	assert_int_equal(work->workgroup[0], 1024);
-	trace_close(trace);
 }
 
 /* ---- kinds ---- */
@@ -400,7 +385,6 @@ static void records_that_are_passed_over_are_counted(void **state)
 	play_find_kernel(trace, "known");
 	assert_true(source_says(trace, "cuda", "2 records of kinds that were not asked for"));
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* ---- devices ---- */
@@ -436,7 +420,6 @@ static void a_part_of_a_gpu_has_an_id_of_its_own(void **state)
 			    "22330000000000000000000000000000");
 	assert_string_equal(trace_text(trace, trace->agents[1].uuid),
 			    "11000000000000000000000000000000");
-	trace_close(trace);
 }
 
 /* ---- work from before the recording ---- */
@@ -480,7 +463,6 @@ static void a_call_that_came_during_the_start_is_of_before(void **state)
 	assert_int_equal(play_find_kernel(trace, "from before")->call, TRACE_NONE);
 	assert_int_not_equal(play_find_kernel(trace, "of it")->call, TRACE_NONE);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* What is recorded of a runtime call in the middle of which another thread first used CUDA. */
@@ -505,7 +487,6 @@ static void a_call_that_was_under_way_is_one_row(void **state)
 	assert_int_equal(trace->calls_count, 3);
 	assert_int_equal(trace->calls[play_find_kernel(trace, "from before")->call].cid, 11);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* No record of CUPTI's replaces it, but it is not ignored. */
@@ -523,7 +504,6 @@ static void calls_of_one_number_are_reported(void **state)
 	struct trace *trace = play_scene(*state, one_number_for_all);
 
 	assert_int_equal(play_source(trace, "cuda.call")->unexplained, 1);
-	trace_close(trace);
 }
 
 /* The node before it was made when nothing was recorded. */
@@ -548,7 +528,6 @@ static void a_graph_that_is_known_in_part_is_not_judged(void **state)
 
 	assert_true(source_says(trace, "graph", "of a graph that is not known in full"));
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void fork_and_start(void)
@@ -585,30 +564,28 @@ static void a_child_has_no_cuda(void **state)
 		told += !strcmp(trace_text(trace, trace->sources[i].text),
 				"CUDA does not survive a fork");
 	assert_int_equal(told, 1);
-	trace_close(trace);
 }
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(what_cupti_allocates_for_us_is_freed),
-		CASE(older_overhead_has_less),
-		CASE(a_call_without_a_name_is_cudas),
-		CASE(a_name_more_disturbs_no_other),
-		CASE(a_number_that_two_calls_have_is_reported),
-		CASE(launches_without_their_kernel_are_reported),
-		CASE(hip_and_cuda_may_be_in_one_process),
-		CASE(a_kernel_may_come_before_its_call_returns),
-		CASE(times_that_cannot_be_are_none),
-		CASE(a_huge_grid_is_whole),
-		CASE(records_that_are_passed_over_are_counted),
-		CASE(a_part_of_a_gpu_has_an_id_of_its_own),
-		CASE(a_call_that_came_during_the_start_is_of_before),
-		CASE(a_call_that_was_under_way_is_one_row),
-		CASE(calls_of_one_number_are_reported),
-		CASE(a_graph_that_is_known_in_part_is_not_judged),
-		CASE(a_child_has_no_cuda),
+		PLAY_CASE(what_cupti_allocates_for_us_is_freed),
+		PLAY_CASE(older_overhead_has_less),
+		PLAY_CASE(a_call_without_a_name_is_cudas),
+		PLAY_CASE(a_name_more_disturbs_no_other),
+		PLAY_CASE(a_number_that_two_calls_have_is_reported),
+		PLAY_CASE(launches_without_their_kernel_are_reported),
+		PLAY_CASE(hip_and_cuda_may_be_in_one_process),
+		PLAY_CASE(a_kernel_may_come_before_its_call_returns),
+		PLAY_CASE(times_that_cannot_be_are_none),
+		PLAY_CASE(a_huge_grid_is_whole),
+		PLAY_CASE(records_that_are_passed_over_are_counted),
+		PLAY_CASE(a_part_of_a_gpu_has_an_id_of_its_own),
+		PLAY_CASE(a_call_that_came_during_the_start_is_of_before),
+		PLAY_CASE(a_call_that_was_under_way_is_one_row),
+		PLAY_CASE(calls_of_one_number_are_reported),
+		PLAY_CASE(a_graph_that_is_known_in_part_is_not_judged),
+		PLAY_CASE(a_child_has_no_cuda),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,6 @@
 
 #include "../launched.h"
 #include "capture/capture_session.h"
-#include "trace/load.h"
 
 enum { SEEDS = 24, STEPS = 1500, STEP_NS = 1000, NAMES = 5 };
 
@@ -209,17 +208,13 @@ static void whatever_comes_is_accounted_for(void **fixture)
 		struct trace *trace = play_scene(*fixture, anything);
 
 		assert_accounted_for(trace);
-		trace_close(trace);
-		fixture_teardown(fixture);
-		fixture_setup(fixture);
 	}
 }
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(whatever_comes_is_accounted_for),
+		PLAY_CASE(whatever_comes_is_accounted_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

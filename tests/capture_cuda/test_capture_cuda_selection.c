@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "capture/capture_session.h"
-#include "trace/load.h"
 
 #define GET_DEVICE	 17  /* cudaGetDevice: not in the list */
 #define GET_ERROR	 10  /* cudaGetLastError: not in the list */
@@ -30,13 +29,6 @@ static uint32_t count_rows(const struct trace *trace, const char *name)
 	for (uint32_t i = 0; i < trace->calls_count; i++)
 		count += !strcmp(trace_text(trace, trace->apis[trace->calls[i].api].name), name);
 	return count;
-}
-
-static bool line_says(const struct trace *trace, const char *line, const char *text)
-{
-	const struct trace_source *source = play_source(trace, line);
-
-	return source->text && strstr(trace_text(trace, source->text), text);
 }
 
 /* ---- the list, and all ---- */
@@ -70,10 +62,9 @@ static void calls_outside_the_list_have_no_row(void **state)
 	assert_int_equal(count_rows(trace, "cudaLaunchKernel"), 3);
 	assert_int_equal(trace->calls_count, 3);
 	assert_int_equal(play_source(trace, "cuda.call")->expected, 3);
-	assert_true(line_says(trace, "cuda.call", "not subscribed"));
+	assert_true(play_line_says(trace, "cuda.call", "not subscribed"));
 	assert_int_equal(play_source(trace, "cuda")->joined, 3);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void all_calls_have_one(void **state)
@@ -84,9 +75,8 @@ static void all_calls_have_one(void **state)
 	assert_int_equal(count_rows(trace, "cudaGetLastError"), 3);
 	assert_int_equal(trace->calls_count, 9);
 	assert_int_equal(play_source(trace, "cuda.call")->expected, 9);
-	assert_false(line_says(trace, "cuda.call", "not subscribed"));
+	assert_false(play_line_says(trace, "cuda.call", "not subscribed"));
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* ---- what CUPTI is asked for ---- */
@@ -115,12 +105,12 @@ static void look_at_what_all_asks(void)
 
 static void of_resources_graphs_alone_are_asked_for(void **state)
 {
-	trace_close(play_scene(*state, look_at_what_is_asked));
+	play_scene(*state, look_at_what_is_asked);
 }
 
 static void all_calls_are_not_all_resources(void **state)
 {
-	trace_close(play_scene(*state, look_at_what_all_asks));
+	play_scene(*state, look_at_what_all_asks);
 }
 
 static void no_call_is_listed_twice(void **state)
@@ -146,7 +136,6 @@ static void a_call_that_cupti_does_not_know_is_left_out(void **state)
 
 	assert_int_equal(trace->calls_count, 3);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* ---- runtime calls that are not asked for, and the driver calls inside them ---- */
@@ -181,7 +170,6 @@ static void the_first_driver_call_stands_for_it(void **state)
 	assert_int_equal(trace->calls_count, 4);
 	assert_int_equal(trace->calls[inside->call].cid, 2);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* With all calls, a number that comes twice is an error of CUPTI's, also of a thread's later
@@ -200,7 +188,6 @@ static void with_all_calls_a_repeated_number_is_unexplained(void **state)
 	struct trace *trace = play_scene(*state, a_number_comes_twice);
 
 	assert_int_equal(play_source(trace, "cuda.call")->unexplained, 1);
-	trace_close(trace);
 }
 
 /* ---- work of a call that is not in the list ---- */
@@ -241,9 +228,8 @@ static void work_of_another_call_is_counted(void **state)
 
 	assert_int_equal(play_find_kernel(trace, "newer")->call, TRACE_NONE);
 	assert_int_equal(play_source(trace, "cuda")->orphan_activities, 1);
-	assert_true(line_says(trace, "cuda", "the calls of 1 activities were not subscribed"));
+	assert_true(play_line_says(trace, "cuda", "the calls of 1 activities were not subscribed"));
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void with_all_calls_it_has_its_row(void **state)
@@ -252,7 +238,6 @@ static void with_all_calls_it_has_its_row(void **state)
 
 	assert_int_not_equal(play_find_kernel(trace, "newer")->call, TRACE_NONE);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void with_all_calls_a_lost_call_is_unexplained(void **state)
@@ -260,24 +245,22 @@ static void with_all_calls_a_lost_call_is_unexplained(void **state)
 	struct trace *trace = play_scene(*state, a_lost_launch);
 
 	assert_int_equal(play_source(trace, "cuda")->unexplained, 1);
-	trace_close(trace);
 }
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(calls_outside_the_list_have_no_row),
-		CASE(all_calls_have_one),
-		CASE(of_resources_graphs_alone_are_asked_for),
-		CASE(all_calls_are_not_all_resources),
+		PLAY_CASE(calls_outside_the_list_have_no_row),
+		PLAY_CASE(all_calls_have_one),
+		PLAY_CASE(of_resources_graphs_alone_are_asked_for),
+		PLAY_CASE(all_calls_are_not_all_resources),
 		cmocka_unit_test(no_call_is_listed_twice),
-		CASE(a_call_that_cupti_does_not_know_is_left_out),
-		CASE(the_first_driver_call_stands_for_it),
-		CASE(with_all_calls_a_repeated_number_is_unexplained),
-		CASE(work_of_another_call_is_counted),
-		CASE(with_all_calls_it_has_its_row),
-		CASE(with_all_calls_a_lost_call_is_unexplained),
+		PLAY_CASE(a_call_that_cupti_does_not_know_is_left_out),
+		PLAY_CASE(the_first_driver_call_stands_for_it),
+		PLAY_CASE(with_all_calls_a_repeated_number_is_unexplained),
+		PLAY_CASE(work_of_another_call_is_counted),
+		PLAY_CASE(with_all_calls_it_has_its_row),
+		PLAY_CASE(with_all_calls_a_lost_call_is_unexplained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 
 #include "capture/capture_session.h"
-#include "trace/load.h"
 
 /* ---- failures ---- */
 
@@ -57,7 +56,6 @@ static void another_profiler_is_reported(void **state)
 	assert_non_null(strstr(trace_text(trace, source->text), "cuptiSubscribe"));
 	assert_non_null(strstr(trace_text(trace, source->text), "another profiler is active"));
 	assert_int_equal(trace->activities_count, 0);
-	trace_close(trace);
 }
 
 static void what_is_needed_turns_the_source_off(void **state)
@@ -82,9 +80,6 @@ static void what_is_needed_turns_the_source_off(void **state)
 		assert_non_null(strstr(trace_text(trace, source->text), failures[i].text));
 		assert_non_null(strstr(trace_text(trace, source->text), "999"));
 		assert_int_equal(trace->activities_count, 0);
-		trace_close(trace);
-		fixture_teardown(state);
-		fixture_setup(state);
 	}
 }
 
@@ -103,7 +98,6 @@ static void what_is_not_needed_is_named(void **state)
 	assert_non_null(strstr(trace_text(trace, source->text), "overhead"));
 	play_find_kernel(trace, "kernel");
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* The recording continues and reports what it lacks. */
@@ -131,9 +125,6 @@ static void what_fails_on_the_way_is_reported(void **state)
 		assert_string_equal(trace_text(trace, source->state), "partial");
 		assert_non_null(strstr(trace_text(trace, source->text), failures[i].text));
 		assert_int_equal(trace->calls_count, 1);
-		trace_close(trace);
-		fixture_teardown(state);
-		fixture_setup(state);
 	}
 }
 
@@ -173,12 +164,8 @@ static void what_fails_is_told_at_the_next_tick(void **state)
 
 	assert_non_null(strstr(text, "998"));
 	assert_non_null(strstr(text, "997"));
-	trace_close(trace);
-	fixture_teardown(state);
-	fixture_setup(state);
 	trace = play_scene(*state, fail_and_die);
 	assert_non_null(strstr(trace_text(trace, play_source(trace, "cuda")->text), "998"));
-	trace_close(trace);
 }
 
 static void without_a_clock_nothing_is_timed(void **state)
@@ -186,7 +173,6 @@ static void without_a_clock_nothing_is_timed(void **state)
 	struct trace *trace = play_failure(state, MODEL_GET_TIMESTAMP, 0, 999);
 
 	assert_int_equal(play_find_kernel(trace, "kernel")->untimed, RECORD_UNTIMED_NO_CLOCK);
-	trace_close(trace);
 }
 
 static void a_failing_flush_loses_what_was_not_delivered(void **state)
@@ -195,7 +181,6 @@ static void a_failing_flush_loses_what_was_not_delivered(void **state)
 
 	assert_int_equal(trace->activities_count, 0);
 	assert_int_equal(trace->calls_count, 1);
-	trace_close(trace);
 }
 
 static void of_an_old_cuda(void)
@@ -211,7 +196,6 @@ static void an_old_cupti_is_reported(void **state)
 	struct trace *trace = play_scene(*state, of_an_old_cuda);
 
 	assert_non_null(strstr(trace_text(trace, play_source(trace, "cuda")->text), "older"));
-	trace_close(trace);
 }
 
 static void without_cupti(void)
@@ -229,7 +213,6 @@ static void a_missing_cupti_is_reported(void **state)
 
 	assert_non_null(strstr(text, "/nowhere/libcupti.so"));
 	assert_non_null(strstr(text, "DAGTAP_CUPTI"));
-	trace_close(trace);
 }
 
 static void without_a_folder(void)
@@ -290,7 +273,6 @@ static void each_recording_stands_alone(void **state)
 				    "cudaLaunchKernel");
 	}
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void await(sem_t *fact)
@@ -336,7 +318,6 @@ static void a_running_program_is_not_flushed(void **state)
 
 	assert_int_equal(trace->activities_count, 1);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void forking(void)
@@ -370,7 +351,6 @@ static void a_fork_child_writes_nothing_of_its_parent(void **state)
 	assert_int_equal(trace->activities_count, 1);
 	assert_int_equal(trace->calls_count, 1);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void killed(void)
@@ -400,7 +380,6 @@ static void what_was_delivered_survives_a_kill(void **state)
 			       "of 1 launches CUPTI brought no kernel: not delivered when the "
 			       "recording was cut off"));
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* ---- threads ---- */
@@ -444,28 +423,26 @@ static void threads_do_not_disturb_each_other(void **state)
 	assert_int_equal(play_source(trace, "cuda")->joined, ALL_CALLS);
 	assert_int_equal(play_source(trace, "cuda.call")->expected, ALL_CALLS);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(another_profiler_is_reported),
-		CASE(what_is_needed_turns_the_source_off),
-		CASE(what_is_not_needed_is_named),
-		CASE(what_fails_on_the_way_is_reported),
-		CASE(what_fails_is_told_at_the_next_tick),
-		CASE(without_a_clock_nothing_is_timed),
-		CASE(a_failing_flush_loses_what_was_not_delivered),
-		CASE(an_old_cupti_is_reported),
-		CASE(a_missing_cupti_is_reported),
-		CASE(nothing_is_touched_when_nothing_is_recorded),
-		CASE(each_recording_stands_alone),
-		CASE(a_running_program_is_not_flushed),
-		CASE(a_fork_child_writes_nothing_of_its_parent),
-		CASE(what_was_delivered_survives_a_kill),
-		CASE(threads_do_not_disturb_each_other),
+		PLAY_CASE(another_profiler_is_reported),
+		PLAY_CASE(what_is_needed_turns_the_source_off),
+		PLAY_CASE(what_is_not_needed_is_named),
+		PLAY_CASE(what_fails_on_the_way_is_reported),
+		PLAY_CASE(what_fails_is_told_at_the_next_tick),
+		PLAY_CASE(without_a_clock_nothing_is_timed),
+		PLAY_CASE(a_failing_flush_loses_what_was_not_delivered),
+		PLAY_CASE(an_old_cupti_is_reported),
+		PLAY_CASE(a_missing_cupti_is_reported),
+		PLAY_CASE(nothing_is_touched_when_nothing_is_recorded),
+		PLAY_CASE(each_recording_stands_alone),
+		PLAY_CASE(a_running_program_is_not_flushed),
+		PLAY_CASE(a_fork_child_writes_nothing_of_its_parent),
+		PLAY_CASE(what_was_delivered_survives_a_kill),
+		PLAY_CASE(threads_do_not_disturb_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

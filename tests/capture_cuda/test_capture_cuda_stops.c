@@ -10,7 +10,6 @@
 
 #include "base/timer.h"
 #include "capture/capture_session.h"
-#include "trace/load.h"
 
 int __real_nanosleep(const struct timespec *pause, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
@@ -51,7 +50,6 @@ static void a_buffer_on_its_way_is_read(void **state)
 
 	play_find_kernel(trace, "brought");
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void stop_while_a_reader_is_held(void)
@@ -95,7 +93,6 @@ static void a_reader_that_does_not_come_on_is_left(void **state)
 		if (!strcmp(trace_text(trace, trace->sources[i].name), "cuda"))
 			unexplained += trace->sources[i].unexplained;
 	assert_int_equal(unexplained, 2);
-	trace_close(trace);
 }
 
 /* The launch is no longer recorded, its kernel is. */
@@ -136,7 +133,6 @@ static void calls_that_come_while_it_stops_are_counted(void **state)
 	assert_int_equal(play_find_kernel(trace, "late")->call, TRACE_NONE);
 	assert_int_not_equal(play_find_kernel(trace, "early")->call, TRACE_NONE);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void stop_while_a_tick_asks(void)
@@ -171,17 +167,15 @@ static void a_long_tick_does_not_cost_the_next_recording(void **state)
 	assert_int_equal(recorded, 2);
 	assert_int_equal(trace->calls_count, 2);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(a_buffer_on_its_way_is_read),
-		CASE(a_reader_that_does_not_come_on_is_left),
-		CASE(calls_that_come_while_it_stops_are_counted),
-		CASE(a_long_tick_does_not_cost_the_next_recording),
+		PLAY_CASE(a_buffer_on_its_way_is_read),
+		PLAY_CASE(a_reader_that_does_not_come_on_is_left),
+		PLAY_CASE(calls_that_come_while_it_stops_are_counted),
+		PLAY_CASE(a_long_tick_does_not_cost_the_next_recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

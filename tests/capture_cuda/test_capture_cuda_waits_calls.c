@@ -3,164 +3,17 @@
  * CUPTI is not asked for waits and event records, and with all calls, where it brings them. Both
  * recordings have the same waits, and the same dependencies follow.
  */
-#include "cuda_scene.h"
+#include "cuda_twice.h"
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <stdio.h>
 
-#include "analyze/dependencies.h"
 #include "capture/capture_session.h"
 #include "cuda_driver.h"
-#include "trace/load.h"
 
 enum { A = 0x5100, B = 0x5200, C = 0x5300 };	      /* streams */
 enum { E = 0xe100, F = 0xe200, NEVER = 0xe300 };      /* events */
 enum { NODE_KERNEL = 11, NODE_E, OTHER_CONTEXT = 2 }; /* graph nodes; a context */
-
-/* ---- both recordings ---- */
-
-static void (*played)(void);
-
-static void play(void)
-{
-	driver_number_from(1);
-	play_device(DEVICE, "GPU");
-	played();
-	session_stop();
-}
-
-static void play_with_the_default(void)
-{
-	play_start();
-	play();
-}
-
-static void play_with_all(void)
-{
-	play_start_with_all_calls();
-	play();
-}
-
-static const struct trace_wait *find_wait(const struct trace *trace, uint64_t cid)
-{
-	for (uint32_t i = 0; i < trace->waits_count; i++)
-		if (trace->waits[i].cid == cid)
-			return &trace->waits[i];
-	fail_msg("no wait by call %llu", (unsigned long long)cid);
-	return NULL;
-}
-
-static void assert_same_stream(const struct trace *a, uint32_t stream_a, const struct trace *b,
-			       uint32_t stream_b)
-{
-	assert_int_equal(stream_a == TRACE_NONE, stream_b == TRACE_NONE);
-	if (stream_a == TRACE_NONE)
-		return;
-	assert_int_equal(a->streams[stream_a].handle, b->streams[stream_b].handle);
-	assert_int_equal(a->streams[stream_a].context, b->streams[stream_b].context);
-	assert_int_equal(a->streams[stream_a].kind, b->streams[stream_b].kind);
-}
-
-static void assert_same_producer(const struct trace *a, const struct trace_wait *wait_a,
-				 const struct trace *b, const struct trace_wait *wait_b)
-{
-	const struct trace_event_record *of_a, *of_b;
-
-	if (wait_a->producer == TRACE_NONE || wait_b->producer == TRACE_NONE) {
-		assert_int_equal(wait_a->producer, wait_b->producer);
-		return;
-	}
-	of_a = &a->event_records[wait_a->producer];
-	of_b = &b->event_records[wait_b->producer];
-	assert_int_equal(of_a->cid, of_b->cid);
-	assert_int_equal(of_a->node, of_b->node);
-	assert_int_equal(of_a->context, of_b->context);
-	assert_same_stream(a, of_a->stream, b, of_b->stream);
-}
-
-/* A wait that failed has no row from calls. */
-static void assert_same_waits(const struct trace *calls, const struct trace *kinds)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < kinds->waits_count; i++) {
-		const struct trace_wait *wanted = &kinds->waits[i], *wait;
-
-		if (wanted->result)
-			continue;
-		wait = find_wait(calls, wanted->cid);
-		count++;
-		assert_int_equal(wait->type, wanted->type);
-		assert_int_equal(wait->context, wanted->context);
-		assert_int_equal(wait->known == TRACE_KNOWN_NOT, wanted->known == TRACE_KNOWN_NOT);
-		assert_int_equal(wait->call, wanted->call);
-		assert_int_equal(wait->begin_ns, calls->calls[wait->call].begin_ns);
-		assert_int_equal(wait->end_ns, calls->calls[wait->call].end_ns);
-		assert_same_stream(calls, wait->stream, kinds, wanted->stream);
-		assert_same_producer(calls, wait, kinds, wanted);
-	}
-	assert_int_equal(calls->waits_count, count);
-	assert_int_equal(calls->event_records_count, kinds->event_records_count);
-}
-
-static void assert_same_dependencies(const struct trace *calls, const struct trace *kinds)
-{
-	struct dependencies a, b;
-
-	assert_int_equal(dependencies_make(calls, &a), 0);
-	assert_int_equal(dependencies_make(kinds, &b), 0);
-	assert_int_equal(a.edges_count, b.edges_count);
-	for (uint32_t i = 0; i < a.edges_count; i++) {
-		assert_int_equal(a.edges[i].from, b.edges[i].from);
-		assert_int_equal(a.edges[i].kind, b.edges[i].kind);
-		assert_int_equal(a.edges[i].is_last, b.edges[i].is_last);
-		assert_int_equal(a.edges[i].via == TRACE_NONE, b.edges[i].via == TRACE_NONE);
-		if (a.edges[i].via != TRACE_NONE)
-			assert_int_equal(calls->waits[a.edges[i].via].cid,
-					 kinds->waits[b.edges[i].via].cid);
-	}
-	assert_int_equal(calls->activities_count, kinds->activities_count);
-	assert_memory_equal(a.lists, b.lists, calls->activities_count * sizeof(*a.lists));
-	assert_int_equal(a.hosts_count, b.hosts_count);
-	if (a.hosts_count)
-		assert_memory_equal(a.hosts, b.hosts, a.hosts_count * sizeof(*a.hosts));
-	assert_int_equal(a.resolved_waits, b.resolved_waits);
-	assert_int_equal(a.unresolved_count, b.unresolved_count);
-	dependencies_release(&a);
-	dependencies_release(&b);
-}
-
-/* Plays PROGRAM twice and compares. Returns the recording with the default. */
-static struct trace *play_twice(void **state, void (*program)(void))
-{
-	struct trace *calls, *kinds;
-
-	played = program;
-	calls = play_scene(*state, play_with_the_default);
-	assert_int_equal(fixture_teardown(state), 0);
-	assert_int_equal(fixture_setup(state), 0);
-	kinds = play_scene(*state, play_with_all);
-	assert_true(kinds->waits_count > 0);
-	assert_same_waits(calls, kinds);
-	assert_same_dependencies(calls, kinds);
-	play_assert_closed(calls);
-	play_assert_closed(kinds);
-	trace_close(kinds);
-	return calls;
-}
-
-static void compare(void **state, void (*program)(void))
-{
-	trace_close(play_twice(state, program));
-}
-
-static uint64_t producer_of(const struct trace *trace, uint64_t cid)
-{
-	const struct trace_wait *wait = find_wait(trace, cid);
-
-	return wait->producer == TRACE_NONE ? 0 : trace->event_records[wait->producer].cid;
-}
 
 static void make_streams(void)
 {
@@ -203,12 +56,11 @@ static void event_is_recorded_again(void)
 
 static void a_wait_is_for_the_last_record(void **state)
 {
-	struct trace *trace = play_twice(state, event_is_recorded_again);
+	struct trace *trace = play_twice(*state, event_is_recorded_again);
 
-	assert_int_equal(producer_of(trace, 10), 2);
-	assert_int_equal(producer_of(trace, 30), 21);
-	assert_int_equal(find_wait(trace, 10)->known, TRACE_KNOWN_ORDER);
-	trace_close(trace);
+	assert_int_equal(play_producer_of(trace, 10), 2);
+	assert_int_equal(play_producer_of(trace, 30), 21);
+	assert_int_equal(play_find_wait(trace, 10)->known, TRACE_KNOWN_ORDER);
 }
 
 static void event_handle_is_reused(void)
@@ -229,16 +81,15 @@ static void event_handle_is_reused(void)
 
 static void a_reused_handle_is_another_event(void **state)
 {
-	struct trace *trace = play_twice(state, event_handle_is_reused);
+	struct trace *trace = play_twice(*state, event_handle_is_reused);
 
-	assert_int_equal(producer_of(trace, 301), 0);
-	assert_int_equal(find_wait(trace, 301)->known, TRACE_KNOWN_ORDER);
-	assert_int_equal(producer_of(trace, 220), 0);
-	assert_int_equal(producer_of(trace, 320), 311);
+	assert_int_equal(play_producer_of(trace, 301), 0);
+	assert_int_equal(play_find_wait(trace, 301)->known, TRACE_KNOWN_ORDER);
+	assert_int_equal(play_producer_of(trace, 220), 0);
+	assert_int_equal(play_producer_of(trace, 320), 311);
 	assert_int_equal(trace->events_count, 3);
 	for (uint32_t i = 0; i < trace->events_count; i++)
 		assert_int_equal(trace->events[i].handle, i + 1);
-	trace_close(trace);
 }
 
 static void calls_fail(void)
@@ -259,12 +110,11 @@ static void calls_fail(void)
 
 static void a_call_that_fails_changes_nothing(void **state)
 {
-	struct trace *trace = play_twice(state, calls_fail);
+	struct trace *trace = play_twice(*state, calls_fail);
 
-	assert_int_equal(producer_of(trace, 10), 2);
+	assert_int_equal(play_producer_of(trace, 10), 2);
 	assert_int_equal(trace->waits_count, 1);
 	assert_int_equal(trace->event_records_count, 1);
-	trace_close(trace);
 }
 
 /* ---- streams ---- */
@@ -285,31 +135,18 @@ static void stream_handle_is_reused(void)
 
 static void a_reused_handle_is_another_stream(void **state)
 {
-	struct trace *trace = play_twice(state, stream_handle_is_reused);
+	struct trace *trace = play_twice(*state, stream_handle_is_reused);
 
 	assert_int_equal(trace->streams_count, 4);
-	trace_close(trace);
-}
-
-static void told_stream(struct model_stream stream, enum record_cuda_stream_kind kind)
-{
-	struct cupti_stream record = {
-		.kind = CUPTI_KIND_STREAM,
-		.contextId = stream.context,
-		.streamId = stream.number,
-		.flag = kind,
-	};
-
-	PLAY_PUT(record);
 }
 
 /* B is a blocking stream: it and the legacy default stream wait for each other. */
 static void on_the_legacy_stream(void)
 {
 	make_streams();
-	told_stream(model_find_stream(0), RECORD_CUDA_STREAM_NULL);
-	told_stream(model_find_stream(A), RECORD_CUDA_STREAM_NONBLOCKING);
-	told_stream(model_find_stream(B), RECORD_CUDA_STREAM_BLOCKING);
+	play_stream(CONTEXT, model_find_stream(0).number, RECORD_CUDA_STREAM_NULL);
+	play_stream(CONTEXT, model_find_stream(A).number, RECORD_CUDA_STREAM_NONBLOCKING);
+	play_stream(CONTEXT, model_find_stream(B).number, RECORD_CUDA_STREAM_BLOCKING);
 	driver_kernel(B, DRIVER_PLAIN, "blocking");
 	record_after(0, E, "null");
 	wait_on(A, E, "after null");
@@ -322,7 +159,7 @@ static void on_the_legacy_stream(void)
 
 static void the_legacy_stream_is_waited_for(void **state)
 {
-	compare(state, on_the_legacy_stream);
+	play_twice(*state, on_the_legacy_stream);
 }
 
 static void on_own_stream(void)
@@ -362,10 +199,9 @@ static void on_own_streams(void)
 
 static void each_thread_has_its_own_default_stream(void **state)
 {
-	struct trace *trace = play_twice(state, on_own_streams);
+	struct trace *trace = play_twice(*state, on_own_streams);
 
 	assert_int_equal(trace->streams_count, 3); /* A, and one for each thread */
-	trace_close(trace);
 }
 
 /* Streams and events of two contexts; default streams have the same number in both. */
@@ -387,14 +223,13 @@ static void in_two_contexts(void)
 
 static void waits_cross_contexts(void **state)
 {
-	struct trace *trace = play_twice(state, in_two_contexts);
+	struct trace *trace = play_twice(*state, in_two_contexts);
 	uint32_t contexts[3] = {0};
 
 	for (uint32_t i = 0; i < trace->streams_count; i++)
 		contexts[trace->streams[i].context]++;
 	assert_int_equal(contexts[CONTEXT], 2);
 	assert_int_equal(contexts[OTHER_CONTEXT], 2);
-	trace_close(trace);
 }
 
 /* The tool is told of no stream that was made before. It asks for the streams of the call's context
@@ -419,12 +254,11 @@ static void a_stream_from_before_is_asked_for(void **state)
 	struct trace *trace = play_scene(*state, made_before_the_recording);
 
 	assert_int_equal(trace->waits_count, 2);
-	assert_int_equal(producer_of(trace, 3), 2);
-	assert_int_not_equal(find_wait(trace, 3)->stream, TRACE_NONE);
-	assert_int_equal(find_wait(trace, 5)->stream, TRACE_NONE);
-	assert_int_equal(find_wait(trace, 5)->context, 0);
+	assert_int_equal(play_producer_of(trace, 3), 2);
+	assert_int_not_equal(play_find_wait(trace, 3)->stream, TRACE_NONE);
+	assert_int_equal(play_find_wait(trace, 5)->stream, TRACE_NONE);
+	assert_int_equal(play_find_wait(trace, 5)->context, 0);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 /* Between two recordings the tool is told of nothing. */
@@ -450,14 +284,13 @@ static void each_recording_learns_its_streams(void **state)
 {
 	struct trace *trace = play_scene(*state, in_two_recordings);
 	const struct trace_activity *later = play_find_kernel(trace, "later kernel");
-	const struct trace_wait *wait = find_wait(trace, 102);
+	const struct trace_wait *wait = play_find_wait(trace, 102);
 
-	assert_int_equal(producer_of(trace, 3), 2);
-	assert_int_equal(producer_of(trace, 102), 101);
+	assert_int_equal(play_producer_of(trace, 3), 2);
+	assert_int_equal(play_producer_of(trace, 102), 101);
 	assert_int_equal(trace->event_records[wait->producer].stream, later->stream);
 	assert_int_equal(trace->streams_count, 4);
 	play_assert_closed(trace);
-	trace_close(trace);
 }
 
 static void default_stream_is_refused(void)
@@ -474,11 +307,10 @@ static void a_stream_that_cupti_does_not_number_is_named(void **state)
 	struct trace *trace = play_scene(*state, default_stream_is_refused);
 	const struct trace_source *source = play_source(trace, "cuda");
 
-	assert_int_equal(find_wait(trace, 1)->stream, TRACE_NONE);
+	assert_int_equal(play_find_wait(trace, 1)->stream, TRACE_NONE);
 	assert_string_equal(trace_text(trace, source->state), "partial");
 	assert_non_null(strstr(trace_text(trace, source->text),
 			       "cuptiGetStreamIdEx: CUPTI error 999 (MODEL_ERROR): waits"));
-	trace_close(trace);
 }
 
 /* ---- captures and graphs ---- */
@@ -502,12 +334,11 @@ static void in_a_capture(void)
 
 static void captured_calls_are_edges_of_a_graph(void **state)
 {
-	struct trace *trace = play_twice(state, in_a_capture);
+	struct trace *trace = play_twice(*state, in_a_capture);
 
 	assert_int_equal(trace->waits_count, 2);
-	assert_int_equal(producer_of(trace, 20), 2);
-	assert_int_equal(producer_of(trace, 32), 31);
-	trace_close(trace);
+	assert_int_equal(play_producer_of(trace, 20), 2);
+	assert_int_equal(play_producer_of(trace, 32), 31);
 }
 
 static void recorded_by_a_node(void)
@@ -530,12 +361,11 @@ static void recorded_by_a_node(void)
 
 static void a_node_of_each_replay_records(void **state)
 {
-	struct trace *trace = play_twice(state, recorded_by_a_node);
+	struct trace *trace = play_twice(*state, recorded_by_a_node);
 
-	assert_int_equal(producer_of(trace, 20), 2);
-	assert_int_equal(producer_of(trace, 31), 30);
-	assert_int_equal(producer_of(trace, 41), 40);
-	trace_close(trace);
+	assert_int_equal(play_producer_of(trace, 20), 2);
+	assert_int_equal(play_producer_of(trace, 31), 30);
+	assert_int_equal(play_producer_of(trace, 41), 40);
 }
 
 /* ---- threads ---- */
@@ -571,11 +401,10 @@ static void calls_overlap(void)
 
 static void an_overlapping_record_is_likely(void **state)
 {
-	struct trace *trace = play_twice(state, calls_overlap);
+	struct trace *trace = play_twice(*state, calls_overlap);
 
-	assert_int_equal(producer_of(trace, 10), 2);
-	assert_int_equal(find_wait(trace, 10)->known, TRACE_KNOWN_LIKELY);
-	trace_close(trace);
+	assert_int_equal(play_producer_of(trace, 10), 2);
+	assert_int_equal(play_find_wait(trace, 10)->known, TRACE_KNOWN_LIKELY);
 }
 
 enum { THREADS = 6, TURNS = 40, CALLS_OF_A_THREAD = 1000 };
@@ -616,17 +445,10 @@ static void many_threads(void)
 
 static void threads_do_not_mix(void **state)
 {
-	compare(state, many_threads);
+	play_twice(*state, many_threads);
 }
 
 /* ---- what the ledger says ---- */
-
-static bool line_says(const struct trace *trace, const char *line, const char *text)
-{
-	const struct trace_source *source = play_source(trace, line);
-
-	return source->text && strstr(trace_text(trace, source->text), text);
-}
 
 static void a_wait_of_each_kind(void)
 {
@@ -636,56 +458,41 @@ static void a_wait_of_each_kind(void)
 	driver_wait_for_device();
 }
 
-static void refused_kinds(void)
-{
-	model_fail(MODEL_ENABLE, 5, CUPTI_NOT_SUPPORTED);
-	play_with_all();
-}
-
 static void the_ledger_says_what_was_not_asked_for(void **state)
 {
 	static const char text[] = "not subscribed: waits and event records";
 	struct trace *trace;
 
-	played = a_wait_of_each_kind;
-	trace = play_scene(*state, play_with_the_default);
-	assert_true(line_says(trace, "cuda", text));
+	trace = play_program(*state, a_wait_of_each_kind, PLAY_CALLS_DEFAULT);
+	assert_true(play_line_says(trace, "cuda", text));
 	assert_int_equal(play_source(trace, "cuda")->received, 2);
-	trace_close(trace);
-	fixture_teardown(state);
-	fixture_setup(state);
-	trace = play_scene(*state, play_with_all);
-	assert_false(line_says(trace, "cuda", text));
+	trace = play_program(*state, a_wait_of_each_kind, PLAY_CALLS_ALL);
+	assert_false(play_line_says(trace, "cuda", text));
 	assert_int_equal(play_source(trace, "cuda")->received, 5);
-	trace_close(trace);
-	fixture_teardown(state);
-	fixture_setup(state);
 	/* With all calls, but a CUPTI that has no such kinds. */
-	trace = play_scene(*state, refused_kinds);
+	trace = play_program(*state, a_wait_of_each_kind, PLAY_CALLS_WITHOUT_WAITS);
 	assert_int_equal(trace->waits_count, 2);
-	assert_int_equal(producer_of(trace, 3), 2);
-	trace_close(trace);
+	assert_int_equal(play_producer_of(trace, 3), 2);
 }
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(a_wait_is_for_the_last_record),
-		CASE(a_reused_handle_is_another_event),
-		CASE(a_call_that_fails_changes_nothing),
-		CASE(a_reused_handle_is_another_stream),
-		CASE(the_legacy_stream_is_waited_for),
-		CASE(each_thread_has_its_own_default_stream),
-		CASE(waits_cross_contexts),
-		CASE(a_stream_from_before_is_asked_for),
-		CASE(each_recording_learns_its_streams),
-		CASE(a_stream_that_cupti_does_not_number_is_named),
-		CASE(captured_calls_are_edges_of_a_graph),
-		CASE(a_node_of_each_replay_records),
-		CASE(an_overlapping_record_is_likely),
-		CASE(threads_do_not_mix),
-		CASE(the_ledger_says_what_was_not_asked_for),
+		PLAY_CASE(a_wait_is_for_the_last_record),
+		PLAY_CASE(a_reused_handle_is_another_event),
+		PLAY_CASE(a_call_that_fails_changes_nothing),
+		PLAY_CASE(a_reused_handle_is_another_stream),
+		PLAY_CASE(the_legacy_stream_is_waited_for),
+		PLAY_CASE(each_thread_has_its_own_default_stream),
+		PLAY_CASE(waits_cross_contexts),
+		PLAY_CASE(a_stream_from_before_is_asked_for),
+		PLAY_CASE(each_recording_learns_its_streams),
+		PLAY_CASE(a_stream_that_cupti_does_not_number_is_named),
+		PLAY_CASE(captured_calls_are_edges_of_a_graph),
+		PLAY_CASE(a_node_of_each_replay_records),
+		PLAY_CASE(an_overlapping_record_is_likely),
+		PLAY_CASE(threads_do_not_mix),
+		PLAY_CASE(the_ledger_says_what_was_not_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,14 +18,15 @@
 
 #define ASK_EVERY 500 /* records: about half a chunk's */
 
+static int make_folder(struct fixture *fixture)
+{
+	return mkdtemp(test_path(fixture->folder, "spools")) ? 0 : -1;
+}
+
 int fixture_setup(void **state)
 {
-	struct fixture *fixture = calloc(1, sizeof(*fixture));
-
-	if (!mkdtemp(test_path(fixture->folder, "spools")))
-		return -1;
-	*state = fixture;
-	return 0;
+	*state = calloc(1, sizeof(struct fixture));
+	return *state ? make_folder(*state) : -1;
 }
 
 int fixture_files(const struct fixture *fixture, char *ret_path, size_t size)
@@ -48,9 +49,8 @@ int fixture_files(const struct fixture *fixture, char *ret_path, size_t size)
 	return count;
 }
 
-int fixture_teardown(void **state)
+static void remove_folder(const struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
 	DIR *folder = opendir(fixture->folder);
 	struct dirent *entry;
 	char path[2 * TEST_PATH_BYTES];
@@ -62,7 +62,18 @@ int fixture_teardown(void **state)
 	if (folder)
 		closedir(folder);
 	rmdir(fixture->folder); /* fails unless the folder is empty */
-	free(fixture);
+}
+
+int fixture_renew(struct fixture *fixture)
+{
+	remove_folder(fixture);
+	return make_folder(fixture);
+}
+
+int fixture_teardown(void **state)
+{
+	remove_folder(*state);
+	free(*state);
 	return 0;
 }
 

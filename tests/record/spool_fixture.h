@@ -24,6 +24,9 @@ struct fixture {
 int fixture_setup(void **state);    /* *state becomes a struct fixture with a new, empty folder */
 int fixture_teardown(void **state); /* removes the folder and its files */
 
+/* Removes the folder and its files, and makes a new one. Returns 0 or -1. */
+int fixture_renew(struct fixture *fixture);
+
 /* Returns the number of files in the folder; ret_path gets the path of one that ends in .spool. */
 int fixture_files(const struct fixture *fixture, char *ret_path, size_t size);
 
