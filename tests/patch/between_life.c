@@ -315,7 +315,7 @@ void life_close(void)
 {
 	for (uint32_t i = 0; i < 2; i++)
 		for (uint32_t j = 0; j < LIFE_SLOTS; j++)
-			suite_bed->free(buffers[i][j]);
+			buffer_free(buffers[i][j]);
 	suite_bed->stream_destroy(stream);
 	suite_bed->close();
 }

@@ -12,6 +12,14 @@ const struct bed *suite_bed;
 enum dagpatch_strategy suite_strategy;
 uint32_t suite_without;
 
+/* The memory that the thread has allocated and not freed. */
+struct owned {
+	void *memory;
+	struct owned *next;
+};
+
+static _Thread_local struct owned *owned;
+
 int scene_setup(void **state)
 {
 	struct scene *scene = calloc(1, sizeof(*scene));
@@ -39,9 +47,13 @@ int scene_teardown(void **state)
 	struct scene *scene = *state;
 
 	suite_bed->stream_synchronize(scene->stream);
+	while (owned)
+		buffer_free(owned->memory);
 	dagpatch_recording_destroy(scene->recording);
 	dagpatch_context_destroy(scene->context);
 	suite_bed->stream_destroy(scene->stream);
+	if (scene->lacks_features)
+		dagpatch_model_without(suite_without);
 	free(scene);
 	return 0;
 }
@@ -51,6 +63,27 @@ void scene_again(struct scene *scene, uint32_t flags)
 	dagpatch_recording_destroy(scene->recording);
 	scene->recording = NULL;
 	assert_int_equal(dagpatch_recording_create(scene->context, flags, &scene->recording), 0);
+}
+
+struct dagpatch_recording *scene_create(struct scene *scene, const struct dagpatch_options *given)
+{
+	struct dagpatch_options options = *given;
+
+	options.size = sizeof(options);
+	options.driver = suite_bed->driver;
+	dagpatch_recording_destroy(scene->recording);
+	scene->recording = NULL;
+	dagpatch_context_destroy(scene->context);
+	scene->context = NULL;
+	OK(NULL, dagpatch_context_create(&options, &scene->context, NULL));
+	scene_again(scene, 0);
+	return scene->recording;
+}
+
+void scene_lack(struct scene *scene, uint32_t features)
+{
+	scene->lacks_features = true;
+	dagpatch_model_without(suite_without | features);
 }
 
 void scene_ok(const struct dagpatch_recording *recording, int rc, const char *call,
@@ -77,6 +110,14 @@ void scene_run(struct scene *scene)
 {
 	OK(scene->recording, dagpatch_launch(scene->recording, scene->stream));
 	scene_wait(scene);
+}
+
+struct dagpatch_stats scene_stats(const struct scene *scene)
+{
+	struct dagpatch_stats stats = {.size = sizeof(stats)};
+
+	OK(scene->recording, dagpatch_recording_stats(scene->recording, &stats));
+	return stats;
 }
 
 uint32_t scene_visit(const struct scene *scene)
@@ -111,9 +152,32 @@ void *scene_function(const struct scene *scene, enum bed_kernel kernel)
 	return function;
 }
 
+void *device_memory(size_t bytes)
+{
+	struct owned *made = malloc(sizeof(*made));
+
+	assert_non_null(made);
+	*made = (struct owned){.memory = suite_bed->alloc(bytes), .next = owned};
+	owned = made;
+	return made->memory;
+}
+
+void buffer_free(void *memory)
+{
+	struct owned **at = &owned, *gone;
+
+	while (*at && (*at)->memory != memory)
+		at = &(*at)->next;
+	gone = *at;
+	assert_non_null(gone);
+	*at = gone->next;
+	free(gone);
+	suite_bed->free(memory);
+}
+
 uint32_t *buffer(uint32_t value)
 {
-	uint32_t *made = suite_bed->alloc(WORDS * sizeof(*made));
+	uint32_t *made = device_memory(WORDS * sizeof(*made));
 
 	buffer_set(made, value);
 	return made;

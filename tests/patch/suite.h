@@ -28,7 +28,8 @@ struct scene {
 	struct dagpatch_context *context;
 	struct dagpatch_recording *recording;
 	void *stream;
-	bool is_shared; /* other threads use the device at the same time */
+	bool lacks_features; /* scene_lack has changed the model */
+	bool is_shared;	     /* other threads use the device at the same time */
 };
 
 /* cmocka's setup and teardown. The context verifies every apply, and changes to table updates at
@@ -37,6 +38,13 @@ int scene_setup(void **state);
 int scene_teardown(void **state);
 /* Destroys the scene's recording and creates an empty one with FLAGS. */
 void scene_again(struct scene *scene, uint32_t flags);
+/* Replaces the scene's context by one of the suite's driver with OPTIONS, whose size and driver it
+ * fills in, and the recording by an empty one, which it returns. */
+struct dagpatch_recording *scene_create(struct scene *scene,
+					const struct dagpatch_options *options);
+/* Contexts that are created from now on find a model without FEATURES (DAGPATCH_MODEL_NO_...), until
+ * the scene's end. */
+void scene_lack(struct scene *scene, uint32_t features);
 /* Asserts that CALL returned 0 or more; prints the recording's error message otherwise. */
 #define OK(recording, call) scene_ok(recording, call, #call, __FILE__, __LINE__)
 void scene_ok(const struct dagpatch_recording *recording, int rc, const char *call,
@@ -45,6 +53,7 @@ void scene_ok(const struct dagpatch_recording *recording, int rc, const char *ca
 void scene_failed(const struct dagpatch_recording *recording, int rc, int code, const char *text);
 /* Launches the recording on the scene's stream and waits for it. */
 void scene_run(struct scene *scene);
+struct dagpatch_stats scene_stats(const struct scene *scene);
 /* Makes the scene's device current for calls of the bed. Returns the previous device, which the
  * caller restores with device_back. */
 uint32_t scene_visit(const struct scene *scene);
@@ -54,12 +63,15 @@ void scene_wait(const struct scene *scene);
 /* Returns the function handle of KERNEL on the scene's device. */
 void *scene_function(const struct scene *scene, enum bed_kernel kernel);
 
-/* Allocates WORDS words of device memory, each set to VALUE. The caller frees it with the bed's
- * free. */
+/* Allocates WORDS words of device memory, each set to VALUE; or BYTES bytes. The end of the calling
+ * thread's scene frees them. buffer_free frees one earlier, or without a scene. */
 uint32_t *buffer(uint32_t value);
+void *device_memory(size_t bytes);
+void buffer_free(void *buffer);
 void buffer_set(uint32_t *buffer, uint32_t value);
 /* Reads COUNT words (at most WORDS) from the device and asserts that each is VALUE. */
-#define expect_all(buffer, value) expect_words(buffer, WORDS, value, __FILE__, __LINE__)
+#define expect_all(buffer, value)   expect_words(buffer, WORDS, value, __FILE__, __LINE__)
+#define expect_first(buffer, value) expect_words(buffer, 1, value, __FILE__, __LINE__)
 void expect_words(const uint32_t *buffer, uint32_t count, uint32_t value, const char *file,
 		  int line);
 

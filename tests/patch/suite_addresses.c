@@ -102,8 +102,6 @@ static void expect_told(struct scene *scene)
 	scene_run(scene);
 	expect_all(buffers[2], 6);
 	scene_again(scene, 0);
-	for (uint32_t i = 0; i < 4; i++)
-		suite_bed->free(buffers[i]);
 }
 
 static void told(struct scene *scene, const struct set *first, const struct set *second)
@@ -125,16 +123,8 @@ static uint32_t *at(uint32_t half)
 
 static int block_setup(void **state)
 {
-	block = suite_bed->alloc(16 * WORDS * sizeof(*block));
+	block = device_memory(16 * WORDS * sizeof(*block));
 	return scene_setup(state);
-}
-
-static int block_teardown(void **state)
-{
-	int rc = scene_teardown(state);
-
-	suite_bed->free(block);
-	return rc;
 }
 
 /* A slot with the same address in both sets cannot be recognised. */
@@ -239,17 +229,17 @@ int suite_addresses(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_slot_that_did_not_move_is_refused, block_setup,
-						block_teardown),
+						scene_teardown),
 		cmocka_unit_test_setup_teardown(a_slot_without_an_address_is_refused, block_setup,
-						block_teardown),
+						scene_teardown),
 		cmocka_unit_test_setup_teardown(slots_that_overlap_and_move_alike_are_refused,
-						block_setup, block_teardown),
+						block_setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(slots_that_overlap_and_move_apart_are_reported,
-						block_setup, block_teardown),
+						block_setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(slots_that_come_after_each_other_are_reported,
-						block_setup, block_teardown),
+						block_setup, scene_teardown),
 		cmocka_unit_test_setup_teardown(slots_that_touch_are_reported, block_setup,
-						block_teardown),
+						scene_teardown),
 		SCENE(a_distance_of_slots_is_noticed),
 	};
 

@@ -34,14 +34,6 @@ static void make_buffers(struct buffers *buffers)
 	}
 }
 
-static void free_buffers(struct buffers *buffers)
-{
-	for (uint32_t i = 0; i < 3; i++) {
-		suite_bed->free(buffers->first[i]);
-		suite_bed->free(buffers->second[i]);
-	}
-}
-
 static void add_slots(struct dagpatch_recording *recording)
 {
 	for (uint32_t i = 0; i < 3; i++)
@@ -50,7 +42,7 @@ static void add_slots(struct dagpatch_recording *recording)
 
 static void expect_result(uint32_t *c, uint32_t sum)
 {
-	expect_words(c, 1, sum + 5, __FILE__, __LINE__);
+	expect_first(c, sum + 5);
 	expect_words(c + 1, WORDS - 1, sum, __FILE__, __LINE__);
 }
 
@@ -93,7 +85,6 @@ static void adopted_by_two_captures(void **state)
 	scene_run(scene);
 	expect_result(buffers.second[0], 30);
 	expect_result(buffers.first[0], 3);
-	free_buffers(&buffers);
 }
 
 /* Captures c = 1, then c = a + b and, on another stream, b = 7, which must come first although
@@ -150,7 +141,6 @@ static void nodes_listed_before_what_they_wait_for(void **state)
 	scene_run(scene);
 	expect_result(buffers.second[0], 17);
 	expect_result(buffers.first[0], 8);
-	free_buffers(&buffers);
 }
 
 /* Captures dst = src + SCALAR, with both addresses unaligned and with SCALAR in the same word as
@@ -173,7 +163,7 @@ static void unstable_byte_beside_an_address(void **state)
 {
 	struct scene *scene = *state;
 	struct dagpatch_recording *recording = scene->recording;
-	uint32_t *block = suite_bed->alloc(4 * WORDS * sizeof(*block));
+	uint32_t *block = device_memory(4 * WORDS * sizeof(*block));
 	uint32_t *first[2] = {block, block + WORDS};
 	uint32_t *second[2] = {block + 2 * WORDS, block + 3 * WORDS};
 	void *graphs[6];
@@ -200,7 +190,6 @@ static void unstable_byte_beside_an_address(void **state)
 	bind(recording, 1, second[1]);
 	scene_run(scene);
 	expect_all(second[0], 13);
-	suite_bed->free(block);
 }
 
 /* Captures c = a OP b, in a graph of its own or in a child graph. */
@@ -263,7 +252,6 @@ static void further_captures_of_other_work(void **state)
 	scene_failed(recording, dagpatch_adopt(recording, &adoption), -EINVAL, "further capture");
 	suite_bed->graph_destroy(graphs[0]);
 	suite_bed->graph_destroy(graphs[1]);
-	free_buffers(&buffers);
 }
 
 /* Adopted work has addresses, so it can be reverted before a graph was built. */
@@ -284,7 +272,6 @@ static void reverted_to_where_it_was_adopted(void **state)
 	expect_result(buffers.first[0], 3);
 	suite_bed->graph_destroy(graphs[0]);
 	suite_bed->graph_destroy(graphs[1]);
-	free_buffers(&buffers);
 }
 
 /* dagpatch changes the program's own executable graph; every launch of it uses the addresses
@@ -314,7 +301,6 @@ static void adopted_executable_graph(void **state)
 	suite_bed->exec_destroy(exec);
 	suite_bed->graph_destroy(graphs[0]);
 	suite_bed->graph_destroy(graphs[1]);
-	free_buffers(&buffers);
 }
 
 /* Captures c = a, b = the first half of each of four rows of a, then b[8] to b[15] = 9: copies
@@ -380,7 +366,6 @@ static void adopted_executable_graph_of_copies(void **state)
 	suite_bed->exec_destroy(exec);
 	suite_bed->graph_destroy(graphs[0]);
 	suite_bed->graph_destroy(graphs[1]);
-	free_buffers(&buffers);
 }
 
 static void adopted_with_declared_relocations(void **state)
@@ -409,7 +394,6 @@ static void adopted_with_declared_relocations(void **state)
 		bind(recording, i, buffers.second[i]);
 	scene_run(scene);
 	expect_result(buffers.second[0], 30);
-	free_buffers(&buffers);
 }
 
 static void adopted_graph_is_the_whole_content(void **state)
@@ -435,7 +419,6 @@ static void adopted_graph_is_the_whole_content(void **state)
 		     dagpatch_slot_add(recording, &DAGPATCH_SIZED(slot, .bytes = 4), &number),
 		     -EINVAL, "before dagpatch_adopt");
 	suite_bed->graph_destroy(graph);
-	free_buffers(&buffers);
 }
 
 int suite_adopted(void)

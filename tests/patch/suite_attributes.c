@@ -129,8 +129,6 @@ static void recorded_kernels_have_what_they_were_given(void **state)
 	scene_run(scene);
 	expect_attributes(dagpatch_node_handle(recording, second), &attributes);
 	expect_all(buffers[0], 9);
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(buffers[i]);
 }
 
 static void nested_kernels_have_them_too(void **state)
@@ -164,8 +162,6 @@ static void nested_kernels_have_them_too(void **state)
 	expect_attributes(dagpatch_node_handle(recording, inner + 1), &attributes);
 	expect_by_priorities(recording, 1);
 	expect_all(buffers[0], 5);
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(buffers[i]);
 }
 
 static int capture_add(void *user, void *stream, void *const *addresses)
@@ -220,8 +216,6 @@ static void adopt_kernels(struct scene *scene, bool with_exec)
 	}
 	for (uint32_t i = 0; i < 2; i++)
 		suite_bed->graph_destroy(graphs[i]);
-	for (uint32_t i = 0; i < 6; i++)
-		suite_bed->free(buffers[i]);
 }
 
 static void adopted_kernels_keep_theirs(void **state)
@@ -283,8 +277,6 @@ static void captured_kernels_keep_their_streams_priority(void **state)
 	expect_attributes(dagpatch_node_handle(recording, child + 1), &expected);
 	expect_all(buffers[0], 6);
 	suite_bed->stream_destroy(other);
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(buffers[i]);
 }
 
 static int capture_plain(void *user, void *stream, void *const *addresses)
@@ -321,7 +313,7 @@ static void record_again(struct scene *scene, struct dagpatch_cache *cache, void
 static void priorities_come_with_what_is_captured_anew(void **state)
 {
 	struct scene *scene = *state;
-	uint32_t *buffers[4], *second;
+	uint32_t *buffers[4];
 	void *other = NULL,
 	     *first = suite_bed->stream_with_priority ? suite_bed->stream_with_priority(-1) : NULL;
 	struct dagpatch_cache *cache;
@@ -341,7 +333,6 @@ static void priorities_come_with_what_is_captured_anew(void **state)
 	expect_by_priorities(scene->recording, 1);
 	expect_all(buffers[0], 7);
 	scene_again(scene, 0);
-	second = buffers[1];
 	buffers[1] = buffers[3];
 	record_again(scene, cache, &other, buffers);
 	other = NULL; /* the work must not be captured again */
@@ -351,9 +342,6 @@ static void priorities_come_with_what_is_captured_anew(void **state)
 	scene_again(scene, 0);
 	dagpatch_cache_destroy(cache);
 	suite_bed->stream_destroy(first);
-	buffers[1] = second;
-	for (uint32_t i = 0; i < 4; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* Without node priorities the priority of the launching stream counts, as without dagpatch. */
@@ -368,7 +356,6 @@ static void graphs_without_priorities_have_none(void **state)
 	bind(recording, to, a);
 	scene_run(scene);
 	expect_by_priorities(recording, 0);
-	suite_bed->free(a);
 }
 
 int suite_attributes(void)

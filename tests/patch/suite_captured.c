@@ -72,10 +72,6 @@ static void captured_kernel(void **state)
 	scene_run(scene);
 	expect_all(d, 4);
 	expect_all(c, 3);
-	suite_bed->free(a);
-	suite_bed->free(b);
-	suite_bed->free(c);
-	suite_bed->free(d);
 }
 
 static int record_nothing(struct work *work, void *stream, void *const *addresses)
@@ -133,8 +129,6 @@ static void scalar_equal_to_address_is_left_alone(void **state)
 		}
 		buffer_set((uint32_t *)buffers[2], 0);
 	}
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(buffers[i]);
 }
 
 static int record_interior(struct work *work, void *stream, void *const *addresses)
@@ -166,8 +160,6 @@ static void interior_pointer_is_moved(void **state)
 		assert_int_equal(words[WORDS / 2], 2 * (3 + i));
 		assert_int_equal(words[WORDS - 1], 2 * (3 + i) + 5);
 	}
-	suite_bed->free(a);
-	suite_bed->free(b);
 }
 
 static int record_packed(struct work *work, void *stream, void *const *addresses)
@@ -204,10 +196,6 @@ static void unaligned_argument_is_moved(void **state)
 	scene_run(scene);
 	expect_all(d, 9);
 	expect_all(c, 8);
-	suite_bed->free(a);
-	suite_bed->free(b);
-	suite_bed->free(c);
-	suite_bed->free(d);
 }
 
 static int record_struct(struct work *work, void *stream, void *const *addresses)
@@ -237,8 +225,6 @@ static void struct_by_value_is_moved(void **state)
 		suite_bed->read(&first, i ? b : a, sizeof(first));
 		assert_int_equal(first, 1 + i + (uint32_t)(uintptr_t)a);
 	}
-	suite_bed->free(a);
-	suite_bed->free(b);
 }
 
 static int record_block(struct work *work, void *stream, void *const *addresses)
@@ -272,9 +258,6 @@ static void block_of_arguments_is_moved(void **state)
 	scene_run(scene);
 	expect_all(a, 6);
 	expect_all(c, 5);
-	suite_bed->free(a);
-	suite_bed->free(b);
-	suite_bed->free(c);
 }
 
 static void count_call(void *user)
@@ -312,8 +295,6 @@ static void host_function_keeps_its_pointer(void **state)
 	expect_all(a, 2);
 	expect_all(b, 4);
 	assert_int_equal(calls, 2);
-	suite_bed->free(a);
-	suite_bed->free(b);
 }
 
 enum { PITCH = 32 };
@@ -358,8 +339,6 @@ static void copy_2d_stays_2d(void **state)
 		suite_bed->read(got, buffers[2 * i], sizeof(got));
 		assert_memory_equal(got, expected, sizeof(got));
 	}
-	for (uint32_t i = 0; i < 4; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* ---- unproven differences are refused ---- */
@@ -446,9 +425,6 @@ static void leave_hole(struct scene *scene, const char *number)
 	}
 	dagpatch_recording_destroy(recording);
 	suite_bed->stream_destroy(stream);
-	suite_bed->free(a);
-	suite_bed->free(b);
-	suite_bed->free(c);
 }
 
 static void unstable_words_stay_when_asked_for(void **state)
@@ -492,8 +468,6 @@ static void word_that_goes_with_the_set_is_an_error(void **state)
 		     dagpatch_add_captured(scene->recording, &capture, NULL, NULL), -EILSEQ,
 		     "no slot explains it: 0x700000040 and 0x900000040");
 	assert_int_equal(work.calls, 32);
-	for (uint32_t i = 0; i < 4; i++)
-		suite_bed->free(at[i]);
 }
 
 static int record_more_each_time(struct work *work, void *stream, void *const *addresses)
@@ -601,8 +575,6 @@ static void captured_children_are_moved(void **state)
 	scene_run(scene);
 	expect_all(b, 32);
 	expect_all(a, 32);
-	suite_bed->free(a);
-	suite_bed->free(b);
 }
 
 static void child_depth_is_bounded(void **state)
@@ -644,7 +616,6 @@ static void captured_as_aligned_as_the_slot_says(void **state)
 	OK(recording, dagpatch_finalize(recording));
 	scene_failed(recording, dagpatch_bind(recording, to, (uint8_t *)a + 8, WORDS * 4), -EINVAL,
 		     "not aligned to 16");
-	suite_bed->free(a);
 }
 
 static void captured_work_inside_of_nested_recordings(void **state)
@@ -684,10 +655,6 @@ static void captured_work_inside_of_nested_recordings(void **state)
 	expect_all(d, 7);
 	expect_all(a, 9);
 	expect_all(c, 3);
-	suite_bed->free(a);
-	suite_bed->free(b);
-	suite_bed->free(c);
-	suite_bed->free(d);
 }
 
 int suite_captured(void)

@@ -38,7 +38,7 @@ static void run_case(struct scene *scene, enum bed_kernel second, const int32_t 
 		     const uint32_t *expected)
 {
 	uint32_t *buffers[4] = {buffer(0), buffer(2), buffer(3), buffer(0)};
-	int32_t *index = suite_bed->alloc(4), *other = suite_bed->alloc(4);
+	int32_t *index = device_memory(4), *other = device_memory(4);
 	struct dagpatch_recording *bodies[2] = {body_of(scene, BED_ADD), body_of(scene, second)};
 	struct dagpatch_mapping mappings[3];
 	struct dagpatch_recording *recording;
@@ -77,10 +77,6 @@ static void run_case(struct scene *scene, enum bed_kernel second, const int32_t 
 		scene_run(scene);
 		expect_all(buffers[i % 2 ? 3 : 0], expected[i]);
 	}
-	for (uint32_t i = 0; i < 4; i++)
-		suite_bed->free(buffers[i]);
-	suite_bed->free(index);
-	suite_bed->free(other);
 }
 
 static void conditional_case_with_empty_body(void **state)
@@ -98,7 +94,7 @@ static void run_multi_case(struct scene *scene, uint32_t count)
 {
 	struct dagpatch_child *bodies = calloc(count, sizeof(*bodies));
 	struct dagpatch_mapping *mappings = calloc((size_t)count * 3, sizeof(*mappings));
-	int32_t *index = suite_bed->alloc(4);
+	int32_t *index = device_memory(4);
 	uint32_t **results = calloc(count, sizeof(uint32_t *));
 	uint32_t **inputs = calloc(count, sizeof(uint32_t *));
 	struct dagpatch_recording *body = body_of(scene, BED_MUL), *recording;
@@ -140,11 +136,6 @@ static void run_multi_case(struct scene *scene, uint32_t count)
 		for (uint32_t i = 0; i < count; i++)
 			expect_all(results[i], i == chosen ? i * i : 0);
 	}
-	for (uint32_t i = 0; i < count; i++) {
-		suite_bed->free(results[i]);
-		suite_bed->free(inputs[i]);
-	}
-	suite_bed->free(index);
 	free(bodies);
 	free(mappings);
 	free(results);
@@ -216,7 +207,7 @@ static void conditional_while(void **state)
 	int32_t *numbers[4];
 
 	for (uint32_t i = 0; i < 4; i++)
-		numbers[i] = suite_bed->alloc(4);
+		numbers[i] = device_memory(4);
 	add_while(recording, body, counter, sum);
 	dagpatch_recording_destroy(body);
 	OK(recording, dagpatch_finalize(recording));
@@ -231,8 +222,6 @@ static void conditional_while(void **state)
 	}
 	scene_run(scene);
 	expect_number(numbers[3], 50);
-	for (uint32_t i = 0; i < 4; i++)
-		suite_bed->free(numbers[i]);
 }
 
 /* GC-11, disabled upstream: a loop inside a condition. */
@@ -251,7 +240,7 @@ static void while_nested_in_a_condition(void **state)
 	OK(outer, dagpatch_finalize(outer));
 	for (uint32_t i = 0; i < 3; i++) {
 		slots[i] = number_slot(recording);
-		numbers[i] = suite_bed->alloc(4);
+		numbers[i] = device_memory(4);
 	}
 	OK(recording,
 	   dagpatch_add_conditional(
@@ -275,8 +264,6 @@ static void while_nested_in_a_condition(void **state)
 		scene_run(scene);
 		expect_number(numbers[1], taken ? 100 : 0);
 	}
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(numbers[i]);
 }
 
 /* A library's graph as a body: out = left + right. */
@@ -307,7 +294,7 @@ static struct dagpatch_recording *adopted_body(struct scene *scene)
 						      .other_graph = graphs[1])));
 	OK(body, dagpatch_finalize(body));
 	for (uint32_t i = 0; i < 6; i++)
-		suite_bed->free(at[i / 3][i % 3]);
+		buffer_free(at[i / 3][i % 3]);
 	suite_bed->graph_destroy(graphs[0]);
 	suite_bed->graph_destroy(graphs[1]);
 	return body;
@@ -318,7 +305,7 @@ static void adopted_graph_as_a_body(void **state)
 	struct scene *scene = *state;
 	struct dagpatch_recording *recording = scene->recording, *body = adopted_body(scene);
 	struct dagpatch_mapping mappings[3];
-	int32_t *predicate = suite_bed->alloc(4);
+	int32_t *predicate = device_memory(4);
 	uint32_t *buffers[4] = {buffer(7), buffer(1), buffer(2), buffer(7)};
 
 	for (uint32_t i = 0; i < 3; i++)
@@ -344,9 +331,6 @@ static void adopted_graph_as_a_body(void **state)
 	scene_run(scene);
 	expect_all(buffers[0], 7);
 	expect_all(buffers[3], 3);
-	for (uint32_t i = 0; i < 4; i++)
-		suite_bed->free(buffers[i]);
-	suite_bed->free(predicate);
 }
 
 /* On a driver without conditional nodes, adding one fails with a message, and nothing of it is

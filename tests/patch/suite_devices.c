@@ -158,7 +158,7 @@ static void free_of(const struct scene *scene, void *buffer)
 {
 	uint32_t before = scene_visit(scene);
 
-	suite_bed->free(buffer);
+	buffer_free(buffer);
 	device_back(before);
 }
 

@@ -52,7 +52,7 @@ static void library_release(struct library *library)
 	for (uint32_t i = 0; i < 2; i++) {
 		suite_bed->graph_destroy(library->graphs[i]);
 		for (uint32_t j = 0; j < 3; j++)
-			suite_bed->free(library->at[i][j]);
+			buffer_free(library->at[i][j]);
 	}
 }
 
@@ -70,7 +70,7 @@ static struct dagpatch_graph given(const struct library *library, const uint32_t
 
 static void expect_result(uint32_t *c, uint32_t sum)
 {
-	expect_words(c, 1, sum + 5, __FILE__, __LINE__);
+	expect_first(c, sum + 5);
 	expect_words(c + 1, WORDS - 1, sum, __FILE__, __LINE__);
 }
 
@@ -97,9 +97,9 @@ static void expect_around(uint32_t *const buffers[4], uint32_t value)
 {
 	expect_all(buffers[1], 2 * value);
 	expect_result(buffers[2], 3 * value);
-	expect_words(buffers[3], 1, 5 * value + 10, __FILE__, __LINE__);
+	expect_first(buffers[3], 5 * value + 10);
 	expect_words(buffers[3] + 1, WORDS - 1, 5 * value, __FILE__, __LINE__);
-	expect_words(buffers[0], 1, 10 * value + 20, __FILE__, __LINE__);
+	expect_first(buffers[0], 10 * value + 20);
 	expect_words(buffers[0] + 1, WORDS - 1, 10 * value, __FILE__, __LINE__);
 }
 
@@ -130,8 +130,6 @@ static void among_others(struct scene *scene, bool is_derived, bool in_child)
 	for (uint32_t i = 0; i < 4; i++)
 		mixed[i] = buffers[i % 2 ? 4 + i : i];
 	run_around(scene, mixed, 9);
-	for (uint32_t i = 0; i < 8; i++)
-		suite_bed->free(buffers[i]);
 }
 
 static void graphs_among_other_nodes(void **state)
@@ -199,7 +197,7 @@ static void nested_in_others(struct scene *scene, bool is_adopted)
 		OK(recording,
 		   dagpatch_slot_add(recording, &DAGPATCH_SIZED(slot, .bytes = 2 * WORDS * 4),
 				     &slots[i]));
-		block[i] = suite_bed->alloc(4 * WORDS * 4);
+		block[i] = device_memory(4 * WORDS * 4);
 	}
 	OK(recording, dagpatch_add_child(recording,
 					 &DAGPATCH_SIZED(child, middle,
@@ -233,8 +231,6 @@ static void nested_in_others(struct scene *scene, bool is_adopted)
 		expect_words(c + WORDS, 1, 7 + turn + 5 + 3 + turn + 5, __FILE__, __LINE__);
 		expect_words(c + WORDS + 1, WORDS - 1, 7 + turn + 3 + turn, __FILE__, __LINE__);
 	}
-	suite_bed->free(block[0]);
-	suite_bed->free(block[1]);
 }
 
 static void graph_in_nested_recordings(void **state)
@@ -311,8 +307,6 @@ static void graph_with_declared_relocations(void **state)
 		bind(recording, i, buffers[i]);
 	scene_run(scene);
 	expect_result(buffers[0], 12);
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* A graph without any slot. */
@@ -333,9 +327,6 @@ static void graph_without_slots(void **state)
 	scene_run(scene);
 	expect_result(fixed[0], 3);
 	expect_all(moved, 16);
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(fixed[i]);
-	suite_bed->free(moved);
 }
 
 /* A graph that is refused leaves nothing in the recording. */
@@ -382,8 +373,6 @@ static void graphs_that_are_refused(void **state)
 	expect_result(buffers[0], 3);
 	library_release(&library);
 	library_release(&other);
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(buffers[i]);
 }
 
 int suite_given(void)

@@ -28,10 +28,6 @@ static void launch_single_kernel(void **state)
 	buffer_set(d, 0);
 	scene_run(scene);
 	expect_all(d, 3);
-	suite_bed->free(a);
-	suite_bed->free(b);
-	suite_bed->free(c);
-	suite_bed->free(d);
 }
 
 /* GC-4. Upstream's ROCm cannot use a nested command buffer twice. */
@@ -79,8 +75,6 @@ static void nested_recording_is_used_twice(void **state)
 	expect_all(buffers[0], 4);
 	expect_all(buffers[4], 8);
 	expect_all(buffers[3], 6);
-	for (uint32_t i = 0; i < 5; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* GC-5, TH-1; the copy must also reach its destination. */
@@ -110,8 +104,6 @@ static void copy_device_to_device(void **state)
 	buffer_set(a, 0);
 	scene_run(scene);
 	expect_all(a, 42);
-	suite_bed->free(a);
-	suite_bed->free(b);
 }
 
 /* GC-6, TH-6, TH-7 */
@@ -148,8 +140,6 @@ static void memset_of_each_width(void **state)
 		OK(recording, dagpatch_set_memset_value(recording, node, 0));
 		scene_run(scene);
 		expect_all(b, 0);
-		suite_bed->free(a);
-		suite_bed->free(b);
 	}
 }
 
@@ -184,8 +174,6 @@ static void memsets_on_slices(void **state)
 		assert_int_equal(words[WORDS - 1], 34);
 	}
 	suite_bed->stream_destroy(other);
-	suite_bed->free(a);
-	suite_bed->free(b);
 }
 
 /* GC-13 to GC-16. SHAPE 0: an empty node and a kernel; 1: an empty node alone; 2: a chain of
@@ -225,10 +213,6 @@ static void run_empties(struct scene *scene, uint32_t shape)
 	scene_run(scene);
 	expect_all(d, shape == 1 ? 0 : 3);
 	expect_all(c, shape == 1 ? 0 : shape == 3 ? 4 : 3);
-	suite_bed->free(a);
-	suite_bed->free(b);
-	suite_bed->free(c);
-	suite_bed->free(d);
 }
 
 static void empty_node_with_kernel(void **state)
@@ -283,8 +267,6 @@ static void only_changed_nodes_are_set(void **state)
 	assert_int_equal(stats.nodes[DAGPATCH_SET_PARAMS] + stats.nodes[DAGPATCH_UPDATE_GRAPH] +
 				 stats.nodes[DAGPATCH_DEVICE_TABLE],
 			 expected_strategy() == DAGPATCH_INSTANTIATE ? 0 : 1);
-	for (uint32_t i = 0; i < 5; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* ---- copies of every shape ---- */
@@ -385,9 +367,6 @@ static void copy_to_a_fixed_address(void **state)
 	bind(recording, from, b);
 	scene_run(scene);
 	expect_all(fixed, 6);
-	suite_bed->free(a);
-	suite_bed->free(b);
-	suite_bed->free(fixed);
 }
 
 /* ---- host functions, events, values, shadows ---- */
@@ -420,8 +399,6 @@ static void host_function_and_events(void **state)
 	assert_int_equal(calls, 2);
 	assert_true(suite_bed->event_is_done(event));
 	suite_bed->event_destroy(event);
-	suite_bed->free(a);
-	suite_bed->free(b);
 }
 
 static void value_of_an_argument_changes(void **state)
@@ -460,8 +437,6 @@ static void value_of_an_argument_changes(void **state)
 	scene_failed(recording,
 		     dagpatch_set_argument(recording, node, 1, &by_value, sizeof(by_value)),
 		     -EINVAL, "no argument 1");
-	suite_bed->free(a);
-	suite_bed->free(b);
 }
 
 /* The contents of a shadowed slot are copied in and out; the graph is never patched. */
@@ -496,8 +471,6 @@ static void shadowed_slot(void **state)
 	OK(recording, dagpatch_recording_stats(recording, &stats));
 	assert_int_equal(stats.nodes[DAGPATCH_SET_PARAMS], 0);
 	assert_int_equal(stats.uses[DAGPATCH_SHADOW], 6);
-	for (uint32_t i = 0; i < 4; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* ---- dependencies from accesses ---- */
@@ -530,10 +503,6 @@ static void dependencies_are_derived(void **state)
 	expect_all(d, 25);
 	expect_words(a, WORDS / 2, 34, __FILE__, __LINE__);
 	expect_words(a + WORDS / 2, WORDS / 2, 30, __FILE__, __LINE__);
-	suite_bed->free(a);
-	suite_bed->free(b);
-	suite_bed->free(c);
-	suite_bed->free(d);
 }
 
 /* ---- large graphs and deep graphs ---- */
@@ -574,10 +543,6 @@ static void many_wait_for_one(void **state)
 		for (uint32_t i = 0; i < MANY; i++)
 			expect_all(ends[i], replay);
 	}
-	for (uint32_t i = 0; i < 4; i++)
-		suite_bed->free(buffers[i]);
-	for (uint32_t i = 0; i < MANY; i++)
-		suite_bed->free(ends[i]);
 }
 
 static void add_fill(struct dagpatch_recording *recording, uint32_t to, uint32_t value,
@@ -616,7 +581,6 @@ static void memset_keeps_its_value(void **state)
 	scene_run(scene);
 	expect_all(a, 0x1234567);
 	dagpatch_recording_destroy(many);
-	suite_bed->free(a);
 }
 
 static void children_five_deep(void **state)
@@ -657,8 +621,6 @@ static void children_five_deep(void **state)
 	scene_run(scene);
 	expect_all(b, 1024);
 	expect_all(a, 32);
-	suite_bed->free(a);
-	suite_bed->free(b);
 }
 
 int suite_graphs(void)

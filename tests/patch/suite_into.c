@@ -53,7 +53,7 @@ static void add_graph(struct dagpatch_recording *recording, bool is_adopted)
 	for (uint32_t i = 0; i < 2; i++) {
 		suite_bed->graph_destroy(graphs[i]);
 		for (uint32_t j = 0; j < 3; j++)
-			suite_bed->free(at[i][j]);
+			buffer_free(at[i][j]);
 	}
 }
 
@@ -135,7 +135,7 @@ static void run_exec(struct scene *scene, void *exec)
 
 static void expect_sum(const uint32_t *c, uint32_t sum, uint32_t mark)
 {
-	expect_words(c, 1, sum + mark, __FILE__, __LINE__);
+	expect_first(c, sum + mark);
 	expect_words(c + 1, WORDS - 1, sum, __FILE__, __LINE__);
 }
 
@@ -175,10 +175,6 @@ static void launch_into_capture(struct scene *scene, enum form form, bool is_fir
 	expect_sum(c, 6, 5);
 	expect_all(d, 0);
 	suite_bed->exec_destroy(exec);
-	suite_bed->free(a);
-	suite_bed->free(b);
-	suite_bed->free(c);
-	suite_bed->free(d);
 }
 
 static void launches_into_captures(void **state)
@@ -220,8 +216,6 @@ static void launches_of_what_was_set(void **state)
 	scene_run(scene);
 	expect_all(buffers[0], 6);
 	suite_bed->exec_destroy(exec);
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* A launch after two branches, a = 4 and b = 9, which another stream joins. */
@@ -255,9 +249,6 @@ static void launch_after_branches(void **state)
 	suite_bed->event_destroy(join);
 	suite_bed->stream_destroy(stream);
 	suite_bed->stream_destroy(other);
-	suite_bed->free(a);
-	suite_bed->free(b);
-	suite_bed->free(c);
 }
 
 /* A launch of an empty recording changes nothing. */
@@ -272,7 +263,6 @@ static void launch_nothing_into_a_capture(void **state)
 	run_exec(scene, exec);
 	expect_sum(a, 4, 5);
 	suite_bed->exec_destroy(exec);
-	suite_bed->free(a);
 }
 
 /* ---- beside a capture ---- */
@@ -319,9 +309,6 @@ static void change_beside_capture(struct scene *scene, enum form form,
 	expect_sum(mine, 1, 5);
 	suite_bed->exec_destroy(exec);
 	suite_bed->stream_destroy(stream);
-	suite_bed->free(mine);
-	for (uint32_t i = 0; i < 6; i++)
-		suite_bed->free(buffers[i]);
 }
 
 static void changes_beside_a_capture(void **state)

@@ -94,8 +94,6 @@ static void captured_anew_through_a_cache(void **state)
 	assert_int_equal(stats.entries, 2);
 	scene_again(scene, 0);
 	dagpatch_cache_destroy(cache);
-	for (uint32_t i = 0; i < 5; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* ---- how work in a cache is identified ---- */
@@ -183,8 +181,6 @@ static void a_cache_does_not_outlive_its_work(void **state)
 	expect_cached(scene, recording, buffers, 12);
 	dagpatch_recording_destroy(recording);
 	dagpatch_cache_destroy(cache);
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* Two collectives with the same communicator, count and type need not be the same work, because
@@ -206,8 +202,6 @@ static void collectives_alike_are_not_the_same_work(void **state)
 	for (uint32_t i = 0; i < 2; i++)
 		dagpatch_recording_destroy(recordings[i]);
 	dagpatch_cache_destroy(cache);
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* Work with the same key is the same work in every recording; work with another key is not. */
@@ -234,8 +228,6 @@ static void named_work_is_shared(void **state)
 	assert_int_equal(dagpatch_cache_drop(cache, "gemm", 4), 0);
 	assert_int_equal(entries_of(cache), 2);
 	dagpatch_cache_destroy(cache);
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* The same work is in one recording twice, as a child. */
@@ -276,8 +268,6 @@ static void nested_copies_share_a_cache(void **state)
 	scene_again(scene, 0);
 	assert_int_equal(entries_of(cache), 0);
 	dagpatch_cache_destroy(cache);
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(buffers[i]);
 }
 
 static void wrong_caches_and_keys(void **state)
@@ -370,8 +360,6 @@ static void captured_work_and_a_registered_collective(void **state)
 	assert_int_equal(stats.uses[DAGPATCH_CAPTURE], 10);
 	if (keeps_graph())
 		assert_int_equal(stats.uses[DAGPATCH_INSTANTIATE], 1);
-	for (uint32_t i = 0; i < 6; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* Each capture has more nodes, so the existing executable graph cannot be changed to it. */
@@ -397,8 +385,6 @@ static void captured_anew_in_another_shape(void **state)
 		scene_run(scene);
 		expect_all(now, 1u << i);
 	}
-	suite_bed->free(a);
-	suite_bed->free(b);
 }
 
 static void registered_collective_is_not_patched(void **state)

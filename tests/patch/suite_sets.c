@@ -57,12 +57,6 @@ static void bind_three(struct scene *scene, const struct three *three)
 		bind(scene->recording, three->slots[i], three->buffers[i]);
 }
 
-static void free_three(const struct three *three)
-{
-	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(three->buffers[i]);
-}
-
 /* One kernel over three slots, bound and run once: the first buffer then holds 5. */
 static void one_kernel(struct scene *scene, struct three *three)
 {
@@ -93,7 +87,6 @@ static void a_kernel_gets_another_function(void **state)
 	scene_run(scene);
 	expect_words(three.buffers[0], 1, 45, __FILE__, __LINE__);
 	expect_words(three.buffers[0] + 1, WORDS - 1, 5, __FILE__, __LINE__);
-	free_three(&three);
 }
 
 /* Sets the grid and the slots. A slot that the node no longer accesses must have no relocation. */
@@ -120,8 +113,6 @@ static void a_kernel_gets_other_slots(void **state)
 	scene_run(scene);
 	expect_words(three.buffers[2], WORDS / 2, 200, __FILE__, __LINE__);
 	expect_all(other, 100);
-	suite_bed->free(other);
-	free_three(&three);
 }
 
 /* Pending changes add up until the next launch; for one node the last call counts. */
@@ -145,7 +136,6 @@ static void calls_add_up_until_the_launch(void **state)
 	scene_run(scene);
 	expect_words(three.buffers[1], 1, 16, __FILE__, __LINE__);
 	expect_all(three.buffers[0], 5);
-	free_three(&three);
 }
 
 /* Parameters can also be set before a graph exists. */
@@ -162,7 +152,6 @@ static void a_node_is_set_before_the_first_launch(void **state)
 	bind_three(scene, &three);
 	scene_run(scene);
 	expect_all(three.buffers[0], 6);
-	free_three(&three);
 }
 
 static void replays_in_flight_keep_their_parameters(void **state)
@@ -187,7 +176,6 @@ static void replays_in_flight_keep_their_parameters(void **state)
 	expect_words(three.buffers[0] + WORDS / 2, WORDS / 2, 11, __FILE__, __LINE__);
 	expect_words(three.buffers[1], WORDS / 2, 14, __FILE__, __LINE__);
 	expect_words(three.buffers[1] + WORDS / 2, WORDS / 2, 8, __FILE__, __LINE__);
-	free_three(&three);
 }
 
 static void copies_and_memsets_are_set(void **state)
@@ -230,7 +218,6 @@ static void copies_and_memsets_are_set(void **state)
 	expect_words(three.buffers[0], WORDS / 2, 2, __FILE__, __LINE__);
 	expect_words(three.buffers[0] + WORDS / 2, WORDS / 2, 0x03030303, __FILE__, __LINE__);
 	expect_all(three.buffers[2], 9);
-	free_three(&three);
 }
 
 /* ---- children ---- */
@@ -318,7 +305,6 @@ static void a_child_is_set(void **state)
 	dagpatch_recording_destroy(first);
 	dagpatch_recording_destroy(second);
 	dagpatch_recording_destroy(shorter);
-	free_three(&three);
 }
 
 /* The nodes of captured work are identified by their order. */
@@ -348,7 +334,6 @@ static void a_captured_kernel_is_set(void **state)
 	scene_run(scene);
 	expect_all(three.buffers[0], 9);
 	assert_true(dagpatch_verify(recording) >= 0);
-	free_three(&three);
 }
 
 /* ---- parameters that are refused ---- */
@@ -377,7 +362,6 @@ static void bad_sets_change_nothing(void **state)
 	bind_three(scene, &three);
 	scene_run(scene);
 	expect_all(three.buffers[0], 5);
-	free_three(&three);
 }
 
 /* The program's own executable graph: a change that the driver cannot make in it is refused, and
@@ -429,7 +413,6 @@ static void a_foreign_graph_is_set_or_refused(void **state)
 	scene->recording = NULL;
 	suite_bed->exec_destroy(exec);
 	suite_bed->graph_destroy(graph);
-	free_three(&three);
 }
 
 int suite_sets(void)

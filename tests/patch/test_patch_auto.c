@@ -80,8 +80,8 @@ static void end(struct work *work)
 	dagpatch_recording_destroy(work->recording);
 	dagpatch_context_destroy(work->context);
 	suite_bed->stream_destroy(work->stream);
-	suite_bed->free(work->a);
-	suite_bed->free(work->b);
+	buffer_free(work->a);
+	buffer_free(work->b);
 }
 
 /* Setting ten nodes one by one costs 2,400 ns more than the table. After the 11th time the loss

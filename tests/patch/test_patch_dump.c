@@ -141,8 +141,6 @@ static void dumps(void **state)
 	expect_dump(recording, DAGPATCH_DUMP_TEXT, "dump-changed.txt");
 	expect_dump(recording, DAGPATCH_DUMP_GRAPHVIZ, "dump-changed.gv");
 	OK(recording, dagpatch_revert(recording));
-	for (uint32_t i = 0; i < 4; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* A dump ends with the error that the write callback returns. */
@@ -188,8 +186,6 @@ static void errors_name_kernel_and_slots(void **state)
 		     "node 0 (kernel add): setting parameters for slot 1 (a), slot 2 (kv): ");
 	dagpatch_model_fail(0, 0);
 	OK(recording, dagpatch_revert(recording));
-	for (uint32_t i = 0; i < 5; i++)
-		suite_bed->free(buffers[i]);
 }
 
 /* The last argument is an address in the second slot, or with OTHER in the first one. */
@@ -227,8 +223,6 @@ static void errors_name_argument_and_slot(void **state)
 		     "node 1 (kernel add), argument 2");
 	scene_failed(recording, dagpatch_verify(recording), -EILSEQ,
 		     "slot 1 (kv): differs in a fresh capture");
-	for (uint32_t i = 0; i < 2; i++)
-		suite_bed->free(buffers[i]);
 }
 
 int main(void)

@@ -88,7 +88,7 @@ static int make_library(void **state)
 static int free_library(void **state)
 {
 	for (uint32_t i = 0; i < 4; i++)
-		suite_bed->free(library.at[i / 2][i % 2]);
+		buffer_free(library.at[i / 2][i % 2]);
 	for (uint32_t i = 0; i < 2; i++)
 		suite_bed->graph_destroy(library.graphs[i]);
 	return 0;
@@ -403,7 +403,7 @@ static uint32_t fail_each_apply(enum dagpatch_strategy strategy, uint64_t count,
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
 	for (uint32_t i = 0; i < 6; i++)
-		suite_bed->free(buffers[i]);
+		buffer_free(buffers[i]);
 	return lost;
 }
 
@@ -501,7 +501,7 @@ static void every_call_fails_in_turn(void **state)
 	}
 	suite_bed->stream_destroy(stream);
 	for (uint32_t i = 0; i < 6; i++)
-		suite_bed->free(buffers[i]);
+		buffer_free(buffers[i]);
 }
 
 /* ---- no memory ---- */
@@ -558,7 +558,7 @@ static void every_allocation_fails_in_turn(void **state)
 		}
 	}
 	for (uint32_t i = 0; i < 6; i++)
-		suite_bed->free(buffers[i]);
+		buffer_free(buffers[i]);
 }
 
 /* ---- only changes that reached the graph are undone ---- */
@@ -605,9 +605,9 @@ static void a_value_put_back_keeps_the_address(void **state)
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
 	suite_bed->stream_destroy(stream);
-	suite_bed->free(a);
-	suite_bed->free(b);
-	suite_bed->free(c);
+	buffer_free(a);
+	buffer_free(b);
+	buffer_free(c);
 }
 
 static int capture_mark(void *user, void *stream, void *const *addresses)
@@ -617,11 +617,6 @@ static int capture_mark(void *user, void *stream, void *const *addresses)
 	return suite_bed->launch(stream, BED_MARK, 1, 1, (void *[]){(void *)&addresses[0], &value})
 		       ? -EIO
 		       : 0;
-}
-
-static void expect_first(const uint32_t *buffer, uint32_t value)
-{
-	expect_words(buffer, 1, value, __FILE__, __LINE__);
 }
 
 /* Two slots, each with captured work: the work of the first is captured again; that of the
@@ -668,7 +663,7 @@ static void what_cannot_be_set_is_not_put_back(void **state)
 	dagpatch_model_without(0);
 	suite_bed->stream_destroy(stream);
 	for (uint32_t i = 0; i < 5; i++)
-		suite_bed->free(buffers[i]);
+		buffer_free(buffers[i]);
 }
 
 static void *capture_nested_mark(uint32_t *buffer)
@@ -722,7 +717,7 @@ static void a_foreign_graph_that_cannot_be_set_is_not_lost(void **state)
 	for (uint32_t i = 0; i < 2; i++)
 		suite_bed->graph_destroy(graphs[i]);
 	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(buffers[i]);
+		buffer_free(buffers[i]);
 	dagpatch_context_destroy(context);
 	dagpatch_model_without(0);
 	suite_bed->stream_destroy(stream);
@@ -761,8 +756,8 @@ static void a_call_that_fails_is_one_failure(void **state)
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
 	dagpatch_model_without(0);
-	suite_bed->free(a);
-	suite_bed->free(b);
+	buffer_free(a);
+	buffer_free(b);
 }
 
 static void lose(struct dagpatch_recording *recording)
@@ -801,9 +796,9 @@ static void a_lost_recording_keeps_its_addresses(void **state)
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
 	suite_bed->stream_destroy(stream);
-	suite_bed->free(a);
-	suite_bed->free(b);
-	suite_bed->free(c);
+	buffer_free(a);
+	buffer_free(b);
+	buffer_free(c);
 }
 
 int main(void)

@@ -112,8 +112,8 @@ static void code_that_was_unmapped_is_not_read(void **state)
 		bind(recording, to, buffers[i]);
 		OK(recording, dagpatch_launch(recording, NULL));
 		suite_bed->stream_synchronize(NULL);
-		expect_words(buffers[i], 1, 5, __FILE__, __LINE__);
-		suite_bed->free(buffers[i]);
+		expect_first(buffers[i], 5);
+		buffer_free(buffers[i]);
 	}
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
@@ -219,9 +219,9 @@ static void another_threads_stream_marks_nothing(void **state)
 	suite_bed->stream_synchronize(suite_bed->per_thread_stream);
 	dagpatch_context_destroy(marking.context);
 	assert_int_equal(between.live[BETWEEN_EXECS], 0);
-	expect_words(to, 1, 1, __FILE__, __LINE__);
+	expect_first(to, 1);
 	suite_bed->free_host(flag);
-	suite_bed->free(to);
+	buffer_free(to);
 }
 
 int main(void)

@@ -88,7 +88,7 @@ static void end(struct lives *lives)
 	for (uint32_t i = 0; i < 2; i++) {
 		suite_bed->stream_destroy(lives->streams[i]);
 		for (uint32_t j = 0; j < 3; j++)
-			suite_bed->free(lives->buffers[i][j]);
+			buffer_free(lives->buffers[i][j]);
 	}
 }
 
@@ -550,7 +550,7 @@ static void *launch_many(void *argument)
 	dagpatch_recording_destroy(recording);
 	dagpatch_model_stream_destroy(stream);
 	for (uint32_t i = 0; i < 3; i++)
-		suite_bed->free(buffers[i]);
+		buffer_free(buffers[i]);
 	return NULL;
 }
 

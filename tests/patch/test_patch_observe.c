@@ -96,8 +96,8 @@ static void a_change_is_a_closed_scope(void **state)
 	dagpatch_recording_destroy(recording);
 	dagpatch_context_destroy(context);
 	suite_bed->stream_destroy(stream);
-	suite_bed->free(a);
-	suite_bed->free(b);
+	buffer_free(a);
+	buffer_free(b);
 }
 
 /* A change by way of the table concerns no single node, so the scope has no node and no byte. */

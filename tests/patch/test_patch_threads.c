@@ -102,7 +102,7 @@ static void *live(void *argument)
 		dagpatch_recording_destroy(recording);
 	}
 	suite_bed->stream_destroy(stream);
-	suite_bed->free(out);
+	buffer_free(out);
 	return NULL;
 }
 
@@ -119,8 +119,6 @@ static void recordings_in_threads_of_their_own(void **state)
 			 0);
 	run_workers(scene, live, cache, NULL);
 	dagpatch_cache_destroy(cache);
-	for (uint32_t i = 0; i < SETS; i++)
-		suite_bed->free(shared_in[i]);
 }
 
 /* All threads use one graph, so several of them have the same graph in use at once; the cache is
@@ -163,8 +161,6 @@ static void one_graph_of_a_cache(void **state)
 	assert_int_equal(stats.hits, THREADS);
 	scene_again(scene, 0);
 	dagpatch_cache_destroy(cache);
-	suite_bed->free(shared_in[0]);
-	suite_bed->free(shared_in[1]);
 }
 
 /* ---- one nested recording that all threads add to theirs ---- */
@@ -192,8 +188,8 @@ static void *nest(void *argument)
 		dagpatch_recording_destroy(recording);
 	}
 	suite_bed->stream_destroy(stream);
-	suite_bed->free(in);
-	suite_bed->free(out);
+	buffer_free(in);
+	buffer_free(out);
 	return NULL;
 }
 
@@ -248,15 +244,13 @@ static void one_recording_from_hand_to_hand(void **state)
 	struct scene *scene = *state;
 
 	hands.turn = 0;
-	hands.in = suite_bed->alloc(2 * WORDS * sizeof(*hands.in));
+	hands.in = device_memory(2 * WORDS * sizeof(*hands.in));
 	buffer_set(hands.in, 7);
 	buffer_set(hands.in + WORDS, 9);
 	hands.out = buffer(0);
 	add_double(scene->recording, NULL);
 	OK(scene->recording, dagpatch_finalize(scene->recording));
 	run_workers(scene, take_turns, NULL, NULL);
-	suite_bed->free(hands.in);
-	suite_bed->free(hands.out);
 }
 
 /* ---- calls on the context itself ---- */
@@ -309,6 +303,173 @@ static void a_contexts_own_calls(void **state)
 	run_workers(scene, describe, NULL, NULL);
 }
 
+/* ---- replays that other threads run ---- */
+
+/* Records COUNT kernels in a chain, out = in + in, alternating between two slots. */
+static struct dagpatch_recording *chain(struct dagpatch_context *context, uint32_t count)
+{
+	struct dagpatch_recording *recording;
+	uint32_t slots[2], node = 0;
+
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	slots[0] = slot(recording, "even");
+	slots[1] = slot(recording, "odd");
+	for (uint32_t i = 0; i < count; i++)
+		node = add_three(recording, BED_ADD,
+				 (uint32_t[]){slots[i % 2], slots[1 - i % 2], slots[1 - i % 2]},
+				 i ? AFTER(node) : NULL);
+	OK(recording, dagpatch_finalize(recording));
+	return recording;
+}
+
+enum { ROUNDS = 200 };
+
+static void *launch_own(void *argument)
+{
+	struct worker *worker = argument;
+	struct dagpatch_recording *recording = chain(worker->scene->context, 8);
+	uint32_t *buffers[3] = {buffer(1), buffer(0), buffer(0)}, words[WORDS];
+	struct dagpatch_model_stream *stream;
+
+	OK(NULL, dagpatch_model_stream_create(DAGPATCH_MODEL_THREADED, &stream));
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		buffer_set(buffers[0], 1);
+		bind(recording, 1, buffers[0]);
+		bind(recording, 0, buffers[1 + i % 2]);
+		OK(recording, dagpatch_launch(recording, stream));
+		OK(NULL, dagpatch_model_stream_synchronize(stream));
+		suite_bed->read(words, buffers[0], sizeof(words));
+		assert_int_equal(words[WORDS - 1], 256);
+	}
+	dagpatch_model_stream_destroy(stream);
+	dagpatch_recording_destroy(recording);
+	for (uint32_t i = 0; i < 3; i++)
+		buffer_free(buffers[i]);
+	return NULL;
+}
+
+static void replays_on_threads_of_their_own(void **state)
+{
+	struct scene *scene = *state;
+
+	scene_create(scene, &(struct dagpatch_options){0});
+	run_workers(scene, launch_own, NULL, NULL);
+}
+
+static int capture_mark(void *user, void *stream, void *const *addresses)
+{
+	uint32_t value = 1;
+
+	return suite_bed->launch(stream, BED_MARK, 1, 1, (void *[]){(void *)&addresses[0], &value})
+		       ? -EIO
+		       : 0;
+}
+
+static void add_mark(struct dagpatch_recording *recording, uint32_t to, uint32_t flags,
+		     struct dagpatch_cache *cache)
+{
+	OK(recording,
+	   dagpatch_add_captured(recording,
+				 &DAGPATCH_SIZED(capture, .record = capture_mark, .slots = &to,
+						 .slot_count = 1, .flags = flags, .cache = cache),
+				 NULL, NULL));
+}
+
+enum { PLACES = 4 };
+
+static uint32_t *places[PLACES];
+static struct dagpatch_recording *sharing[THREADS];
+
+/* Records captured work that copies of a nested recording and the entries of a cache share. */
+static struct dagpatch_recording *share(struct dagpatch_context *context,
+					const struct dagpatch_recording *nested,
+					struct dagpatch_cache *cache)
+{
+	struct dagpatch_recording *recording;
+	uint32_t to;
+
+	OK(NULL, dagpatch_recording_create(context, 0, &recording));
+	to = slot(recording, "to");
+	OK(recording,
+	   dagpatch_add_child(recording,
+			      &DAGPATCH_SIZED(child, nested, &(struct dagpatch_mapping){to, 0}, 1),
+			      NULL, NULL));
+	add_mark(recording, to, DAGPATCH_RECAPTURE, cache);
+	OK(recording, dagpatch_finalize(recording));
+	return recording;
+}
+
+static void *apply_shared(void *argument)
+{
+	struct worker *worker = argument;
+	struct dagpatch_recording *recording = sharing[worker->number];
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		bind(recording, 0, places[i % PLACES]);
+		OK(recording, dagpatch_apply(recording));
+	}
+	return NULL;
+}
+
+static void threads_share_what_was_captured(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_cache_stats stats = {.size = sizeof(stats)};
+	struct dagpatch_cache *cache;
+
+	scene_create(scene, &(struct dagpatch_options){.strategy = DAGPATCH_SET_PARAMS});
+	for (uint32_t i = 0; i < PLACES; i++)
+		places[i] = buffer(0);
+	OK(NULL, dagpatch_cache_create(scene->context,
+				       &DAGPATCH_SIZED(cache_options, .capacity = 3), &cache));
+	scene_again(scene, DAGPATCH_NESTED);
+	add_mark(scene->recording, slot(scene->recording, "inner"), 0, NULL);
+	OK(scene->recording, dagpatch_finalize(scene->recording));
+	for (uint32_t i = 0; i < THREADS; i++)
+		sharing[i] = share(scene->context, scene->recording, cache);
+	scene_again(scene, 0);
+	run_workers(scene, apply_shared, cache, NULL);
+	OK(NULL, dagpatch_cache_stats(cache, &stats));
+	assert_int_equal(stats.hits + stats.misses, THREADS * ROUNDS);
+	assert_int_equal(stats.entries, 3);
+	for (uint32_t i = 0; i < THREADS; i++)
+		dagpatch_recording_destroy(sharing[i]);
+	dagpatch_cache_destroy(cache);
+}
+
+/* On a stream with a thread of its own: addresses are bound while the last replay runs. */
+static void bound_while_a_replay_runs(void **state)
+{
+	static const enum dagpatch_strategy strategies[] = {
+		DAGPATCH_SET_PARAMS, DAGPATCH_DEVICE_TABLE, DAGPATCH_UPDATE_GRAPH};
+	struct scene *scene = *state;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		struct dagpatch_recording *recording;
+		struct dagpatch_model_stream *stream;
+		uint32_t *buffers[32], words[WORDS];
+
+		scene_create(scene, &(struct dagpatch_options){.strategy = strategies[i],
+							       .table_versions = 4});
+		recording = chain(scene->context, 6);
+		OK(NULL, dagpatch_model_stream_create(DAGPATCH_MODEL_THREADED, &stream));
+		for (uint32_t j = 0; j < 32; j++)
+			buffers[j] = buffer(1);
+		for (uint32_t j = 0; j < 32; j += 2) {
+			bind(recording, 0, buffers[j]);
+			bind(recording, 1, buffers[j + 1]);
+			OK(recording, dagpatch_launch(recording, stream));
+		}
+		OK(NULL, dagpatch_model_stream_synchronize(stream));
+		for (uint32_t j = 0; j < 32; j++) {
+			suite_bed->read(words, buffers[j], sizeof(words));
+			assert_int_equal(words[0], j % 2 ? 64 : 32);
+		}
+		dagpatch_model_stream_destroy(stream);
+		dagpatch_recording_destroy(recording);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +478,9 @@ int main(void)
 		SCENE(one_nested_recording),
 		SCENE(one_recording_from_hand_to_hand),
 		SCENE(a_contexts_own_calls),
+		SCENE(replays_on_threads_of_their_own),
+		SCENE(threads_share_what_was_captured),
+		SCENE(bound_while_a_replay_runs),
 	};
 	int failed;
 

@@ -99,7 +99,6 @@ static void null_inside_of_structs(void **state)
 	struct dagpatch_kernel kernel = DAGPATCH_SIZED(
 		kernel, .function = suite_bed->function(BED_MARK), .argument_count = 2);
 	void *addresses[1] = {scene};
-	uint32_t *to = buffer(0);
 
 	slot(recording, "words");
 	assert_int_equal(dagpatch_slot_add(recording, &DAGPATCH_SIZED(slot, .bytes = 4), NULL),
@@ -136,7 +135,6 @@ static void null_inside_of_structs(void **state)
 	scene_failed(recording, dagpatch_bind_all(recording, NULL, 1), -EINVAL, "no addresses");
 	scene_failed(recording, dagpatch_bind(recording, 0, (void *)-256, WORDS * 4), -EINVAL,
 		     "beyond all memory");
-	suite_bed->free(to);
 	assert_int_equal(dagpatch_recording_stats(recording, NULL), -EINVAL);
 	assert_int_equal(dagpatch_recording_relocation(recording, 0, NULL), -EINVAL);
 }
@@ -253,15 +251,11 @@ static void callbacks_that_call_back(void **state)
 {
 	const uint32_t slots[1] = {0};
 	uint32_t *a = buffer(1), *b = buffer(1);
-	struct dagpatch_context *context;
-	struct dagpatch_recording *recording;
-	void *stream = suite_bed->stream_create();
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording = scene_create(
+		scene, &(struct dagpatch_options){
+			       .verify = 1, .observe = observe_and_call, .observe_user = a});
 
-	OK(NULL,
-	   dagpatch_context_create(&DAGPATCH_SIZED(options, .driver = "model", .verify = 1,
-						   .observe = observe_and_call, .observe_user = a),
-				   &context, NULL));
-	OK(NULL, dagpatch_recording_create(context, 0, &recording));
 	called_back = recording;
 	slot(recording, "words");
 	for (uint32_t i = 0; i < 2; i++)
@@ -273,20 +267,15 @@ static void callbacks_that_call_back(void **state)
 					 i ? AFTER(0) : NULL, NULL));
 	OK(recording, dagpatch_finalize(recording));
 	bind(recording, 0, a);
-	OK(recording, dagpatch_launch(recording, stream));
+	OK(recording, dagpatch_launch(recording, scene->stream));
 	bind(recording, 0, b);
-	OK(recording, dagpatch_launch(recording, stream));
-	suite_bed->stream_synchronize(stream);
+	OK(recording, dagpatch_launch(recording, scene->stream));
+	scene_wait(scene);
 	/* Adding: 2 calls. First launch: 1, and 1 to verify. Then 1, two observed changes, and 1
 	 * to verify. */
 	assert_int_equal(calls, 8);
-	expect_words(a, 1, 3, __FILE__, __LINE__);
-	expect_words(b, 1, 3, __FILE__, __LINE__);
-	dagpatch_recording_destroy(recording);
-	dagpatch_context_destroy(context);
-	suite_bed->stream_destroy(stream);
-	suite_bed->free(a);
-	suite_bed->free(b);
+	expect_first(a, 3);
+	expect_first(b, 3);
 }
 
 int main(void)
@@ -297,7 +286,7 @@ int main(void)
 		SCENE(null_inside_of_structs),
 		cmocka_unit_test(null_on_the_model),
 		SCENE(what_is_of_another_context),
-		cmocka_unit_test(callbacks_that_call_back),
+		SCENE(callbacks_that_call_back),
 	};
 	int failed;
 

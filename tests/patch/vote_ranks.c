@@ -230,7 +230,7 @@ void rank_end(struct rank *rank)
 	suite_bed->stream_destroy(rank->stream);
 	for (uint32_t i = 0; i < SETS; i++)
 		for (uint32_t j = 0; j < SLOTS; j++)
-			suite_bed->free(rank->sets[i][j]);
+			buffer_free(rank->sets[i][j]);
 }
 
 void rank_again(struct rank *rank, const struct choice *choice)
