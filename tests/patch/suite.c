@@ -12,7 +12,7 @@ const struct bed *suite_bed;
 enum dagpatch_strategy suite_strategy;
 uint32_t suite_without;
 
-/* The memory that the thread has allocated and not freed. */
+/* The memory that the thread has allocated and not freed, the newest first. */
 struct owned {
 	void *memory;
 	struct owned *next;
@@ -26,6 +26,7 @@ int scene_setup(void **state)
 	struct dagpatch_error error;
 
 	assert_non_null(scene);
+	scene->older = owned;
 	if (dagpatch_context_create(
 		    &(struct dagpatch_options){.size = sizeof(struct dagpatch_options),
 					       .driver = suite_bed->driver,
@@ -47,7 +48,7 @@ int scene_teardown(void **state)
 	struct scene *scene = *state;
 
 	suite_bed->stream_synchronize(scene->stream);
-	while (owned)
+	while (owned != scene->older)
 		buffer_free(owned->memory);
 	dagpatch_recording_destroy(scene->recording);
 	dagpatch_context_destroy(scene->context);

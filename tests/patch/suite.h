@@ -28,6 +28,7 @@ struct scene {
 	struct dagpatch_context *context;
 	struct dagpatch_recording *recording;
 	void *stream;
+	struct owned *older; /* the thread's newest buffer of before the scene */
 	bool lacks_features; /* scene_lack has changed the model */
 	bool is_shared;	     /* other threads use the device at the same time */
 };
@@ -63,8 +64,9 @@ void scene_wait(const struct scene *scene);
 /* Returns the function handle of KERNEL on the scene's device. */
 void *scene_function(const struct scene *scene, enum bed_kernel kernel);
 
-/* Allocates WORDS words of device memory, each set to VALUE; or BYTES bytes. The end of the calling
- * thread's scene frees them. buffer_free frees one earlier, or without a scene. */
+/* Allocates WORDS words of device memory, each set to VALUE; or BYTES bytes. The end of a scene frees
+ * what its thread has allocated since the scene's setup. buffer_free frees one earlier, or without a
+ * scene, on the thread that has allocated it. */
 uint32_t *buffer(uint32_t value);
 void *device_memory(size_t bytes);
 void buffer_free(void *buffer);
