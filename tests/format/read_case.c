@@ -1,0 +1,60 @@
+/* The traces of a case that reads files: read_case.h. */
+#include "read_case.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/load.h"
+
+static struct trace **kept;
+static size_t kept_count;
+
+struct trace *read_keep(struct trace *trace)
+{
+	kept = realloc(kept, (kept_count + 1) * sizeof(*kept));
+	assert_non_null(kept);
+	kept[kept_count++] = trace;
+	return trace;
+}
+
+int read_teardown(void **state)
+{
+	while (kept_count)
+		trace_close(kept[--kept_count]);
+	free(kept);
+	kept = NULL;
+	return 0;
+}
+
+void read_expect_text(const struct trace *trace, trace_string string, const char *expected)
+{
+	assert_string_equal(trace_text(trace, string), expected);
+}
+
+bool read_has_message(const struct trace *trace, const char *part, bool damage)
+{
+	for (uint32_t i = 0; i < trace->messages_count; i++) {
+		if (strstr(trace_text(trace, trace->messages[i].text), part) &&
+		    trace->messages[i].damage == damage)
+			return true;
+	}
+	return false;
+}
+
+const struct trace_scope_attribute *read_attribute_in(const struct trace *trace, uint32_t first,
+						      uint32_t count, const char *key)
+{
+	for (uint32_t i = first; i < first + count; i++) {
+		if (!strcmp(trace_text(trace, trace->scope_attributes[i].key), key))
+			return &trace->scope_attributes[i];
+	}
+	return NULL;
+}
+
+const struct trace_scope_attribute *read_attribute(const struct trace *trace, uint32_t set,
+						   const char *key)
+{
+	const struct trace_attribute_set *row = &trace->attribute_sets[set];
+
+	return read_attribute_in(trace, row->first, row->count, key);
+}

@@ -1,0 +1,34 @@
+/*
+ * A case that reads files: what it opens is closed at its end. Looks up what a model holds.
+ */
+#ifndef DAGTAP_TESTS_FORMAT_READ_CASE_H
+#define DAGTAP_TESTS_FORMAT_READ_CASE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "trace/trace_model.h"
+
+#define READ_CASE(name) cmocka_unit_test_teardown(name, read_teardown)
+
+/* Lets the case's end close TRACE; returns it. */
+struct trace *read_keep(struct trace *trace);
+int read_teardown(void **state);
+
+void read_expect_text(const struct trace *trace, trace_string string, const char *expected);
+
+/* Returns whether a message of the model has PART in its text and is a damage or not. */
+bool read_has_message(const struct trace *trace, const char *part, bool damage);
+
+/* Return the attribute KEY of COUNT attributes from FIRST, or of an attribute set; NULL: none. */
+const struct trace_scope_attribute *read_attribute_in(const struct trace *trace, uint32_t first,
+						      uint32_t count, const char *key);
+const struct trace_scope_attribute *read_attribute(const struct trace *trace, uint32_t set,
+						   const char *key);
+
+#endif
