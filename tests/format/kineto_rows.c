@@ -9,7 +9,13 @@
 
 #include <cmocka.h>
 
+#include "kept.h"
 #include "sample.h"
+
+static void put(void *object)
+{
+	json_object_put(object);
+}
 
 struct kineto_file kineto_write(const struct trace *trace, const char *compat)
 {
@@ -24,16 +30,11 @@ struct kineto_file kineto_write(const struct trace *trace, const char *compat)
 	if (!file.root)
 		fail_msg("%s at %zu", json_tokener_error_desc(json_tokener_get_error(tokener)),
 			 json_tokener_get_parse_end(tokener));
+	keep(file.root, put);
 	json_tokener_free(tokener);
 	file.rows = kineto_get(file.root, "traceEvents");
 	file.count = kineto_length(file.rows);
 	return file;
-}
-
-void kineto_release(struct kineto_file *file)
-{
-	json_object_put(file->root);
-	free(file->text);
 }
 
 struct json_object *kineto_get(struct json_object *object, const char *key)

@@ -21,10 +21,9 @@ struct kineto_file {
 
 /*
  * Writes TRACE as Kineto JSON and parses it; invalid JSON fails the test. COMPAT may be NULL.
- * Release the file with kineto_release.
+ * The case's end releases the file (kept.h).
  */
 struct kineto_file kineto_write(const struct trace *trace, const char *compat);
-void kineto_release(struct kineto_file *file);
 
 /* Return a member of OBJECT (or of its "args"), NULL if it is absent. The file owns it. */
 struct json_object *kineto_get(struct json_object *object, const char *key);

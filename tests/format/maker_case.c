@@ -5,19 +5,18 @@
 
 #include "format/xspace/xspace_reader.h"
 
-int maker_setup(void **state)
+static void release(void *object)
 {
-	*state = calloc(1, sizeof(struct maker));
-	return *state ? 0 : -1;
-}
-
-int maker_teardown(void **state)
-{
-	struct maker *maker = *state;
+	struct maker *maker = object;
 
 	proto_release(&maker->bytes);
 	free(maker);
-	return read_teardown(state);
+}
+
+int maker_setup(void **state)
+{
+	*state = keep(calloc(1, sizeof(struct maker)), release);
+	return 0;
 }
 
 struct trace *maker_open(struct maker *maker)

@@ -9,8 +9,7 @@
 #include "xspace_maker.h"
 
 int maker_setup(void **state);
-int maker_teardown(void **state);
-#define MAKER_CASE(name) cmocka_unit_test_setup_teardown(name, maker_setup, maker_teardown)
+#define MAKER_CASE(name) cmocka_unit_test_setup_teardown(name, maker_setup, kept_teardown)
 
 /* Kernel details: a grid of 8 x 2 blocks of 128 threads. */
 #define MAKER_DETAILS                                                                              \

@@ -1,29 +1,18 @@
-/* The traces of a case that reads files: read_case.h. */
+/* Keeps traces and looks up rows of them: read_case.h. */
 #include "read_case.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "trace/load.h"
 
-static struct trace **kept;
-static size_t kept_count;
+static void close_trace(void *trace)
+{
+	trace_close(trace);
+}
 
 struct trace *read_keep(struct trace *trace)
 {
-	kept = realloc(kept, (kept_count + 1) * sizeof(*kept));
-	assert_non_null(kept);
-	kept[kept_count++] = trace;
-	return trace;
-}
-
-int read_teardown(void **state)
-{
-	while (kept_count)
-		trace_close(kept[--kept_count]);
-	free(kept);
-	kept = NULL;
-	return 0;
+	return keep(trace, close_trace);
 }
 
 void read_expect_text(const struct trace *trace, trace_string string, const char *expected)

@@ -1,24 +1,14 @@
-/*
- * A case that reads files: what it opens is closed at its end. Looks up what a model holds.
- */
+/* What cases that read files have in common: they keep the traces and look up rows of them. */
 #ifndef DAGTAP_TESTS_FORMAT_READ_CASE_H
 #define DAGTAP_TESTS_FORMAT_READ_CASE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "kept.h"
 #include "trace/trace_model.h"
-
-#define READ_CASE(name) cmocka_unit_test_teardown(name, read_teardown)
 
 /* Lets the case's end close TRACE; returns it. */
 struct trace *read_keep(struct trace *trace);
-int read_teardown(void **state);
 
 void read_expect_text(const struct trace *trace, trace_string string, const char *expected);
 

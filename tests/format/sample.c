@@ -1,15 +1,12 @@
 /* The tables of the sample trace: sample.h. */
 #include "sample.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "format/format.h"
+#include "kept.h"
 
 #define T(ns) (1000000 + (ns))
 #define ARRAY(name, ...)                                                                           \
@@ -402,5 +399,5 @@ char *sample_write(const struct trace *trace, const struct format *format,
 	assert_int_equal(fclose(out), 0);
 	if (ret_bytes)
 		*ret_bytes = bytes;
-	return text;
+	return keep(text, free);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "format/xspace/xspace_reader.h"
+#include "read_case.h"
 #include "same_trace.h"
 #include "xspace_maker.h"
 #include "xspace_written.h"
@@ -17,7 +18,7 @@ static struct trace *open_bytes(const void *bytes, size_t size)
 
 	if (xspace_open(&file, NULL, &trace, &error) < 0)
 		fail_msg("%s", error.message);
-	return trace;
+	return read_keep(trace);
 }
 
 static void name_domain(struct scene *scene)
@@ -141,8 +142,6 @@ static void a_recording_reads_back(void **state)
 	expect_same_trace(&scene->trace, again);
 	assert_null(again->activity_attributes);
 	assert_null(again->call_attributes);
-	trace_close(again);
-	scene_destroy(scene);
 }
 
 /* Overlapping work is written to several tracks and read back to its stream. */
@@ -159,8 +158,6 @@ static void tracks_read_back(void **state)
 	again = write_and_open(&scene->trace);
 	expect_same_trace(&scene->trace, again);
 	assert_int_equal(again->streams_count, 1);
-	trace_close(again);
-	scene_destroy(scene);
 }
 
 static const char *jax_path(void)
@@ -201,9 +198,6 @@ static void a_profile_of_jax_reads_back(void **state)
 	assert_non_null(trace->activity_attributes);
 	expect_same_trace(trace, again);
 	expect_same_trace(again, third);
-	trace_close(trace);
-	trace_close(again);
-	trace_close(third);
 }
 
 /* Lines may count from 1970; after reading, times count from the earliest one. */
@@ -229,8 +223,6 @@ static void lines_that_count_from_1970_read_back(void **state)
 	assert_int_equal(again->calls_count, 1);
 	assert_int_equal(again->activities[0].start_ns - again->calls[0].begin_ns, 4000);
 	assert_int_equal(again->activities[0].end_ns - again->activities[0].start_ns, 2000);
-	trace_close(trace);
-	trace_close(again);
 	proto_release(&maker.bytes);
 }
 
@@ -260,17 +252,16 @@ static void what_jax_says(void **state)
 	assert_int_equal(kinds[RECORD_SCOPE_MARK], 88);
 	assert_int_equal(kinds[RECORD_SCOPE_DAGTAP], 605 - 164 - 4 - 88);
 	assert_int_equal(trace->processes[0].pid, 650);
-	trace_close(trace);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_recording_reads_back),
-		cmocka_unit_test(tracks_read_back),
-		cmocka_unit_test(a_profile_of_jax_reads_back),
-		cmocka_unit_test(lines_that_count_from_1970_read_back),
-		cmocka_unit_test(what_jax_says),
+		KEPT_CASE(a_recording_reads_back),
+		KEPT_CASE(tracks_read_back),
+		KEPT_CASE(a_profile_of_jax_reads_back),
+		KEPT_CASE(lines_that_count_from_1970_read_back),
+		KEPT_CASE(what_jax_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 struct scene *scene_create(int64_t start_ns, unsigned gpus)
 {
-	struct scene *scene = calloc(1, sizeof(*scene));
+	struct scene *scene = keep(calloc(1, sizeof(*scene)), free);
 	struct trace *trace = &scene->trace;
 
 	trace->strings = scene->strings;
@@ -46,11 +46,6 @@ struct scene *scene_create(int64_t start_ns, unsigned gpus)
 		scene_gpu(scene, 0, "");
 	scene_stream(scene, 0, 0);
 	return scene;
-}
-
-void scene_destroy(struct scene *scene)
-{
-	free(scene);
 }
 
 trace_string scene_string(struct scene *scene, const char *text)

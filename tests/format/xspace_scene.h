@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "kept.h"
 #include "trace/trace_model.h"
 
 #define SCENE_ROWS    4096
@@ -37,10 +38,9 @@ struct scene {
 
 /*
  * Creates a model of one process that began at START_NS, with one thread (tid 999) and GPUS GPUs
- * after one CPU agent. Destroy it with scene_destroy.
+ * after one CPU agent. The case's end frees it (kept.h).
  */
 struct scene *scene_create(int64_t start_ns, unsigned gpus);
-void scene_destroy(struct scene *scene);
 
 /* Returns the index of TEXT among the strings, which it joins if it is new. TEXT is not copied. */
 trace_string scene_string(struct scene *scene, const char *text);

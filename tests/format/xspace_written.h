@@ -20,29 +20,20 @@
 #include "xspace_decode.h"
 #include "xspace_scene.h"
 
-struct written {
-	struct message space;
-	char *bytes;
-};
-
-static inline struct written write_xspace(const struct scene *scene)
+/* Returns the XSpace, whose bytes the case's end frees. */
+static inline struct message write_xspace(struct scene *scene)
 {
 	struct dagtap_error error = {.message = ""};
-	struct written written = {0};
-	size_t size = 0;
-	FILE *out = open_memstream(&written.bytes, &size);
+	struct message space;
+	char *bytes;
+	FILE *out = open_memstream(&bytes, &space.size);
 
 	assert_non_null(out);
 	assert_int_equal(format_xspace.write(&scene->trace, out, NULL, &error), 0);
 	assert_int_equal(fclose(out), 0);
-	written.space = (struct message){(const uint8_t *)written.bytes, size};
-	xspace_check(&written.space);
-	return written;
-}
-
-static inline void written_release(struct written *written)
-{
-	free(written->bytes);
+	space.bytes = keep(bytes, free);
+	xspace_check(&space);
+	return space;
 }
 
 static inline void assert_number(struct xvalue value, enum xstat_field kind, uint64_t number)
