@@ -261,6 +261,13 @@ int scene_teardown(void **state)
 	return 0;
 }
 
+void scene_again(struct scene *scene)
+{
+	scene_release(scene);
+	trace_close(scene->trace);
+	scene_init(scene, 1);
+}
+
 uint64_t scene_reserve_cid(struct scene *scene)
 {
 	return scene->next_cid++;
@@ -341,6 +348,26 @@ void scene_run(struct scene *scene, uint64_t cid, uint32_t ordinal, uint32_t ker
 	uint64_t packet = scene_dispatch(scene, cid, ordinal, kernel, grid);
 
 	scene_done(scene, packet, 1000 * (packet + 1), 1000 * (packet + 1) + 100);
+}
+
+void scene_run_calls(struct scene *scene, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t cid = scene_call(scene, SCENE_LAUNCH_KERNEL, 1, (uint64_t[]){0x101, 0}, 2);
+
+		scene_run(scene, cid, 0, 1, 1);
+	}
+}
+
+void scene_gate(struct scene *scene, unsigned writer, uint64_t dispatches, uint64_t write_index)
+{
+	struct record_queue_count record = {
+		.ns = scene->ns,
+		.write_index = write_index,
+		.dispatches = dispatches,
+	};
+
+	scene_put(scene, writer, RECORD_QUEUE_COUNT, 1, &record, sizeof(record));
 }
 
 void scene_witness(struct scene *scene, const char *source, const char *key, uint64_t value)
@@ -431,6 +458,15 @@ struct trace *scene_load(const struct scene *scene)
 	if (result < 0)
 		fail_msg("%s", error.message);
 	return trace;
+}
+
+uint64_t scene_unexplained(const struct trace *trace)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < trace->sources_count; i++)
+		sum += trace->sources[i].unexplained;
+	return sum;
 }
 
 const struct trace_source *scene_source(const struct trace *trace, const char *name)

@@ -69,6 +69,8 @@ struct trace *scene_finish(struct scene *scene);
 
 /* A case whose state is a scene of process 1, and which need not close the scene's trace. */
 int scene_setup(void **state);
+/* Closes the scene's trace, if it has one, and begins its spool again. */
+void scene_again(struct scene *scene);
 int scene_teardown(void **state);
 #define SCENE_CASE(name) cmocka_unit_test_setup_teardown(name, scene_setup, scene_teardown)
 
@@ -99,6 +101,12 @@ uint64_t scene_dispatch(struct scene *scene, uint64_t cid, uint32_t ordinal, uin
 void scene_done(struct scene *scene, uint64_t packet, uint64_t start_tick, uint64_t end_tick);
 /* Records a dispatch and its completion, 100 ticks long. */
 void scene_run(struct scene *scene, uint64_t cid, uint32_t ordinal, uint32_t kernel, uint32_t grid);
+
+/* Records COUNT calls that launched kernel 1, each with its dispatch and completion. */
+void scene_run_calls(struct scene *scene, unsigned count);
+
+/* Records, by WRITER, what the gate of queue 1 has counted. */
+void scene_gate(struct scene *scene, unsigned writer, uint64_t dispatches, uint64_t write_index);
 
 /* Records a source's state and TEXT, as a capture source reports itself. */
 void scene_say(struct scene *scene, const char *name, enum record_source_state state,
@@ -131,6 +139,9 @@ size_t scene_bytes(const struct scene *scene);
 
 /* Loads the scene; asserts that it loads. The caller closes the trace. */
 struct trace *scene_load(const struct scene *scene);
+
+/* Returns how much is unexplained in all lines of the ledger. */
+uint64_t scene_unexplained(const struct trace *trace);
 
 /* Returns the ledger's line called NAME; asserts that it exists. */
 const struct trace_source *scene_source(const struct trace *trace, const char *name);

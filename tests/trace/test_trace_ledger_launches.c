@@ -11,7 +11,6 @@
 
 #include "scene.h"
 #include "trace/ledger/ledger.h"
-#include "trace/load.h"
 
 #define STREAM_A 0xa000
 #define STREAM_B 0xb000
@@ -106,19 +105,18 @@ static void reason_is_that_no_runtime_came(void **state)
  */
 static void graph_launches_need_the_source_too(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
 	for (int absent = 0; absent <= 1; absent++) {
-		scene_init(&scene, 1);
-		scene_say(&scene, "hsa", absent ? RECORD_SOURCE_ABSENT : RECORD_SOURCE_ON, "why");
+		scene_again(scene);
+		scene_say(scene, "hsa", absent ? RECORD_SOURCE_ABSENT : RECORD_SOURCE_ON, "why");
 		for (int i = 0; i < 2; i++)
-			scene_call(&scene, SCENE_GRAPH_LAUNCH, 0, (uint64_t[]){1, 0}, 2);
-		trace = scene_finish(&scene);
+			scene_call(scene, SCENE_GRAPH_LAUNCH, 0, (uint64_t[]){1, 0}, 2);
+		trace = scene_finish(scene);
 		if (absent)
 			assert_int_equal(line(trace)->unexplained, 2);
 		assert_int_equal(ledger_is_closed(trace), !absent);
-		trace_close(trace);
 	}
 }
 
@@ -149,19 +147,18 @@ static void captured_launches_expect_nothing(void **state)
 
 static void launches_of_nothing_expect_nothing(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
 	for (int empty = 1; empty <= 7; empty++) {
 		uint64_t args[8] = {0x101, 1, 1, 1, 1, 1, 1, 0};
 
 		args[empty] = 0; /* argument 7 is the stream */
-		scene_init(&scene, 1);
-		scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
-		scene_call(&scene, SCENE_MODULE_LAUNCH, 0, args, 8);
-		trace = scene_finish(&scene);
+		scene_again(scene);
+		scene_say(scene, "hsa", RECORD_SOURCE_ON, "packets");
+		scene_call(scene, SCENE_MODULE_LAUNCH, 0, args, 8);
+		trace = scene_finish(scene);
 		assert_int_equal(ledger_is_closed(trace), empty < 7);
-		trace_close(trace);
 	}
 }
 
@@ -210,22 +207,21 @@ static void launch_within_a_launch_owes_once(void **state)
 
 static void dispatches_without_a_call_explain_as_many(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
 	for (unsigned lost = 0; lost <= 1; lost++) {
-		scene_init(&scene, 1);
-		scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
+		scene_again(scene);
+		scene_say(scene, "hsa", RECORD_SOURCE_ON, "packets");
 		for (unsigned i = 0; i < 4 + lost; i++)
-			launch(&scene, 0, 0);
+			launch(scene, 0, 0);
 		for (unsigned i = 0; i < 4; i++)
-			scene_run(&scene, 0, i, 1, 1);
-		trace = scene_finish(&scene);
+			scene_run(scene, 0, i, 1, 1);
+		trace = scene_finish(scene);
 		assert_int_equal(drop_of(trace, "came without a call: submitted by a thread of "
 						"HIP's own"),
 				 4);
 		assert_int_equal(line(trace)->unexplained, lost);
-		trace_close(trace);
 	}
 }
 
@@ -253,24 +249,23 @@ static void dispatches_without_a_call_explain_once(void **state)
 
 static void records_that_were_lost_explain_as_many(void **state)
 {
-	struct scene scene;
+	struct scene *scene = *state;
 	struct trace *trace;
 
 	for (unsigned lost = 0; lost <= 1; lost++) {
-		scene_init(&scene, 1);
-		scene_say(&scene, "hsa", RECORD_SOURCE_ON, "packets");
+		scene_again(scene);
+		scene_say(scene, "hsa", RECORD_SOURCE_ON, "packets");
 		for (unsigned i = 0; i < 3 + lost; i++)
-			launch(&scene, 0, 1);
-		scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
-		scene_drop(&scene, RECORD_CLASS_DISPATCH, RECORD_DROP_RING);
+			launch(scene, 0, 1);
+		scene_drop(scene, RECORD_CLASS_DISPATCH, RECORD_DROP_FULL);
+		scene_drop(scene, RECORD_CLASS_DISPATCH, RECORD_DROP_RING);
 		/* it may have been a capture */
-		scene_drop(&scene, RECORD_CLASS_GRAPH, RECORD_DROP_FULL);
-		trace = scene_finish(&scene);
+		scene_drop(scene, RECORD_CLASS_GRAPH, RECORD_DROP_FULL);
+		trace = scene_finish(scene);
 		assert_int_equal(ledger_dropped(trace, line(trace)), 3);
 		assert_int_equal(line(trace)->unexplained, lost);
 		/* The dispatch and the graph's record are each lost once. */
 		assert_int_equal(ledger_lost(trace), 2);
-		trace_close(trace);
 	}
 }
 
@@ -323,25 +318,24 @@ static void kill_explains_nothing_before_the_end(void **state)
 
 static void kill_leaves_graph_launches_not_submitted(void **state)
 {
+	struct scene *scene = *state;
 	static const uint64_t functions[] = {0x101, 0x101};
 	static const uint32_t grids[] = {1, 1};
 
 	for (unsigned behind = 0; behind <= 1; behind++) {
-		struct scene scene;
 		struct trace *trace;
 		uint64_t cid;
 
-		scene_init(&scene, 1);
-		scene_graph(&scene, 7, 31, 2, functions, grids);
-		cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, 2, (uint64_t[]){1, STREAM_A}, 2);
-		scene_graph_launch(&scene, 31, 0, cid);
-		scene_run(&scene, cid, 0, 1, 1);
+		scene_again(scene);
+		scene_graph(scene, 7, 31, 2, functions, grids);
+		cid = scene_call(scene, SCENE_GRAPH_LAUNCH, 2, (uint64_t[]){1, STREAM_A}, 2);
+		scene_graph_launch(scene, 31, 0, cid);
+		scene_run(scene, cid, 0, 1, 1);
 		if (behind)
-			launch_and_run(&scene, STREAM_A);
-		trace = scene_take(&scene);
+			launch_and_run(scene, STREAM_A);
+		trace = scene_take(scene);
 		assert_int_equal(scene_source(trace, "graph")->unexplained, behind);
 		assert_int_equal(ledger_is_closed(trace), !behind);
-		trace_close(trace);
 	}
 }
 
@@ -349,63 +343,59 @@ static void kill_leaves_graph_launches_not_submitted(void **state)
  * Of three nodes the second is disabled for launches 1 and 2; BROUGHT is the number of activities
  * of each launch.
  */
-static struct trace *switched(const unsigned brought[4], bool is_known)
+static struct trace *switched(struct scene *scene, const unsigned brought[4], bool is_known)
 {
 	static const uint64_t functions[] = {0x101, 0x101, 0x101};
 	static const uint32_t grids[] = {1, 1, 1};
 	uint64_t node = is_known ? SCENE_NODE_HANDLE(7, 1) : 0xbad;
-	struct scene scene;
 
-	scene_init(&scene, 1);
-	scene_graph(&scene, 6, 30, 3, functions, grids);
-	scene_graph(&scene, 7, 31, 3, functions, grids);
+	scene_again(scene);
+	scene_graph(scene, 6, 30, 3, functions, grids);
+	scene_graph(scene, 7, 31, 3, functions, grids);
 	for (unsigned i = 0; i < 4; i++) {
 		uint64_t cid;
 
 		if (i == 1 || i == 3)
-			scene_call(&scene, SCENE_SET_ENABLED, 0,
+			scene_call(scene, SCENE_SET_ENABLED, 0,
 				   (uint64_t[]){SCENE_EXEC_HANDLE(31), node, i == 3}, 3);
-		cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, brought[i],
+		cid = scene_call(scene, SCENE_GRAPH_LAUNCH, brought[i],
 				 (uint64_t[]){SCENE_EXEC_HANDLE(31), 0}, 2);
-		scene_graph_launch(&scene, 31, i, cid);
+		scene_graph_launch(scene, 31, i, cid);
 		for (unsigned k = 0; k < brought[i]; k++)
-			scene_run(&scene, cid, k, 1, 1);
-		cid = scene_call(&scene, SCENE_GRAPH_LAUNCH, 3,
+			scene_run(scene, cid, k, 1, 1);
+		cid = scene_call(scene, SCENE_GRAPH_LAUNCH, 3,
 				 (uint64_t[]){SCENE_EXEC_HANDLE(30), 0}, 2);
-		scene_graph_launch(&scene, 30, i, cid);
+		scene_graph_launch(scene, 30, i, cid);
 		for (unsigned k = 0; k < 3; k++)
-			scene_run(&scene, cid, k, 1, 1);
+			scene_run(scene, cid, k, 1, 1);
 	}
-	return scene_finish(&scene);
+	return scene_finish(scene);
 }
 
 static void nodes_that_are_off_expect_nothing(void **state)
 {
-	struct trace *trace = switched((unsigned[]){3, 2, 2, 3}, true);
+	struct trace *trace = switched(*state, (unsigned[]){3, 2, 2, 3}, true);
 
 	assert_int_equal(scene_source(trace, "graph")->expected, 4 * 3 + 3 + 2 + 2 + 3);
 	assert_int_equal(trace->launches[4 + 1].activities_expected, 2);
 	assert_int_equal(trace->launches[4 + 3].activities_expected, 3);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 	for (unsigned i = 0; i < 4; i++) {
 		unsigned brought[] = {3, 2, 2, 3};
 
 		brought[i]--;
-		trace = switched(brought, true);
+		trace = switched(*state, brought, true);
 		assert_int_equal(scene_source(trace, "graph")->unexplained, 1);
-		trace_close(trace);
 	}
 }
 
 static void unknown_node_that_is_off_is_not_judged(void **state)
 {
-	struct trace *trace = switched((unsigned[]){3, 2, 1, 3}, false);
+	struct trace *trace = switched(*state, (unsigned[]){3, 2, 1, 3}, false);
 
 	assert_int_equal(scene_source(trace, "graph")->expected, 4 * 3 + 3);
 	assert_int_equal(trace->launches[4 + 1].activities_expected, TRACE_NONE);
 	assert_true(ledger_is_closed(trace));
-	trace_close(trace);
 }
 
 /* The recording began after the program had disabled nodes. */
@@ -433,21 +423,21 @@ int main(void)
 		SCENE_CASE(launches_without_a_kernel_are_unexplained),
 		SCENE_CASE(reason_is_the_source_that_is_absent),
 		SCENE_CASE(reason_is_that_no_runtime_came),
-		cmocka_unit_test(graph_launches_need_the_source_too),
+		SCENE_CASE(graph_launches_need_the_source_too),
 		SCENE_CASE(failed_launches_expect_nothing),
 		SCENE_CASE(captured_launches_expect_nothing),
-		cmocka_unit_test(launches_of_nothing_expect_nothing),
+		SCENE_CASE(launches_of_nothing_expect_nothing),
 		SCENE_CASE(launches_on_many_devices_expect_one_each),
 		SCENE_CASE(launch_within_a_launch_owes_once),
-		cmocka_unit_test(dispatches_without_a_call_explain_as_many),
+		SCENE_CASE(dispatches_without_a_call_explain_as_many),
 		SCENE_CASE(dispatches_without_a_call_explain_once),
-		cmocka_unit_test(records_that_were_lost_explain_as_many),
+		SCENE_CASE(records_that_were_lost_explain_as_many),
 		SCENE_CASE(packets_that_were_cut_are_explained),
 		SCENE_CASE(kill_leaves_launches_not_submitted),
 		SCENE_CASE(kill_explains_nothing_before_the_end),
-		cmocka_unit_test(kill_leaves_graph_launches_not_submitted),
-		cmocka_unit_test(nodes_that_are_off_expect_nothing),
-		cmocka_unit_test(unknown_node_that_is_off_is_not_judged),
+		SCENE_CASE(kill_leaves_graph_launches_not_submitted),
+		SCENE_CASE(nodes_that_are_off_expect_nothing),
+		SCENE_CASE(unknown_node_that_is_off_is_not_judged),
 		SCENE_CASE(nodes_switched_before_are_not_judged),
 	};
 
