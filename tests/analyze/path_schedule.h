@@ -16,6 +16,16 @@
 enum { NULL_STREAM, STREAM_1 = 0xa1, STREAM_2, STREAM_3 };
 enum { EVENT_1 = 0xe1, EVENT_2, EVENT_3 };
 
+/* The result of the analysis, and the trace that was loaded from the spool. */
+struct found {
+	struct trace *trace;
+	struct dependencies deps;
+	struct path_windows windows;
+	struct path path;
+	struct path_report report;
+	struct idle idle;
+};
+
 struct schedule {
 	struct scene scene;
 	bool is_cuda;
@@ -25,6 +35,7 @@ struct schedule {
 	uint32_t launched;
 	/* all packets have the barrier bit: the hardware queue runs them one after the other */
 	bool is_in_order;
+	struct found found;
 	uint64_t scope; /* id of the scope that encloses the calls made from now on; 0 = none */
 };
 
@@ -36,8 +47,19 @@ struct span {
 /* Begins the spool of a CUDA or a HIP program; schedule_find closes and loads it. */
 void schedule_init(struct schedule *schedule, bool is_cuda);
 
+/* Cases whose state is a schedule of a HIP or a CUDA program. schedule_again begins it anew. */
+#define HIP_SCHEDULE(name)                                                                         \
+	cmocka_unit_test_setup_teardown(name, schedule_setup_hip, schedule_teardown)
+#define CUDA_SCHEDULE(name)                                                                        \
+	cmocka_unit_test_setup_teardown(name, schedule_setup_cuda, schedule_teardown)
+int schedule_setup_hip(void **state);
+int schedule_setup_cuda(void **state);
+int schedule_teardown(void **state);
+void schedule_again(struct schedule *schedule);
+
 /* Creates a stream before BASE_NS, with hipStreamCreateWithFlags' FLAGS (1 = non-blocking). */
 void schedule_stream(struct schedule *schedule, uint64_t stream, uint32_t flags);
+void schedule_streams(struct schedule *schedule, uint32_t count, uint32_t flags); /* from 1 on */
 
 /*
  * Launches a kernel: CALL is the host call, the next time is when the packet is submitted (only HIP
@@ -79,23 +101,12 @@ void schedule_scope(struct schedule *schedule, uint64_t id, const char *text, st
 /* Closes the schedule and loads its spool. The caller closes the trace. */
 struct trace *schedule_load(struct schedule *schedule);
 
-/* The result of the analysis, and the trace that was loaded from the spool. */
-struct found {
-	struct trace *trace;
-	struct dependencies deps;
-	struct path_windows windows;
-	struct path path;
-	struct path_report report;
-	struct idle idle;
-};
-
-/* Closes the schedule, loads its spool and analyzes the first window of QUERY. */
-void schedule_find(struct schedule *schedule, const struct path_query *query,
-		   struct found *ret_found);
-void found_release(struct found *found);
-
-/* The same for the whole time from BASE_NS to END. */
-void schedule_find_until(struct schedule *schedule, int64_t end, struct found *ret_found);
+/*
+ * Closes the schedule, loads its spool and analyzes the first window of QUERY, or the whole time from
+ * BASE_NS to END. The case's end releases the result.
+ */
+const struct found *schedule_find(struct schedule *schedule, const struct path_query *query);
+const struct found *schedule_find_until(struct schedule *schedule, int64_t end);
 
 /* Returns the row of the activity called NAME; asserts that it exists. */
 uint32_t found_activity(const struct found *found, const char *name);
@@ -109,6 +120,12 @@ struct expected_step {
 	int64_t begin, end;
 	const char *name;
 };
+
+#define STEPS(...)                                                                                 \
+	(const struct expected_step[]){__VA_ARGS__},                                               \
+		sizeof((const struct expected_step[]){__VA_ARGS__}) / sizeof(struct expected_step)
+#define SPAN(begin, end) ((struct span){begin, end})
+#define CAUSES(...)	 ((const int64_t[IDLE_CAUSE_COUNT]){__VA_ARGS__})
 
 /* Asserts that the path consists of exactly these steps; their times are ns after BASE_NS. */
 void expect_steps(const struct found *found, const struct expected_step *steps, uint32_t count);
