@@ -102,8 +102,8 @@ void schedule_scope(struct schedule *schedule, uint64_t id, const char *text, st
 struct trace *schedule_load(struct schedule *schedule);
 
 /*
- * Closes the schedule, loads its spool and analyzes the first window of QUERY, or the whole time from
- * BASE_NS to END. The case's end releases the result.
+ * Closes the schedule, loads its spool and analyzes the first window of QUERY, or the whole time
+ * from BASE_NS to END. The case's end releases the result.
  */
 const struct found *schedule_find(struct schedule *schedule, const struct path_query *query);
 const struct found *schedule_find_until(struct schedule *schedule, int64_t end);

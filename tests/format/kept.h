@@ -1,6 +1,6 @@
 /*
- * A case that owns what it makes: traces, files and memory are kept until the case ends and released
- * then, whether it passed or failed.
+ * A case that owns what it makes: traces, files and memory are kept until the case ends and
+ * released then, whether it passed or failed.
  */
 #ifndef DAGTAP_TESTS_FORMAT_KEPT_H
 #define DAGTAP_TESTS_FORMAT_KEPT_H
@@ -15,6 +15,7 @@
 /* Lets the case's end call RELEASE with OBJECT, the newest object first. Returns OBJECT. */
 void *keep(void *object, void (*release)(void *object));
 
+/* A case at whose end kept_teardown releases what was kept. */
 int kept_teardown(void **state);
 #define KEPT_CASE(name) cmocka_unit_test_teardown(name, kept_teardown)
 

@@ -1,6 +1,6 @@
 /*
- * A case whose state is an XSpace maker. Adds planes, kernels and calls to it as XLA writes them, and
- * opens what was made.
+ * A case whose state is an XSpace maker. Adds planes, kernels and calls to it as XLA writes them,
+ * and opens what was made.
  */
 #ifndef DAGTAP_TESTS_FORMAT_MAKER_CASE_H
 #define DAGTAP_TESTS_FORMAT_MAKER_CASE_H
@@ -8,6 +8,7 @@
 #include "read_case.h"
 #include "xspace_maker.h"
 
+/* A case whose state is an empty maker (xspace_maker.h). */
 int maker_setup(void **state);
 #define MAKER_CASE(name) cmocka_unit_test_setup_teardown(name, maker_setup, kept_teardown)
 

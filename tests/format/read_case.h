@@ -10,6 +10,7 @@
 /* Lets the case's end close TRACE; returns it. */
 struct trace *read_keep(struct trace *trace);
 
+/* Asserts that STRING of the model is EXPECTED. */
 void read_expect_text(const struct trace *trace, trace_string string, const char *expected);
 
 /* Returns whether a message of the model has PART in its text and is a damage or not. */

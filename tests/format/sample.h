@@ -33,7 +33,9 @@ enum {
 /* Returns the trace in static storage, reset to its first content at each call. */
 struct trace *sample_trace(void);
 
-/* Returns the output of WRITE as text, which the case's end frees (kept.h); its length is in ret_bytes. */
+/*
+ * Returns what FORMAT writes as text; its length is in ret_bytes. The case's end frees it (kept.h).
+ */
 struct format;
 struct format_options;
 char *sample_write(const struct trace *trace, const struct format *format,

@@ -1,6 +1,6 @@
 /*
- * The output of the Perfetto writer as a whole, read field by field: tracks, slices, flows, interned
- * names and the framing of packets.
+ * The output of the Perfetto writer as a whole, read field by field: tracks, slices, flows,
+ * interned names and the framing of packets.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The planes of GPUs in an XSpace and their lines: which there are, and the order of their events. */
+/* The planes of GPUs in an XSpace and their lines: which exist, and the order of their events. */
 #include "xspace_written.h"
 
 static void gpu_0_idle(void **state)

@@ -1,6 +1,6 @@
 /*
- * What the planes of an XSpace become: activities, calls, stats and graphs. The files are written as
- * other tools write them; test_format_xspace_way_back.c reads files of our own.
+ * What the planes of an XSpace become: activities, calls, stats and graphs. The files are written
+ * as other tools write them; test_format_xspace_way_back.c reads files of our own.
  */
 #include <string.h>
 

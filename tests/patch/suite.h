@@ -43,8 +43,8 @@ void scene_again(struct scene *scene, uint32_t flags);
  * fills in, and the recording by an empty one, which it returns. */
 struct dagpatch_recording *scene_create(struct scene *scene,
 					const struct dagpatch_options *options);
-/* Contexts that are created from now on find a model without FEATURES (DAGPATCH_MODEL_NO_...), until
- * the scene's end. */
+/* Contexts that are created from now on find a model without FEATURES (DAGPATCH_MODEL_NO_...),
+ * until the scene's end. */
 void scene_lack(struct scene *scene, uint32_t features);
 /* Asserts that CALL returned 0 or more; prints the recording's error message otherwise. */
 #define OK(recording, call) scene_ok(recording, call, #call, __FILE__, __LINE__)
@@ -64,9 +64,9 @@ void scene_wait(const struct scene *scene);
 /* Returns the function handle of KERNEL on the scene's device. */
 void *scene_function(const struct scene *scene, enum bed_kernel kernel);
 
-/* Allocates WORDS words of device memory, each set to VALUE; or BYTES bytes. The end of a scene frees
- * what its thread has allocated since the scene's setup. buffer_free frees one earlier, or without a
- * scene, on the thread that has allocated it. */
+/* Allocates WORDS words of device memory, each set to VALUE; or BYTES bytes. The end of a scene
+ * frees what its thread has allocated since the scene's setup. buffer_free frees one earlier, or
+ * without a scene, on the thread that has allocated it. */
 uint32_t *buffer(uint32_t value);
 void *device_memory(size_t bytes);
 void buffer_free(void *buffer);
