@@ -58,7 +58,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static void test_counts_are_exact(void **state)
+static void counts_are_exact(void **state)
 {
 	const struct trace *trace = ((struct fixture *)*state)->trace;
 	struct reference_counts counts = reference_spool_counts(STEPS);
@@ -76,7 +76,7 @@ static void test_counts_are_exact(void **state)
 	assert_true(barriers_apart > 0);
 }
 
-static void test_whole_run_is_the_published_one(void **state)
+static void whole_run_is_the_published_one(void **state)
 {
 	struct reference_counts counts = reference_spool_counts(REFERENCE_STEPS);
 
@@ -85,7 +85,7 @@ static void test_whole_run_is_the_published_one(void **state)
 	assert_int_equal(counts.submitting_calls, 1270346);
 }
 
-static void test_nothing_is_unexplained(void **state)
+static void nothing_is_unexplained(void **state)
 {
 	const struct trace *trace = ((struct fixture *)*state)->trace;
 
@@ -113,7 +113,7 @@ static uint32_t distinct(const bool *seen, uint32_t count)
  * Counts all kernel names, and those that remain when a collector keeps only each call's first
  * activity, as XLA's does.
  */
-static void test_names(void **state)
+static void names_of_kernels(void **state)
 {
 	const struct trace *trace = ((struct fixture *)*state)->trace;
 	bool *all = calloc(trace->strings_count, sizeof(*all));
@@ -135,7 +135,7 @@ static void test_names(void **state)
 	free(first);
 }
 
-static void test_every_activity_is_placed(void **state)
+static void every_activity_is_placed(void **state)
 {
 	const struct trace *trace = ((struct fixture *)*state)->trace;
 	uint32_t copies = 0, fills = 0, in_graphs = 0;
@@ -157,7 +157,7 @@ static void test_every_activity_is_placed(void **state)
 	assert_int_equal(in_graphs, STEPS * REFERENCE_GPUS * REFERENCE_GRAPH_ACTIVITIES);
 }
 
-static void test_graph_nodes_are_exact(void **state)
+static void graph_nodes_are_exact(void **state)
 {
 	const struct trace *trace = ((struct fixture *)*state)->trace;
 
@@ -169,7 +169,7 @@ static void test_graph_nodes_are_exact(void **state)
 }
 
 /* Thunks are in modules, modules in steps; all scopes are closed and each call is in its scope. */
-static void test_scopes_nest(void **state)
+static void scopes_nest(void **state)
 {
 	const struct trace *trace = ((struct fixture *)*state)->trace;
 	uint32_t deepest = 0;
@@ -195,7 +195,7 @@ static void test_scopes_nest(void **state)
 	}
 }
 
-static void test_machine(void **state)
+static void gpus_and_their_clocks(void **state)
 {
 	const struct trace *trace = ((struct fixture *)*state)->trace;
 	uint32_t gpus = 0;
@@ -226,7 +226,7 @@ static char *read_all(const char *path, size_t *ret_bytes)
 	return bytes;
 }
 
-static void test_seed_decides_the_bytes(void **state)
+static void seed_decides_the_bytes(void **state)
 {
 	const struct fixture *fixture = *state;
 	size_t bytes, same_bytes, other_bytes;
@@ -250,7 +250,7 @@ static void test_seed_decides_the_bytes(void **state)
 }
 
 /* Completions are recorded after later submissions, and not in the order of their packets. */
-static void test_completions_are_late_and_mixed(void **state)
+static void completions_are_late_and_mixed(void **state)
 {
 	const struct fixture *fixture = *state;
 	struct spool_reader *reader;
@@ -282,16 +282,16 @@ static void test_completions_are_late_and_mixed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts_are_exact),
-		cmocka_unit_test(test_whole_run_is_the_published_one),
-		cmocka_unit_test(test_nothing_is_unexplained),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_every_activity_is_placed),
-		cmocka_unit_test(test_graph_nodes_are_exact),
-		cmocka_unit_test(test_scopes_nest),
-		cmocka_unit_test(test_machine),
-		cmocka_unit_test(test_seed_decides_the_bytes),
-		cmocka_unit_test(test_completions_are_late_and_mixed),
+		cmocka_unit_test(counts_are_exact),
+		cmocka_unit_test(whole_run_is_the_published_one),
+		cmocka_unit_test(nothing_is_unexplained),
+		cmocka_unit_test(names_of_kernels),
+		cmocka_unit_test(every_activity_is_placed),
+		cmocka_unit_test(graph_nodes_are_exact),
+		cmocka_unit_test(scopes_nest),
+		cmocka_unit_test(gpus_and_their_clocks),
+		cmocka_unit_test(seed_decides_the_bytes),
+		cmocka_unit_test(completions_are_late_and_mixed),
 	};
 
 	return cmocka_run_group_tests_name("reference", tests, set_up, tear_down);

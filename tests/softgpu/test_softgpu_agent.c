@@ -23,13 +23,13 @@ static uint32_t info_u32(hsa_agent_t agent, uint32_t attribute)
 	return value;
 }
 
-static void test_counts(void **state)
+static void count_of_agents(void **state)
 {
 	assert_int_equal(machine.gpu_count, 3);
 	assert_int_not_equal(machine.cpu.handle, 0);
 }
 
-static void test_attributes_of_a_gpu(void **state)
+static void attributes_of_a_gpu(void **state)
 {
 	hsa_agent_t gpu = machine.gpu[1];
 	hsa_amd_hdp_flush_t flush = {0};
@@ -55,7 +55,7 @@ static void test_attributes_of_a_gpu(void **state)
 	assert_non_null(flush.HDP_MEM_FLUSH_CNTL);
 }
 
-static void test_uuids_differ(void **state)
+static void uuids_differ(void **state)
 {
 	char first[21];
 	char second[21];
@@ -67,7 +67,7 @@ static void test_uuids_differ(void **state)
 	assert_string_not_equal(first, second);
 }
 
-static void test_bad_arguments(void **state)
+static void bad_arguments(void **state)
 {
 	const hsa_agent_t nobody = {12345};
 	uint64_t value;
@@ -98,7 +98,7 @@ static hsa_status_t stop_at_first(hsa_agent_t agent, void *data)
 	return HSA_STATUS_INFO_BREAK;
 }
 
-static void test_iteration_stops(void **state)
+static void iteration_stops(void **state)
 {
 	int calls = 0;
 
@@ -123,7 +123,7 @@ static hsa_status_t take_isa(hsa_isa_t isa, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
-static void test_one_isa(void **state)
+static void one_isa(void **state)
 {
 	struct isa_seen seen = {0};
 	hsa_isa_t isa;
@@ -227,7 +227,7 @@ static uint32_t pool_flags(hsa_amd_memory_pool_t pool)
 	return flags;
 }
 
-static void test_pools(void **state)
+static void flags_and_sizes_of_pools(void **state)
 {
 	size_t size = 0;
 	bool allowed = true;
@@ -270,7 +270,7 @@ static uint64_t attribute(hsa_agent_t agent, uint32_t which)
 }
 
 /* Attributes that are newer than ROCr 5.2.3 and that HIP 7 reads. */
-static void test_newer_attributes(void **state)
+static void newer_attributes(void **state)
 {
 	const hsa_agent_t gpu = machine.gpu[0];
 	hsa_amd_clock_counters_t counters;
@@ -293,7 +293,7 @@ static void test_newer_attributes(void **state)
 			 counters.system_clock_counter / 100000000);
 }
 
-static void test_access_and_links(void **state)
+static void access_and_links(void **state)
 {
 	hsa_amd_memory_pool_link_info_t link;
 	uint32_t hops = 9;
@@ -330,7 +330,7 @@ static hsa_status_t find_kernarg(hsa_region_t region, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
-static void test_kernarg_region_of_a_gpu(void **state)
+static void kernarg_region_of_a_gpu(void **state)
 {
 	hsa_region_t region = {0};
 	void *address;
@@ -357,7 +357,7 @@ static hsa_status_t add_cache(hsa_cache_t cache, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
-static void test_caches(void **state)
+static void sizes_of_caches(void **state)
 {
 	uint32_t bytes = 0;
 
@@ -369,17 +369,17 @@ static void test_caches(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_attributes_of_a_gpu),
-		cmocka_unit_test(test_uuids_differ),
-		cmocka_unit_test(test_bad_arguments),
-		cmocka_unit_test(test_iteration_stops),
-		cmocka_unit_test(test_one_isa),
-		cmocka_unit_test(test_pools),
-		cmocka_unit_test(test_newer_attributes),
-		cmocka_unit_test(test_access_and_links),
-		cmocka_unit_test(test_kernarg_region_of_a_gpu),
-		cmocka_unit_test(test_caches),
+		cmocka_unit_test(count_of_agents),
+		cmocka_unit_test(attributes_of_a_gpu),
+		cmocka_unit_test(uuids_differ),
+		cmocka_unit_test(bad_arguments),
+		cmocka_unit_test(iteration_stops),
+		cmocka_unit_test(one_isa),
+		cmocka_unit_test(flags_and_sizes_of_pools),
+		cmocka_unit_test(newer_attributes),
+		cmocka_unit_test(access_and_links),
+		cmocka_unit_test(kernarg_region_of_a_gpu),
+		cmocka_unit_test(sizes_of_caches),
 	};
 
 	return cmocka_run_group_tests_name("agents", tests, open_machine, NULL);

@@ -42,7 +42,7 @@ static bool resolve_elsewhere(const char *name, void *data, uint64_t *ret_addres
 	return strcmp(name, "elsewhere") == 0;
 }
 
-static void test_symbols(void **state)
+static void symbols_of_an_object(void **state)
 {
 	struct bytes bytes = read_data("kernels.gfx906.co");
 	const struct code_object_symbol *symbol;
@@ -78,7 +78,7 @@ static uint64_t read_word(const uint8_t *image, const struct code_object *object
 	return word;
 }
 
-static void test_relocations(void **state)
+static void relocations_are_applied(void **state)
 {
 	struct bytes bytes = read_data("kernels.gfx906.co");
 	struct code_object object;
@@ -103,7 +103,7 @@ static void test_relocations(void **state)
 	free(bytes.data);
 }
 
-static void test_external_variable(void **state)
+static void external_variable(void **state)
 {
 	struct bytes bytes = read_data("external.gfx906.co");
 	uint64_t elsewhere = 0x1000;
@@ -125,7 +125,7 @@ static void test_external_variable(void **state)
 	free(bytes.data);
 }
 
-static void test_isa(void **state)
+static void names_of_the_isa_match(void **state)
 {
 	struct bytes bytes = read_data("kernels.gfx906.co");
 	struct code_object object;
@@ -164,7 +164,7 @@ static int try_object(const uint8_t *data, size_t size)
 	return err;
 }
 
-static void test_cut_anywhere(void **state)
+static void cut_anywhere(void **state)
 {
 	struct bytes bytes = read_data("kernels.gfx906.co");
 
@@ -175,7 +175,7 @@ static void test_cut_anywhere(void **state)
 	free(bytes.data);
 }
 
-static void test_any_byte_changed(void **state)
+static void any_byte_changed(void **state)
 {
 	static const uint8_t masks[] = {0x01, 0x80, 0xff};
 	struct bytes bytes = read_data("kernels.gfx906.co");
@@ -193,7 +193,7 @@ static void test_any_byte_changed(void **state)
 	free(bytes.data);
 }
 
-static void test_foreign_files(void **state)
+static void foreign_files(void **state)
 {
 	struct bytes bytes = read_data("kernels.gfx906.co");
 	static const struct {
@@ -226,10 +226,10 @@ static void test_foreign_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_symbols),		  cmocka_unit_test(test_relocations),
-		cmocka_unit_test(test_external_variable), cmocka_unit_test(test_isa),
-		cmocka_unit_test(test_cut_anywhere),	  cmocka_unit_test(test_any_byte_changed),
-		cmocka_unit_test(test_foreign_files),
+		cmocka_unit_test(symbols_of_an_object), cmocka_unit_test(relocations_are_applied),
+		cmocka_unit_test(external_variable),	cmocka_unit_test(names_of_the_isa_match),
+		cmocka_unit_test(cut_anywhere),		cmocka_unit_test(any_byte_changed),
+		cmocka_unit_test(foreign_files),
 	};
 
 	return cmocka_run_group_tests_name("code object", tests, NULL, NULL);

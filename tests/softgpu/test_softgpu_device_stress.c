@@ -105,7 +105,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-static void test_everything_at_once(void **state)
+static void everything_at_once(void **state)
 {
 	pthread_t threads[THREADS];
 	uint32_t numbers[THREADS];
@@ -135,7 +135,7 @@ static int close_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_everything_at_once),
+		cmocka_unit_test(everything_at_once),
 	};
 
 	return cmocka_run_group_tests_name("device stress", tests, open_machine, close_machine);

@@ -88,7 +88,7 @@ static uint64_t symbol_u64(hsa_executable_symbol_t symbol, hsa_executable_symbol
 	return value;
 }
 
-static void test_kernel_symbol(void **state)
+static void kernel_symbol(void **state)
 {
 	hsa_executable_t executable = load_kernels(machine.gpu[0], NULL);
 	hsa_executable_symbol_t symbol;
@@ -121,7 +121,7 @@ static void test_kernel_symbol(void **state)
 		HSA_STATUS_ERROR_INVALID_EXECUTABLE_SYMBOL);
 }
 
-static void test_variable_symbol(void **state)
+static void variable_symbol(void **state)
 {
 	hsa_executable_t executable = load_kernels(machine.gpu[1], NULL);
 	hsa_executable_symbol_t symbol;
@@ -163,7 +163,7 @@ static hsa_status_t count_all(hsa_executable_t executable, hsa_executable_symbol
 	return HSA_STATUS_SUCCESS;
 }
 
-static void test_iteration(void **state)
+static void symbols_are_iterated_by_agent(void **state)
 {
 	hsa_executable_t executable = make_executable();
 	uint32_t count = 0;
@@ -187,7 +187,7 @@ static void test_iteration(void **state)
 	hsa_executable_destroy(executable);
 }
 
-static void test_states(void **state)
+static void states_of_an_executable(void **state)
 {
 	hsa_executable_t executable = make_executable();
 	hsa_executable_state_t executable_state = HSA_EXECUTABLE_STATE_FROZEN;
@@ -209,7 +209,7 @@ static void test_states(void **state)
 			 HSA_STATUS_ERROR_INVALID_EXECUTABLE);
 }
 
-static void test_memory_is_given_back(void **state)
+static void memory_is_given_back(void **state)
 {
 	/* 1 MiB of VRAM holds a few dozen of these at a time, so an executable that is not freed
 	 * shows. */
@@ -217,7 +217,7 @@ static void test_memory_is_given_back(void **state)
 		hsa_executable_destroy(load_kernels(machine.gpu[0], NULL));
 }
 
-static void test_broken_objects(void **state)
+static void broken_objects(void **state)
 {
 	hsa_executable_t executable = make_executable();
 	const hsa_code_object_reader_t nothing = {99};
@@ -243,7 +243,7 @@ static void test_broken_objects(void **state)
 	free(text);
 }
 
-static void test_external_variable(void **state)
+static void external_variable(void **state)
 {
 	hsa_executable_t executable = make_executable();
 	hsa_executable_symbol_t symbol;
@@ -289,7 +289,7 @@ static uint64_t loaded_u64(hsa_loaded_code_object_t loaded,
 	return value;
 }
 
-static void test_loader_extension(void **state)
+static void loader_extension(void **state)
 {
 	hsa_loaded_code_object_t first;
 	hsa_loaded_code_object_t loaded = {0};
@@ -338,7 +338,7 @@ static void test_loader_extension(void **state)
 			 HSA_STATUS_ERROR_INVALID_CODE_OBJECT);
 }
 
-static void test_segment_descriptors(void **state)
+static void segment_descriptors(void **state)
 {
 	hsa_executable_t first = load_kernels(machine.gpu[0], NULL);
 	hsa_executable_t second = load_kernels(machine.gpu[1], NULL);
@@ -363,7 +363,7 @@ static void test_segment_descriptors(void **state)
 	hsa_executable_destroy(second);
 }
 
-static void test_readers_of_files(void **state)
+static void readers_of_files(void **state)
 {
 	hsa_loaded_code_object_t loaded;
 	hsa_executable_t executable = make_executable();
@@ -407,16 +407,16 @@ static void test_readers_of_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kernel_symbol),
-		cmocka_unit_test(test_variable_symbol),
-		cmocka_unit_test(test_iteration),
-		cmocka_unit_test(test_states),
-		cmocka_unit_test(test_memory_is_given_back),
-		cmocka_unit_test(test_broken_objects),
-		cmocka_unit_test(test_external_variable),
-		cmocka_unit_test(test_loader_extension),
-		cmocka_unit_test(test_segment_descriptors),
-		cmocka_unit_test(test_readers_of_files),
+		cmocka_unit_test(kernel_symbol),
+		cmocka_unit_test(variable_symbol),
+		cmocka_unit_test(symbols_are_iterated_by_agent),
+		cmocka_unit_test(states_of_an_executable),
+		cmocka_unit_test(memory_is_given_back),
+		cmocka_unit_test(broken_objects),
+		cmocka_unit_test(external_variable),
+		cmocka_unit_test(loader_extension),
+		cmocka_unit_test(segment_descriptors),
+		cmocka_unit_test(readers_of_files),
 	};
 
 	return cmocka_run_group_tests_name("executables", tests, open_machine, close_machine);

@@ -70,7 +70,7 @@ static int first_word(const int *device)
 	return word;
 }
 
-static void test_managed_memory(void **state)
+static void managed_memory(void **state)
 {
 	int *managed;
 
@@ -82,7 +82,7 @@ static void test_managed_memory(void **state)
 	OK(hipFree(managed));
 }
 
-static void test_registered_memory(void **state)
+static void registered_memory(void **state)
 {
 	int *host = calloc(COUNT, sizeof(*host));
 	void *device;
@@ -99,7 +99,7 @@ static void test_registered_memory(void **state)
 	free(host);
 }
 
-static void test_host_memory(void **state)
+static void host_memory(void **state)
 {
 	int *host;
 
@@ -111,7 +111,7 @@ static void test_host_memory(void **state)
 	OK(hipHostFree(host));
 }
 
-static void test_large_pageable_copies(void **state)
+static void large_pageable_copies(void **state)
 {
 	const size_t bytes = 32 * MIB;
 	char *from = malloc(bytes);
@@ -131,7 +131,7 @@ static void test_large_pageable_copies(void **state)
 	free(to);
 }
 
-static void test_pitched_memory(void **state)
+static void pitched_memory(void **state)
 {
 	enum { WIDTH = 100, ROWS = 50 };
 	char from[WIDTH * ROWS];
@@ -155,7 +155,7 @@ static void test_pitched_memory(void **state)
 	OK(hipFree(device[1]));
 }
 
-static void test_three_dimensions(void **state)
+static void three_dimensions(void **state)
 {
 	const hipExtent extent = {64, 8, 4};
 	hipMemcpy3DParms in = {.extent = extent, .kind = hipMemcpyHostToDevice};
@@ -177,7 +177,7 @@ static void test_three_dimensions(void **state)
 	OK(hipFree(device.ptr));
 }
 
-static void test_out_of_memory(void **state)
+static void out_of_memory(void **state)
 {
 	void *blocks[8];
 	int count = 0;
@@ -193,7 +193,7 @@ static void test_out_of_memory(void **state)
 	OK(hipFree(blocks[0]));
 }
 
-static void test_cooperative_launch(void **state)
+static void cooperative_launch(void **state)
 {
 	int *device = allocate(BYTES);
 	int n = COUNT;
@@ -207,7 +207,7 @@ static void test_cooperative_launch(void **state)
 	OK(hipFree(device));
 }
 
-static void test_stream_values(void **state)
+static void stream_values(void **state)
 {
 	hipStream_t writer;
 	hipStream_t waiter;
@@ -225,7 +225,7 @@ static void test_stream_values(void **state)
 	OK(hipFree(value));
 }
 
-static void test_arrays(void **state)
+static void copies_to_and_from_arrays(void **state)
 {
 	enum { WIDTH = 64, ROWS = 16, COLUMN = 5, LINE = 3, PART = 20 };
 	const hipChannelFormatDesc format = {32, 0, 0, 0, hipChannelFormatKindSigned};
@@ -247,7 +247,7 @@ static void test_arrays(void **state)
 	OK(hipFreeArray(array));
 }
 
-static void test_peers(void **state)
+static void copies_between_peers(void **state)
 {
 	int *here = allocate(BYTES);
 	int devices = 0;
@@ -276,7 +276,7 @@ static void test_peers(void **state)
 
 /* HIP 5.2.3 computes a count of 2^61 - 1 words of 8 bytes for one byte at an odd multiple of 4.
  * The kernel faults, as on hardware, and HIP aborts the program with a message. */
-static void test_fill_that_wraps(void **state)
+static void a_fill_that_wraps_aborts(void **state)
 {
 	char *const arguments[] = {"softgpu_hip", "wrap", NULL};
 	int status;
@@ -302,7 +302,7 @@ static int fill_that_wraps(void)
 /* This case must be the last one, and the stream is not destroyed: after a hipFreeAsync, HIP
  * 5.2.3 loops forever in any hipStreamDestroy (an iterator that is never advanced), whatever the
  * device. */
-static void test_memory_in_stream_order(void **state)
+static void memory_in_stream_order(void **state)
 {
 	static hipStream_t stream;
 	int *device;
@@ -327,19 +327,19 @@ static int open_device(void **state)
 int main(int argument_count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_managed_memory),
-		cmocka_unit_test(test_registered_memory),
-		cmocka_unit_test(test_host_memory),
-		cmocka_unit_test(test_large_pageable_copies),
-		cmocka_unit_test(test_pitched_memory),
-		cmocka_unit_test(test_three_dimensions),
-		cmocka_unit_test(test_out_of_memory),
-		cmocka_unit_test(test_cooperative_launch),
-		cmocka_unit_test(test_stream_values),
-		cmocka_unit_test(test_arrays),
-		cmocka_unit_test(test_peers),
-		cmocka_unit_test(test_fill_that_wraps),
-		cmocka_unit_test(test_memory_in_stream_order),
+		cmocka_unit_test(managed_memory),
+		cmocka_unit_test(registered_memory),
+		cmocka_unit_test(host_memory),
+		cmocka_unit_test(large_pageable_copies),
+		cmocka_unit_test(pitched_memory),
+		cmocka_unit_test(three_dimensions),
+		cmocka_unit_test(out_of_memory),
+		cmocka_unit_test(cooperative_launch),
+		cmocka_unit_test(stream_values),
+		cmocka_unit_test(copies_to_and_from_arrays),
+		cmocka_unit_test(copies_between_peers),
+		cmocka_unit_test(a_fill_that_wraps_aborts),
+		cmocka_unit_test(memory_in_stream_order),
 	};
 
 	if (argument_count > 1 && !strcmp(arguments[1], "wrap"))

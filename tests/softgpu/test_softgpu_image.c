@@ -33,7 +33,7 @@ static hsa_status_t measure(const hsa_ext_image_descriptor_t *descriptor,
 					   ret_info);
 }
 
-static void test_size(void **state)
+static void size_of_an_image(void **state)
 {
 	hsa_ext_image_data_info_t info;
 
@@ -43,7 +43,7 @@ static void test_size(void **state)
 	assert_int_equal(info.alignment, 256);
 }
 
-static void test_descriptors_refused(void **state)
+static void descriptors_refused(void **state)
 {
 	hsa_ext_image_data_info_t info;
 	hsa_ext_image_descriptor_t wrong = flat;
@@ -66,7 +66,7 @@ static void test_descriptors_refused(void **state)
 		HSA_STATUS_ERROR_INVALID_AGENT);
 }
 
-static void test_region_there_and_back(void **state)
+static void region_there_and_back(void **state)
 {
 	const hsa_ext_image_region_t region = {{3, 1, 0}, {10, 4, 1}};
 	const hsa_ext_image_region_t outside = {{11, 0, 0}, {10, 4, 1}};
@@ -95,7 +95,7 @@ static void test_region_there_and_back(void **state)
 	hsa_amd_memory_pool_free(data);
 }
 
-static void test_samplers_are_no_images(void **state)
+static void samplers_are_no_images(void **state)
 {
 	const hsa_ext_sampler_descriptor_t descriptor = {0};
 	hsa_ext_sampler_t sampler;
@@ -110,10 +110,10 @@ static void test_samplers_are_no_images(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_size),
-		cmocka_unit_test(test_descriptors_refused),
-		cmocka_unit_test(test_region_there_and_back),
-		cmocka_unit_test(test_samplers_are_no_images),
+		cmocka_unit_test(size_of_an_image),
+		cmocka_unit_test(descriptors_refused),
+		cmocka_unit_test(region_there_and_back),
+		cmocka_unit_test(samplers_are_no_images),
 	};
 
 	return cmocka_run_group_tests_name("images", tests, open_machine, NULL);

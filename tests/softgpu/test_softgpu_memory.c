@@ -20,7 +20,7 @@ static int open_machine(void **state)
 	return 0;
 }
 
-static void test_out_of_memory(void **state)
+static void out_of_memory(void **state)
 {
 	void *blocks[4];
 	void *extra;
@@ -38,7 +38,7 @@ static void test_out_of_memory(void **state)
 		assert_int_equal(hsa_amd_memory_pool_free(blocks[i]), HSA_STATUS_SUCCESS);
 }
 
-static void test_bad_allocations(void **state)
+static void bad_allocations(void **state)
 {
 	void *address;
 
@@ -60,7 +60,7 @@ static void test_bad_allocations(void **state)
 			 HSA_STATUS_ERROR_INVALID_REGION);
 }
 
-static void test_bad_frees(void **state)
+static void bad_frees(void **state)
 {
 	char *address = machine_allocate(machine.fine, 8192);
 	int local;
@@ -82,7 +82,7 @@ static hsa_amd_pointer_info_t info_of(const void *address)
 	return info;
 }
 
-static void test_pointer_info(void **state)
+static void pointer_info(void **state)
 {
 	char *address = machine_allocate(machine.vram[1], 5000);
 	hsa_amd_pointer_info_t info = info_of(address + 4999);
@@ -104,7 +104,7 @@ static void test_pointer_info(void **state)
 }
 
 /* A caller with a smaller info struct must not be written past its size. */
-static void test_pointer_info_of_an_older_caller(void **state)
+static void pointer_info_of_an_older_caller(void **state)
 {
 	char *address = machine_allocate(machine.fine, 64);
 	hsa_amd_pointer_info_t info;
@@ -133,7 +133,7 @@ static uint32_t count_accessible(const void *address)
 	return count;
 }
 
-static void test_access(void **state)
+static void access_is_given_to_agents(void **state)
 {
 	const hsa_agent_t both[2] = {machine.gpu[0], machine.gpu[1]};
 	const hsa_agent_t nobody = {3};
@@ -158,7 +158,7 @@ static void test_access(void **state)
 	hsa_amd_memory_pool_free(address);
 }
 
-static void test_lock_gives_an_alias(void **state)
+static void lock_gives_an_alias(void **state)
 {
 	char *host = malloc(3 * 4096);
 	char copied[16];
@@ -181,7 +181,7 @@ static void test_lock_gives_an_alias(void **state)
 }
 
 /* Two locked ranges in one page are independent. */
-static void test_locks_in_one_page(void **state)
+static void locks_in_one_page(void **state)
 {
 	char *host = aligned_alloc(4096, 4096);
 	char byte = 0;
@@ -203,7 +203,7 @@ static void test_locks_in_one_page(void **state)
 	free(host);
 }
 
-static void test_bad_locks(void **state)
+static void bad_locks(void **state)
 {
 	hsa_agent_t nobody = {3};
 	char host[64];
@@ -225,7 +225,7 @@ static void test_bad_locks(void **state)
 			 HSA_STATUS_ERROR_INVALID_ARGUMENT);
 }
 
-static void test_fill(void **state)
+static void fill_writes_whole_words(void **state)
 {
 	uint32_t *words = machine_allocate(machine.vram[0], 4096);
 	uint32_t local = 0;
@@ -244,7 +244,7 @@ static void test_fill(void **state)
 	hsa_amd_memory_pool_free(words);
 }
 
-static void test_copy_keeps_to_its_allocation(void **state)
+static void copy_keeps_to_its_allocation(void **state)
 {
 	char *device = machine_allocate(machine.vram[0], 4096);
 	char host[8192];
@@ -261,7 +261,7 @@ static void note_free(void *address, void *data)
 	*(void **)data = address;
 }
 
-static void test_deallocation_callback(void **state)
+static void deallocation_callback(void **state)
 {
 	char *address = machine_allocate(machine.vram[0], 64);
 	void *seen = NULL;
@@ -284,18 +284,18 @@ static void test_deallocation_callback(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_out_of_memory),
-		cmocka_unit_test(test_bad_allocations),
-		cmocka_unit_test(test_bad_frees),
-		cmocka_unit_test(test_pointer_info),
-		cmocka_unit_test(test_pointer_info_of_an_older_caller),
-		cmocka_unit_test(test_access),
-		cmocka_unit_test(test_lock_gives_an_alias),
-		cmocka_unit_test(test_locks_in_one_page),
-		cmocka_unit_test(test_bad_locks),
-		cmocka_unit_test(test_fill),
-		cmocka_unit_test(test_copy_keeps_to_its_allocation),
-		cmocka_unit_test(test_deallocation_callback),
+		cmocka_unit_test(out_of_memory),
+		cmocka_unit_test(bad_allocations),
+		cmocka_unit_test(bad_frees),
+		cmocka_unit_test(pointer_info),
+		cmocka_unit_test(pointer_info_of_an_older_caller),
+		cmocka_unit_test(access_is_given_to_agents),
+		cmocka_unit_test(lock_gives_an_alias),
+		cmocka_unit_test(locks_in_one_page),
+		cmocka_unit_test(bad_locks),
+		cmocka_unit_test(fill_writes_whole_words),
+		cmocka_unit_test(copy_keeps_to_its_allocation),
+		cmocka_unit_test(deallocation_callback),
 	};
 
 	return cmocka_run_group_tests_name("memory", tests, open_machine, NULL);

@@ -40,7 +40,7 @@ static void expect(const char *architecture, struct trace_work work, uint32_t gr
 	assert_string_equal(occupancy_limits_text(occupancy.limits, text), limits);
 }
 
-static void test_cuda_by_hand(void **state)
+static void cuda_by_hand(void **state)
 {
 	/* 64 warps; 65,536 registers; 228 KiB, of which each block takes 1 KiB more. */
 	expect("sm_90", kernel(256, 32, 0), 8, 64, "waves, registers");
@@ -52,7 +52,7 @@ static void test_cuda_by_hand(void **state)
 	expect("sm_86", kernel(1024, 16, 0), 1, 32, "waves");
 }
 
-static void test_amd_by_hand(void **state)
+static void amd_by_hand(void **state)
 {
 	struct trace_work work = kernel(256, 256, 0);
 
@@ -69,7 +69,7 @@ static void test_amd_by_hand(void **state)
 	expect("gfx900", work, 7, 28, "scalar registers");
 }
 
-static void test_what_is_not_known_is_not_said(void **state)
+static void what_is_not_known_is_not_said(void **state)
 {
 	struct trace_work copy = kernel(256, 32, 0);
 
@@ -151,7 +151,7 @@ static void compare(const cudaOccDeviceProp *properties, struct trace_work work)
 		assert_int_equal(occupancy.limits, limits_of(&result));
 }
 
-static void test_cuda_by_its_own_calculator(void **state)
+static void cuda_by_its_own_calculator(void **state)
 {
 	const cudaOccDeviceProp devices[] = {
 		device(7, 0, 64, 96, 0),     device(7, 5, 32, 64, 0),
@@ -180,11 +180,11 @@ static void test_cuda_by_its_own_calculator(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cuda_by_hand),
-		cmocka_unit_test(test_amd_by_hand),
-		cmocka_unit_test(test_what_is_not_known_is_not_said),
+		cmocka_unit_test(cuda_by_hand),
+		cmocka_unit_test(amd_by_hand),
+		cmocka_unit_test(what_is_not_known_is_not_said),
 #ifdef HAS_CUDA_OCCUPANCY
-		cmocka_unit_test(test_cuda_by_its_own_calculator),
+		cmocka_unit_test(cuda_by_its_own_calculator),
 #endif
 	};
 

@@ -11,7 +11,7 @@
 #define WAVE_32 (1u << 10)
 #define OTHERS	0xac0000u /* other bits: rounding modes and the like */
 
-static void test_steps_of_architectures(void **state)
+static void steps_of_architectures(void **state)
 {
 	assert_int_equal(registers_of_kernel("gfx906", OTHERS, 0), 4);
 	assert_int_equal(registers_of_kernel("gfx906", OTHERS | 11, 0), 48);
@@ -24,7 +24,7 @@ static void test_steps_of_architectures(void **state)
 	assert_int_equal(registers_of_kernel("gfx1030", OTHERS | 3, 0), 16);
 }
 
-static void test_scalar_registers(void **state)
+static void scalar_registers(void **state)
 {
 	assert_int_equal(scalar_registers_of_kernel("gfx906", OTHERS), 16);
 	assert_int_equal(scalar_registers_of_kernel("gfx90a", OTHERS | 12 << 6), 112);
@@ -32,7 +32,7 @@ static void test_scalar_registers(void **state)
 	assert_int_equal(scalar_registers_of_kernel("gfx906", 0), 0);
 }
 
-static void test_what_is_not_known_is_not_said(void **state)
+static void what_is_not_known_is_not_said(void **state)
 {
 	assert_int_equal(registers_of_kernel("gfx906", 0, 0), 0);
 	assert_int_equal(registers_of_kernel("NVIDIA H200", OTHERS | 3, 0), 0);
@@ -42,9 +42,9 @@ static void test_what_is_not_known_is_not_said(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_steps_of_architectures),
-		cmocka_unit_test(test_scalar_registers),
-		cmocka_unit_test(test_what_is_not_known_is_not_said),
+		cmocka_unit_test(steps_of_architectures),
+		cmocka_unit_test(scalar_registers),
+		cmocka_unit_test(what_is_not_known_is_not_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static bool is_written_before(uint32_t stage, const char *name, size_t length)
 	return has_name(INGEST_FIRST_WALK, name, length);
 }
 
-static void test_reads_what_was_written(void **state)
+static void reads_what_was_written(void **state)
 {
 	(void)state;
 	for (uint32_t i = 0; i < ingest_stage_count(); i++) {
@@ -52,7 +52,7 @@ static void test_reads_what_was_written(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads_what_was_written),
+		cmocka_unit_test(reads_what_was_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,7 +104,7 @@ static void expect_process(const struct trace *trace, uint32_t process, const ch
 	assert_int_equal(trace->scopes[trace->nodes[process].scope].process, process);
 }
 
-static void test_launches_of_two_processes(void **state)
+static void launches_of_two_processes(void **state)
 {
 	struct trace *trace = make_trace();
 
@@ -119,7 +119,7 @@ static void test_launches_of_two_processes(void **state)
 	trace_close(trace);
 }
 
-static void test_launch_of_a_graph_that_is_not_known(void **state)
+static void launch_of_a_graph_that_is_not_known(void **state)
 {
 	struct trace *trace = make_trace();
 
@@ -131,7 +131,7 @@ static void test_launch_of_a_graph_that_is_not_known(void **state)
 	trace_close(trace);
 }
 
-static void test_no_launch(void **state)
+static void no_launch(void **state)
 {
 	struct trace *trace = make_trace();
 
@@ -144,9 +144,9 @@ static void test_no_launch(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_launches_of_two_processes),
-		cmocka_unit_test(test_launch_of_a_graph_that_is_not_known),
-		cmocka_unit_test(test_no_launch),
+		cmocka_unit_test(launches_of_two_processes),
+		cmocka_unit_test(launch_of_a_graph_that_is_not_known),
+		cmocka_unit_test(no_launch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

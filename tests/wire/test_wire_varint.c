@@ -24,7 +24,7 @@ static void expect(uint64_t value)
 	assert_memory_equal(fast, plain, count);
 }
 
-static void test_every_length_at_its_edges(void **state)
+static void every_length_at_its_edges(void **state)
 {
 	for (unsigned bit = 0; bit < 64; bit++) {
 		for (uint64_t near = 0; near < 5; near++)
@@ -32,7 +32,7 @@ static void test_every_length_at_its_edges(void **state)
 	}
 }
 
-static void test_many_values(void **state)
+static void many_values(void **state)
 {
 	uint64_t random = test_seed();
 
@@ -45,8 +45,8 @@ static void test_many_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_length_at_its_edges),
-		cmocka_unit_test(test_many_values),
+		cmocka_unit_test(every_length_at_its_edges),
+		cmocka_unit_test(many_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
