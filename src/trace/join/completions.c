@@ -8,8 +8,6 @@
 #include "trace/clock_fit.h"
 #include "trace/process_load.h"
 
-#define PREFETCH_AHEAD 16
-
 struct completing {
 	struct process_load *load;
 	uint64_t *is_done;    /* a bit per row: only the first completion of a submission counts */
@@ -122,46 +120,12 @@ static uint32_t find_row(const struct submissions *submissions, uint64_t id)
 	return rank == UINT32_MAX ? TRACE_NONE : submissions->rows[rank];
 }
 
-/* Completions whose rows are being prefetched. */
-struct pending {
-	struct {
-		const struct record_header *done;
-		uint32_t row;
-	} entries[PREFETCH_AHEAD];
-	uint32_t count;
-};
-
-static void complete_pending(struct completing_worker *worker, struct pending *pending)
-{
-	for (uint32_t i = 0; i < pending->count; i++) {
-		const void *done = pending->entries[i].done;
-
-		if (pending->entries[i].done->type == RECORD_DISPATCH_DONE)
-			complete_dispatch(worker, done, pending->entries[i].row);
-		else
-			complete_copy(worker, done, pending->entries[i].row);
-	}
-	pending->count = 0;
-}
-
-static void add_pending(struct completing_worker *worker, struct pending *pending,
-			const struct record_header *done, uint32_t row)
-{
-	if (row != TRACE_NONE)
-		__builtin_prefetch(&worker->of->load->trace->activities[row], 1);
-	pending->entries[pending->count].done = done;
-	pending->entries[pending->count++].row = row;
-	if (pending->count == PREFETCH_AHEAD)
-		complete_pending(worker, pending);
-}
-
 static int read_part(void *completing_of_load, unsigned number, uint32_t part,
 		     struct origin_walk *walk)
 {
 	const struct completing *completing = completing_of_load;
 	const struct process_load *load = completing->load;
 	struct completing_worker *worker = &completing->workers[number];
-	struct pending pending = {.count = 0};
 	const struct record_header *header;
 
 	while ((header = origin_walk_next(walk))) {
@@ -170,14 +134,13 @@ static int read_part(void *completing_of_load, unsigned number, uint32_t part,
 		const struct record_copy_done *copy = at;
 
 		if (header->type == RECORD_DISPATCH_DONE)
-			add_pending(worker, &pending, header,
-				    find_row(&load->packets, packet_key(dispatch->header.tag,
-									dispatch->packet_index)));
+			complete_dispatch(worker, dispatch,
+					  find_row(&load->packets,
+						   packet_key(dispatch->header.tag,
+							      dispatch->packet_index)));
 		else if (header->type == RECORD_COPY_DONE)
-			add_pending(worker, &pending, header,
-				    find_row(&load->copies, copy->copy_id));
+			complete_copy(worker, copy, find_row(&load->copies, copy->copy_id));
 	}
-	complete_pending(worker, &pending);
 	return 0;
 }
 
