@@ -23,7 +23,7 @@ struct trace_options {
 	 * kernels. */
 	bool without_waits;
 
-	/* Leave out the ledger: sources and drops. */
+	/* Leave out the ledger: sources and drops, and the barriers, which only it reads. */
 	bool without_ledger;
 
 	/* Called on the loading thread now and then with how far the load is: in stages for

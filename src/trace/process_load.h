@@ -82,6 +82,7 @@ struct load_tally {
 	uint64_t awaited;	 /* submissions whose completion must have been recorded */
 	uint64_t duplicates;	 /* records with the key of another record */
 	uint64_t unmatched_done; /* completions without a submission, or a second one */
+	bool has_untimed;	 /* some activities were not seen to end (faults.c) */
 	/* by call, from first.calls: dispatches that it must cause (expect_call.h) */
 	uint8_t *expected;
 };
@@ -95,7 +96,7 @@ struct process_load {
 	struct process_first first;
 	bool is_brief;		 /* trace_options: leave out arguments and ticks */
 	bool without_waits;	 /* trace_options: leave out events and waits */
-	bool without_ledger;	 /* trace_options: leave out sources and drops */
+	bool without_ledger;	 /* trace_options: leave out sources, drops and barriers */
 	struct work_table works; /* hash table of trace.works; until naming_load */
 
 	struct raw_records raw;

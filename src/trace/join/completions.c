@@ -23,6 +23,7 @@ struct completing_worker {
 	uint32_t clock_hint;
 	uint64_t unmatched; /* completions without a submission */
 	uint64_t repeated;  /* completions of a submission that has one already */
+	bool has_untimed;
 };
 
 static const struct clock_fit *clock_of(const struct process_load *load,
@@ -82,8 +83,10 @@ static void complete_dispatch(struct completing_worker *worker,
 		return;
 	set_bit(worker->of->is_changed, at - load->first.activities);
 	row->untimed = known_untimed(done->untimed);
-	if (row->untimed != RECORD_UNTIMED_NO)
+	if (row->untimed != RECORD_UNTIMED_NO) {
+		worker->has_untimed = true;
 		return;
+	}
 	keep_ticks(worker->of, row, done->start_tick, done->end_tick);
 	fit = clock_of(load, row);
 	if (done->start_tick == 0 || done->end_tick == 0) {
@@ -107,8 +110,10 @@ static void complete_copy(struct completing_worker *worker, const struct record_
 	row->untimed = known_untimed(done->header.tag);
 	if (row->untimed == RECORD_UNTIMED_NO && (done->start == 0 || done->end == 0))
 		row->untimed = RECORD_UNTIMED_ZERO_TICK;
-	if (row->untimed != RECORD_UNTIMED_NO)
+	if (row->untimed != RECORD_UNTIMED_NO) {
+		worker->has_untimed = true;
 		return;
+	}
 	row->start_ns = (int64_t)done->start;
 	row->end_ns = (int64_t)done->end;
 }
@@ -192,8 +197,10 @@ static int read_completions(struct completing *completing, uint32_t count)
 		undo(completing, count);
 		err = read_all(completing, 1);
 	}
-	for (unsigned i = 0; i < completing->worker_count; i++)
+	for (unsigned i = 0; i < completing->worker_count; i++) {
 		load->tally.unmatched_done += completing->workers[i].unmatched;
+		load->tally.has_untimed |= completing->workers[i].has_untimed;
+	}
 	load->tally.unmatched_done += count_repeated(completing);
 	return err;
 }
@@ -210,7 +217,7 @@ static enum record_untimed why_unfinished(const struct process_load *load)
 
 static void mark_unfinished(const struct completing *completing)
 {
-	const struct process_load *load = completing->load;
+	struct process_load *load = completing->load;
 	struct trace *trace = load->trace;
 	enum record_untimed why = why_unfinished(load);
 	uint32_t count = trace->activities_count - load->first.activities;
@@ -229,6 +236,7 @@ static void mark_unfinished(const struct completing *completing)
 			continue;
 		if (row->untimed == RECORD_UNTIMED_NO)
 			row->untimed = why;
+		load->tally.has_untimed = true;
 	}
 }
 

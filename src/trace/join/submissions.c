@@ -52,6 +52,7 @@ struct submitting_worker {
 	struct idset_last cid, scope;
 	uint32_t count; /* number of filled rows */
 	uint64_t awaited;
+	bool has_untimed;
 };
 
 static uint32_t find_queue(struct submitting_worker *worker, uint32_t id)
@@ -274,6 +275,7 @@ static int add_dispatch(struct submitting_worker *worker, const struct record_di
 								  : RECORD_UNTIMED_RECORD_LOST,
 	};
 	worker->awaited += record->untimed == RECORD_UNTIMED_NO;
+	worker->has_untimed |= record->untimed != RECORD_UNTIMED_NO;
 	return 0;
 }
 
@@ -334,14 +336,20 @@ static int add_cuda_kernel(struct submitting_worker *worker,
 {
 	struct trace_activity *row = take_cuda_place(worker, record->cid);
 
-	return row ? cuda_fill_kernel(worker->of->load, record, row) : -ESTALE;
+	int err = row ? cuda_fill_kernel(worker->of->load, record, row) : -ESTALE;
+
+	worker->has_untimed |= err == 0 && row->untimed != RECORD_UNTIMED_NO;
+	return err;
 }
 
 static int add_cuda_copy(struct submitting_worker *worker, const struct record_cuda_copy *record)
 {
 	struct trace_activity *row = take_cuda_place(worker, record->cid);
 
-	return row ? cuda_fill_copy(worker->of->load, record, row) : -ESTALE;
+	int err = row ? cuda_fill_copy(worker->of->load, record, row) : -ESTALE;
+
+	worker->has_untimed |= err == 0 && row->untimed != RECORD_UNTIMED_NO;
+	return err;
 }
 
 static int read_part(void *submitting_of_load, unsigned number, uint32_t part,
@@ -363,7 +371,7 @@ static int read_part(void *submitting_of_load, unsigned number, uint32_t part,
 			err = add_cuda_kernel(worker, at);
 		else if (header->type == RECORD_CUDA_COPY)
 			err = add_cuda_copy(worker, at);
-		else if (header->type == RECORD_BARRIER)
+		else if (header->type == RECORD_BARRIER && !submitting->load->without_ledger)
 			err = barriers_add(&submitting->barriers, at);
 	}
 	return err;
@@ -377,7 +385,8 @@ static unsigned reading_threads(const struct process_load *load)
 	bool is_ordered = counts[RECORD_CUDA_KERNEL] || counts[RECORD_CUDA_COPY] ||
 			  counts[RECORD_DISPATCH] != load->packets.ids.count ||
 			  counts[RECORD_COPY] != load->copies.ids.count ||
-			  counts[RECORD_BARRIER] != load->raw.barrier_ids.count;
+			  (counts[RECORD_BARRIER] != load->raw.barrier_ids.count &&
+			   !load->without_ledger);
 
 	return is_ordered ? 1 : WORKERS_ALL;
 }
@@ -385,17 +394,19 @@ static unsigned reading_threads(const struct process_load *load)
 static int read_submissions(struct submitting *submitting)
 {
 	struct process_load *load = submitting->load;
+	uint64_t types = ORIGIN_TYPE(RECORD_DISPATCH) | ORIGIN_TYPE(RECORD_COPY) |
+			 ORIGIN_TYPE(RECORD_CUDA_KERNEL) | ORIGIN_TYPE(RECORD_CUDA_COPY);
 	uint64_t count = 0;
-	int err =
-		origin_share(load->raw.origin,
-			     ORIGIN_TYPE(RECORD_DISPATCH) | ORIGIN_TYPE(RECORD_COPY) |
-				     ORIGIN_TYPE(RECORD_BARRIER) | ORIGIN_TYPE(RECORD_CUDA_KERNEL) |
-				     ORIGIN_TYPE(RECORD_CUDA_COPY),
-			     reading_threads(load), read_part, submitting);
+	int err;
+
+	if (!load->without_ledger)
+		types |= ORIGIN_TYPE(RECORD_BARRIER);
+	err = origin_share(load->raw.origin, types, reading_threads(load), read_part, submitting);
 
 	for (unsigned i = 0; i < submitting->worker_count; i++) {
 		count += submitting->workers[i].count;
 		load->tally.awaited += submitting->workers[i].awaited;
+		load->tally.has_untimed |= submitting->workers[i].has_untimed;
 	}
 	if (err == 0 && (count != load->trace->activities_count - load->first.activities ||
 			 !barriers_are_complete(&submitting->barriers)))

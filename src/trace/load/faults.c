@@ -149,9 +149,9 @@ int faults_load(struct process_load *load)
 
 	if (!taken)
 		return -ENOMEM;
-	on_device = place_unfinished(load, taken);
+	on_device = load->tally.has_untimed ? place_unfinished(load, taken) : 0;
 	free(taken);
 	for (uint32_t i = 0; i < faults->count && !err; i++)
 		err = tell_fault(load, faults->rows[i].record);
-	return err ? err : name_packets(load, on_device);
+	return err || !load->tally.has_untimed ? err : name_packets(load, on_device);
 }

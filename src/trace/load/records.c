@@ -15,6 +15,7 @@ struct learned {
 	struct raw_list lists[RECORD_TYPE_COUNT];
 	uint64_t type_counts[RECORD_TYPE_COUNT];
 	uint64_t last_ns;
+	bool without_barriers;
 };
 
 /* The copies of a part: the thread that made them, and where they end in its lists. */
@@ -78,6 +79,8 @@ static int sort_out(struct learned *learned, const struct record_header *header,
 		return idset_add(&learned->packet_ids,
 				 packet_key(dispatch->header.tag, dispatch->packet_index));
 	case RECORD_BARRIER:
+		if (learned->without_barriers)
+			return 0;
 		barrier = at;
 		return idset_add(&learned->barrier_ids,
 				 packet_key(barrier->header.tag, barrier->packet_index));
@@ -205,6 +208,8 @@ int records_load(struct process_load *load)
 
 	first.learned = calloc(first.worker_count, sizeof(*first.learned));
 	first.parts = table_alloc(first.part_count, sizeof(*first.parts));
+	for (unsigned i = 0; first.learned && i < first.worker_count; i++)
+		first.learned[i].without_barriers = load->without_ledger;
 	if (first.learned && first.parts)
 		err = origin_share(load->raw.origin, ORIGIN_ALL, WORKERS_ALL, read_part, &first);
 	if (err == 0)
