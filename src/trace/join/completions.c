@@ -139,10 +139,10 @@ static int read_part(void *completing_of_load, unsigned number, uint32_t part,
 		const struct record_copy_done *copy = at;
 
 		if (header->type == RECORD_DISPATCH_DONE)
-			complete_dispatch(worker, dispatch,
-					  find_row(&load->packets,
-						   packet_key(dispatch->header.tag,
-							      dispatch->packet_index)));
+			complete_dispatch(
+				worker, dispatch,
+				find_row(&load->packets,
+					 packet_key(dispatch->header.tag, dispatch->packet_index)));
 		else if (header->type == RECORD_COPY_DONE)
 			complete_copy(worker, copy, find_row(&load->copies, copy->copy_id));
 	}

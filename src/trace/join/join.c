@@ -5,14 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/args.h"
+#include "base/workers.h"
+#include "trace/join/copies.h"
 #include "trace/load/calls.h"
 #include "trace/row_table.h"
 
-/* hipMemcpyKind */
-enum memcpy_kind { KIND_H2H, KIND_H2D, KIND_D2H, KIND_D2D };
-
 #define PARENT_DEPTH_MAX 64
+#define CALLS_PER_PART	 32768
 
 static bool is_hip(const struct trace *trace, uint32_t call)
 {
@@ -39,113 +38,6 @@ static uint32_t stream_of(const struct process_load *load, uint32_t call)
 	return TRACE_NONE;
 }
 
-static uint64_t element_bytes(const char *api)
-{
-	if (strstr(api, "D32"))
-		return 4;
-	return strstr(api, "D16") ? 2 : 1;
-}
-
-/* The value of the argument NAME, or else of OTHER. */
-static bool either_arg(const struct trace *trace, const struct trace_call *call, const char *name,
-		       const char *other, uint64_t *ret_value)
-{
-	return args_get(trace, call, name, ret_value) || args_get(trace, call, other, ret_value);
-}
-
-static bool product(uint64_t a, uint64_t b, uint64_t *ret_value)
-{
-	return !__builtin_mul_overflow(a, b, ret_value);
-}
-
-/* Size that the call copies or fills, from its arguments. False if they do not tell. */
-static bool call_bytes(const struct trace *trace, const struct trace_call *call,
-		       uint64_t *ret_bytes)
-{
-	const char *name = trace_text(trace, trace->apis[call->api].name);
-	uint64_t value, height, depth = 1;
-
-	if (strncmp(name, "hipMemcpy", 9) != 0 && strncmp(name, "hipMemset", 9) != 0)
-		return false;
-	if (either_arg(trace, call, "sizeBytes", "ByteCount", ret_bytes))
-		return true;
-	if (args_get(trace, call, "count", &value))
-		return product(value, element_bytes(name), ret_bytes);
-	if (!either_arg(trace, call, "width", "extent.width", &value) ||
-	    !either_arg(trace, call, "height", "extent.height", &height))
-		return false;
-	args_get(trace, call, "extent.depth", &depth);
-	return product(value, height, &value) && product(value, depth, ret_bytes);
-}
-
-static enum trace_copy_direction call_direction(const struct trace *trace,
-						const struct trace_call *call)
-{
-	const char *name = trace_text(trace, trace->apis[call->api].name);
-	uint64_t kind;
-
-	if (strstr(name, "DtoD"))
-		return TRACE_D2D;
-	if (strstr(name, "HtoD"))
-		return TRACE_H2D;
-	if (strstr(name, "DtoH"))
-		return TRACE_D2H;
-	if (strstr(name, "Peer"))
-		return TRACE_P2P;
-	if (!args_get(trace, call, "kind", &kind))
-		return TRACE_COPY_UNKNOWN;
-	switch (kind) {
-	case KIND_H2H:
-		return TRACE_H2H;
-	case KIND_H2D:
-		return TRACE_H2D;
-	case KIND_D2H:
-		return TRACE_D2H;
-	case KIND_D2D:
-		return TRACE_D2D;
-	default:
-		return TRACE_COPY_UNKNOWN;
-	}
-}
-
-/* Sets the addresses that the call writes to and reads from. The handle of an array is not an
- * address. */
-static void call_addresses(const struct trace *trace, const struct trace_call *call,
-			   struct trace_work *work)
-{
-	const char *name = trace_text(trace, trace->apis[call->api].name);
-
-	if (!strstr(name, "ToArray") && !either_arg(trace, call, "dst", "dest", &work->dst))
-		args_get(trace, call, "pitchedDevPtr.ptr", &work->dst);
-	if (work->kind == TRACE_COPY && !strstr(name, "FromArray") && !strstr(name, "ArrayTo"))
-		args_get(trace, call, "src", &work->src);
-}
-
-/* Completes the work kind of a copy or fill. Records of rectangular copies name no agents, so the
- * call gives the direction. A kernel that carries a copy has no size of its own: it gets the
- * call's, if the call caused nothing else. */
-static int describe_copy(struct process_load *load, const struct trace_call *call,
-			 struct trace_activity *row)
-{
-	const struct trace *trace = load->trace;
-	const struct trace_work *known = trace_work_of(trace, row);
-	bool lacks_direction = known->kind == TRACE_COPY && known->direction == TRACE_COPY_UNKNOWN;
-	bool is_all_of_it = known->blit && call->activity_count == 1;
-	struct trace_work work;
-
-	if (!lacks_direction && !is_all_of_it)
-		return 0;
-	memcpy(&work, known, sizeof(work));
-	if (lacks_direction)
-		work.direction = call_direction(trace, call);
-	if (is_all_of_it) {
-		call_bytes(trace, call, &work.bytes);
-		call_addresses(trace, call, &work);
-	}
-	row->work = work_intern(&load->works, &work);
-	return row->work == TRACE_NONE ? -ENOMEM : 0;
-}
-
 /* CUPTI tells the stream of an activity, but neither its place in its call nor when it was
  * submitted. */
 static void place_cuda(const struct trace_call *call, uint32_t ordinal, bool is_programmatic,
@@ -156,7 +48,75 @@ static void place_cuda(const struct trace_call *call, uint32_t ordinal, bool is_
 	row->submit_ns = call->begin_ns;
 }
 
-static int describe_activities(struct process_load *load, struct trace_call *call)
+/* ---- the parts ---- */
+
+/* Copies and fills of a part whose work kinds their calls complete, in order. */
+struct join_part {
+	uint32_t activity_first; /* of the first call of the part */
+	uint32_t *copies;
+	uint32_t copies_count;
+};
+
+/* Threads share the calls. What adds rows, or depends on the order of rows, is kept by part. */
+struct joining {
+	struct process_load *load;
+	struct join_part *parts;
+	uint32_t part_count;
+	/* by worker: by stream, from first.streams, its first activity that names an agent */
+	uint32_t **agents;
+	unsigned worker_count;
+};
+
+static uint32_t part_end(const struct joining *joining, uint32_t number)
+{
+	uint64_t end = (number + 1ull) * CALLS_PER_PART;
+
+	return end < joining->load->raw.cids.count ? (uint32_t)end : joining->load->raw.cids.count;
+}
+
+/* A call of CUDA works on the stream of its first activity. */
+static int find_cuda_streams(void *joining_of_load, unsigned worker, uint32_t number)
+{
+	const struct joining *joining = joining_of_load;
+	const struct process_load *load = joining->load;
+	const struct trace *trace = load->trace;
+	uint32_t next = joining->parts[number].activity_first;
+
+	for (uint32_t i = number * CALLS_PER_PART; i < part_end(joining, number); i++) {
+		struct trace_call *call = &trace->calls[load->first.calls + i];
+		uint32_t count = load->call_notes.activity_counts[i];
+
+		if (count && trace->apis[call->api].domain == RECORD_DOMAIN_CUDA)
+			call->stream = trace->activities[next].stream;
+		next += count;
+	}
+	return 0;
+}
+
+static void note_agent(const struct process_load *load, uint32_t *agents, uint32_t activity)
+{
+	const struct trace_activity *row = &load->trace->activities[activity];
+	uint32_t *first;
+
+	if (row->stream == TRACE_NONE || row->agent == TRACE_NONE)
+		return;
+	first = &agents[row->stream - load->first.streams];
+	if (*first > activity)
+		*first = activity;
+}
+
+static int note_copy(struct join_part *part, uint32_t activity)
+{
+	uint32_t *place = table_add((void **)&part->copies, &part->copies_count, sizeof(*place));
+
+	if (!place)
+		return -ENOMEM;
+	*place = activity;
+	return 0;
+}
+
+static int describe_activities(const struct process_load *load, struct join_part *part,
+			       uint32_t *agents, const struct trace_call *call)
 {
 	struct trace *trace = load->trace;
 	uint32_t stream = stream_of(load, (uint32_t)(call - trace->calls));
@@ -165,8 +125,6 @@ static int describe_activities(struct process_load *load, struct trace_call *cal
 	bool is_programmatic = load->call_notes.programmatic &&
 			       load->call_notes.programmatic[rank / 64] >> rank % 64 & 1;
 
-	if (is_cuda)
-		call->stream = trace->activities[call->activity_first].stream;
 	for (uint32_t i = 0; i < call->activity_count; i++) {
 		struct trace_activity *row = &trace->activities[call->activity_first + i];
 
@@ -177,43 +135,144 @@ static int describe_activities(struct process_load *load, struct trace_call *cal
 		row->thread = call->thread;
 		if (row->scope == TRACE_NONE)
 			row->scope = call->scope;
-		if (trace_work_of(trace, row)->kind != TRACE_KERNEL &&
-		    describe_copy(load, call, row) < 0)
+		if (copy_is_incomplete(call, trace_work_of(trace, row)) &&
+		    note_copy(part, call->activity_first + i) < 0)
 			return -ENOMEM;
-		if (row->stream != TRACE_NONE && trace->streams[row->stream].agent == TRACE_NONE)
-			trace->streams[row->stream].agent = row->agent;
+		note_agent(load, agents, call->activity_first + i);
 	}
 	return 0;
 }
 
-/* There may be millions of rows, so calls and activities are walked once, side by side. */
-static int join_calls(struct process_load *load, struct stream_walk *streams)
+static int describe_part(void *joining_of_load, unsigned worker, uint32_t number)
 {
-	uint32_t next = load->first.activities;
-	int result = 0;
+	const struct joining *joining = joining_of_load;
+	const struct process_load *load = joining->load;
+	struct join_part *part = &joining->parts[number];
+	uint32_t next = part->activity_first;
+	int err = 0;
 
-	for (uint32_t i = 0; i < load->raw.cids.count && result == 0; i++) {
+	for (uint32_t i = number * CALLS_PER_PART; i < part_end(joining, number) && err == 0; i++) {
 		struct trace_call *call = &load->trace->calls[load->first.calls + i];
 
-		result = stream_walk_take(streams, call);
 		call->activity_count = load->call_notes.activity_counts[i];
-		if (result < 0 || call->activity_count == 0)
+		if (call->activity_count == 0)
 			continue;
 		call->activity_first = next;
 		next += call->activity_count;
-		result = describe_activities(load, call);
+		err = describe_activities(load, part, joining->agents[worker], call);
 	}
-	return result;
+	return err;
+}
+
+static int complete_copies(const struct joining *joining)
+{
+	struct process_load *load = joining->load;
+
+	for (uint32_t i = 0; i < joining->part_count; i++) {
+		const struct join_part *part = &joining->parts[i];
+
+		for (uint32_t k = 0; k < part->copies_count; k++) {
+			struct trace_activity *row = &load->trace->activities[part->copies[k]];
+
+			if (copy_complete(load, &load->trace->calls[row->call], row) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* Streams without an agent get that of their first activity that names one. */
+static void take_agents(const struct joining *joining)
+{
+	const struct process_load *load = joining->load;
+	struct trace *trace = load->trace;
+
+	for (uint32_t i = load->first.streams; i < trace->streams_count; i++) {
+		uint32_t first = TRACE_NONE;
+
+		for (unsigned worker = 0; worker < joining->worker_count; worker++) {
+			uint32_t here = joining->agents[worker][i - load->first.streams];
+
+			first = here < first ? here : first;
+		}
+		if (trace->streams[i].agent == TRACE_NONE && first != TRACE_NONE)
+			trace->streams[i].agent = trace->activities[first].agent;
+	}
+}
+
+static int init_joining(struct joining *joining, struct process_load *load)
+{
+	uint32_t streams = load->trace->streams_count - load->first.streams;
+	uint32_t next = load->first.activities;
+
+	*joining = (struct joining){
+		.load = load,
+		.part_count = load->raw.cids.count / CALLS_PER_PART + 1,
+		.worker_count = workers_count(WORKERS_ALL),
+	};
+	joining->parts = table_zeroed(joining->part_count, sizeof(*joining->parts));
+	joining->agents = calloc(joining->worker_count, sizeof(*joining->agents));
+	if (!joining->parts || !joining->agents)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < joining->part_count; i++) {
+		joining->parts[i].activity_first = next;
+		for (uint32_t k = i * CALLS_PER_PART; k < part_end(joining, i); k++)
+			next += load->call_notes.activity_counts[k];
+	}
+	for (unsigned i = 0; i < joining->worker_count; i++) {
+		joining->agents[i] = table_alloc(streams, sizeof(**joining->agents));
+		if (!joining->agents[i])
+			return -ENOMEM;
+		memset(joining->agents[i], 0xff, streams * sizeof(**joining->agents));
+	}
+	return 0;
+}
+
+static void release_joining(struct joining *joining)
+{
+	for (uint32_t i = 0; joining->parts && i < joining->part_count; i++)
+		free(joining->parts[i].copies);
+	for (unsigned i = 0; joining->agents && i < joining->worker_count; i++)
+		free(joining->agents[i]);
+	free(joining->parts);
+	free(joining->agents);
+}
+
+static bool has_cuda_apis(const struct process_load *load)
+{
+	const struct trace *trace = load->trace;
+
+	for (uint32_t i = load->first.apis; i < trace->apis_count; i++) {
+		if (trace->apis[i].domain == RECORD_DOMAIN_CUDA)
+			return true;
+	}
+	return false;
+}
+
+static int join_calls(struct process_load *load)
+{
+	struct joining joining;
+	int err = init_joining(&joining, load);
+
+	/* First, because a call may work on the stream of its parent, which may be in any part. */
+	if (err == 0 && has_cuda_apis(load))
+		err = workers_run(WORKERS_ALL, joining.part_count, find_cuda_streams, &joining);
+	if (err == 0)
+		err = workers_run(WORKERS_ALL, joining.part_count, describe_part, &joining);
+	if (err == 0)
+		err = complete_copies(&joining);
+	if (err == 0)
+		take_agents(&joining);
+	release_joining(&joining);
+	return err;
 }
 
 int join_load(struct process_load *load)
 {
-	struct stream_walk streams;
-	int err = stream_walk_init(&streams, load);
+	int err = call_streams_load(load);
 
 	if (err == 0)
-		err = join_calls(load, &streams);
-	stream_walk_release(&streams);
+		err = join_calls(load);
 	call_notes_release(&load->call_notes);
 	return err;
 }

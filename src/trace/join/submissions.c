@@ -382,11 +382,11 @@ static int read_part(void *submitting_of_load, unsigned number, uint32_t part,
 static unsigned reading_threads(const struct process_load *load)
 {
 	const uint64_t *counts = load->raw.type_counts;
-	bool is_ordered = counts[RECORD_CUDA_KERNEL] || counts[RECORD_CUDA_COPY] ||
-			  counts[RECORD_DISPATCH] != load->packets.ids.count ||
-			  counts[RECORD_COPY] != load->copies.ids.count ||
-			  (counts[RECORD_BARRIER] != load->raw.barrier_ids.count &&
-			   !load->without_ledger);
+	bool is_ordered =
+		counts[RECORD_CUDA_KERNEL] || counts[RECORD_CUDA_COPY] ||
+		counts[RECORD_DISPATCH] != load->packets.ids.count ||
+		counts[RECORD_COPY] != load->copies.ids.count ||
+		(counts[RECORD_BARRIER] != load->raw.barrier_ids.count && !load->without_ledger);
 
 	return is_ordered ? 1 : WORKERS_ALL;
 }

@@ -1,5 +1,5 @@
 /* Inside trace/: what several stages need to fill rows of calls and activities: streams of calls
- * (streams.c), and a cache of threads. */
+ * (streams.c, join/call_streams.c), and a cache of threads. */
 #ifndef DAGTAP_TRACE_CALLS_H
 #define DAGTAP_TRACE_CALLS_H
 
@@ -27,21 +27,14 @@ struct stream_api {
 /* Fills load->call_notes.stream_apis, by API from first.apis. Returns 0 or -ENOMEM. */
 int stream_apis_load(struct process_load *load);
 
-/* Finds the stream of each call of a process, and adds rows of streams as they show. Calls must be
- * taken in the order of their correlation ids, because handles are reused (streams.c). */
-struct stream_lives;
+/* Adds a stream and sets *RET_STREAM to its row. Returns 0 or -ENOMEM. */
+int stream_add(struct process_load *load, uint64_t handle, enum trace_stream_kind kind,
+	       uint32_t *ret_stream);
 
-struct stream_walk {
-	struct process_load *load;
-	struct stream_lives *lives;
-};
-
-/* Returns 0 or -ENOMEM; call stream_walk_release in both cases. streams_load must have run. */
-int stream_walk_init(struct stream_walk *walk, struct process_load *load);
-
-/* Sets call->stream of the next call. Returns 0, or -ENOMEM also if there are too many rows. */
-int stream_walk_take(struct stream_walk *walk, struct trace_call *call);
-void stream_walk_release(struct stream_walk *walk);
+/* Sets the stream of each call of the process that names one, and adds rows of streams as they show
+ * (join/call_streams.c). streams_load must have run. Returns 0, or -ENOMEM also if there are too
+ * many rows. */
+int call_streams_load(struct process_load *load);
 
 /* The last answer, for a caller that mostly asks for the same thread again. Zero-initialise. */
 struct fill_thread {
