@@ -9,33 +9,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/sort.h"
-#include "base/table.h"
+#include "base/workers.h"
+#include "trace/graph/exec_state.h"
 #include "trace/graph/expect.h"
-#include "trace/process_load.h"
+#include "trace/graph/layout.h"
+#include "trace/row_table.h"
 
-/* The exec whose launches are being named, as it was at the current launch. */
-struct exec_state {
-	uint32_t exec; /* index into trace.execs, TRACE_NONE = none yet */
-	const struct expect_graph *expect;
-	struct node_signature *signatures; /* by item; updates change them */
-	/* items by node; NULL = not made, because no update came yet */
-	struct sort_row *by_node;
-	struct sort_row *by_hash; /* items by the hash of their signature; NULL = not made */
-	uint32_t next_update;	  /* index into the updates of load->graph_input */
+#define LAUNCHES_PER_PART 64
+
+/* A copy or fill that came from a node which tells more about it. */
+struct named_copy {
+	uint32_t activity;
+	bool has_bytes;
+	uint64_t bytes;
+};
+
+/* Launches that one thread names. */
+struct naming_part {
+	uint32_t first, end;
+	struct named_copy *copies; /* in the order of naming */
+	uint32_t copies_count;
+};
+
+/* What each thread has of its own. */
+struct naming_worker {
+	struct exec_state state;
+	struct switch_walk switches;
+	uint32_t *assigned; /* scratch for the layout of each launch */
+	size_t assigned_room;
 };
 
 struct naming {
 	struct process_load *load;
-	struct exec_state state;
-	struct switch_walk switches;
 	/* index of the first activity without a call; all later ones have none */
 	uint32_t orphan_first;
-	uint32_t *assigned; /* scratch for the layout of each launch */
-	size_t assigned_room;
 	bool has_losses; /* activities were dropped, so activities may be missing anywhere */
 	bool is_cuda;	 /* the launches are CUDA's, whose activities name their nodes */
+	struct naming_part *parts;
+	uint32_t parts_count;
+	struct naming_worker *workers;
+	unsigned worker_count;
 };
 
 static uint64_t update_exec(const void *row)
@@ -48,235 +62,6 @@ static uint64_t update_cid(const void *row)
 	return ((const struct input_update *)row)->cid;
 }
 
-static struct node_signature node_signature(const struct trace_node *node)
-{
-	struct node_signature signature = {.bytes = node->bytes, .pieces = node->pieces};
-
-	if (node->type != RECORD_NODE_KERNEL)
-		return signature;
-	signature.name = node->name;
-	memcpy(signature.grid, node->grid, sizeof(signature.grid));
-	memcpy(signature.workgroup, node->workgroup, sizeof(signature.workgroup));
-	return signature;
-}
-
-static void exec_state_release(struct exec_state *state)
-{
-	free(state->by_hash);
-	free(state->by_node);
-	free(state->signatures);
-}
-
-static int enter_exec(struct naming *naming, uint32_t exec)
-{
-	struct process_load *load = naming->load;
-	struct exec_state *state = &naming->state;
-	const struct trace *trace = load->trace;
-	uint32_t graph = trace->execs[exec].graph;
-
-	exec_state_release(state);
-	*state = (struct exec_state){.exec = exec};
-	if (graph == TRACE_NONE)
-		return 0;
-	state->expect = &load->expects[graph - load->first.graphs];
-	state->signatures =
-		calloc((size_t)state->expect->item_count + 1, sizeof(struct node_signature));
-	if (!state->signatures)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < state->expect->item_count; i++)
-		state->signatures[i] = node_signature(&trace->nodes[state->expect->items[i].node]);
-	state->next_update = graph_input_find_updates(&load->graph_input, trace->execs[exec].id);
-	return 0;
-}
-
-/* Makes rows of items, sorted by a key, for only_item(). */
-static int index_items(const struct exec_state *state,
-		       uint64_t (*key)(const struct exec_state *, uint32_t item),
-		       struct sort_row **ret_rows)
-{
-	uint32_t count = state->expect->item_count;
-	struct sort_row *rows = malloc(((size_t)count + 1) * sizeof(*rows));
-	int err;
-
-	if (!rows)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		rows[i] = (struct sort_row){.key = key(state, i), .index = i};
-	err = sort_rows(rows, count);
-	if (err < 0)
-		free(rows);
-	else
-		*ret_rows = rows;
-	return err;
-}
-
-/* The one item with this key, or TRACE_NONE if there are none or several. */
-static uint32_t only_item(const struct exec_state *state, const struct sort_row *rows, uint64_t key)
-{
-	uint32_t low = 0, high = state->expect->item_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rows[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == state->expect->item_count || rows[low].key != key)
-		return TRACE_NONE;
-	if (low + 1 < state->expect->item_count && rows[low + 1].key == key)
-		return TRACE_NONE;
-	return rows[low].index;
-}
-
-static uint64_t node_of_item(const struct exec_state *state, uint32_t item)
-{
-	return state->expect->items[item].node;
-}
-
-/* The item that UPDATE changes. TRACE_NONE for a node that causes no activity, and for a graph that
- * is not in this exec. */
-static uint32_t updated_item(const struct process_load *load, const struct exec_state *state,
-			     const struct input_update *update)
-{
-	uint32_t graph = load->trace->execs[state->exec].graph;
-
-	if (update->graph_id)
-		graph = load_find_graph(load, update->graph_id);
-	if (graph == TRACE_NONE || update->index >= load->trace->graphs[graph].node_count)
-		return TRACE_NONE;
-	return only_item(state, state->by_node,
-			 load->trace->graphs[graph].node_first + update->index);
-}
-
-static int apply_update(struct naming *naming, const struct input_update *update)
-{
-	struct exec_state *state = &naming->state;
-	uint32_t item;
-
-	if (!state->by_node && index_items(state, node_of_item, &state->by_node) < 0)
-		return -ENOMEM;
-	item = updated_item(naming->load, state, update);
-	if (item == TRACE_NONE)
-		return 0;
-	state->signatures[item] = update->signature;
-	free(state->by_hash);
-	state->by_hash = NULL;
-	return 0;
-}
-
-/* Applies the updates of this exec by calls before CID. */
-static int apply_updates(struct naming *naming, uint64_t cid)
-{
-	const struct graph_input *input = &naming->load->graph_input;
-	struct exec_state *state = &naming->state;
-	uint64_t exec_id = naming->load->trace->execs[state->exec].id;
-	const struct input_update *update;
-
-	while ((update = graph_input_next_update(input, exec_id, cid, &state->next_update)))
-		if (state->expect && apply_update(naming, update) < 0)
-			return -ENOMEM;
-	return 0;
-}
-
-enum agreement { DIFFERS, SILENT, AGREES };
-
-/* SILENT: nothing contradicts, but a name is not known. */
-static enum agreement compare(const struct node_signature *signature, const struct trace_work *work)
-{
-	if (work->kind != TRACE_KERNEL)
-		return AGREES;
-	if (memcmp(signature->grid, work->grid, sizeof(work->grid)) != 0 ||
-	    memcmp(signature->workgroup, work->workgroup, sizeof(work->workgroup)) != 0)
-		return DIFFERS;
-	if (signature->name == 0 || work->name == 0)
-		return SILENT;
-	return signature->name == work->name ? AGREES : DIFFERS;
-}
-
-/* The activities of one launch beside the items of its graph. assigned[i] is the item of row i. */
-struct layout {
-	const struct trace *trace;
-	struct trace_activity *rows;
-	uint32_t row_count;
-	uint32_t *assigned;
-	bool is_whole;	/* each item has its activities and each activity its item */
-	bool is_prefix; /* each activity has its item, in order; the last items have none */
-};
-
-static const struct trace_work *row_work(const struct layout *layout, uint32_t at)
-{
-	return trace_work_of(layout->trace, &layout->rows[at]);
-}
-
-/* Consecutive items of one kind, from the one that is being laid out on, and the consecutive rows
- * of that kind. */
-struct run {
-	uint32_t item_stop, row_stop;
-	uint64_t pieces; /* sum over these items */
-};
-
-/* Moves RUN to ITEM and row AT, which must not be before those of the last call. So a whole launch
- * takes time linear in its items and rows. */
-static void run_move(struct run *run, const struct exec_state *state, const struct layout *layout,
-		     uint32_t item, uint32_t at)
-{
-	const struct expect_graph *expect = state->expect;
-	enum trace_activity_kind kind = expect->items[item].kind;
-
-	if (item < run->item_stop) {
-		run->pieces -= state->signatures[item - 1].pieces;
-	} else {
-		*run = (struct run){.item_stop = item, .row_stop = at};
-		while (run->item_stop < expect->item_count &&
-		       expect->items[run->item_stop].kind == kind)
-			run->pieces += state->signatures[run->item_stop++].pieces;
-	}
-	if (run->row_stop > at)
-		return;
-	run->row_stop = at;
-	while (run->row_stop < layout->row_count && row_work(layout, run->row_stop)->kind == kind)
-		run->row_stop++;
-}
-
-/* Number of rows that belong to ITEM. For several consecutive items of one kind: one row each, or
- * the pieces that HIP makes of each. If neither sum is the number of rows, it is not known which
- * row belongs to which item, and the result is 0. */
-static uint32_t rows_of_item(const struct exec_state *state, const struct layout *layout,
-			     const struct run *run, uint32_t item, uint32_t at)
-{
-	const struct expect_item *expected = &state->expect->items[item];
-	uint32_t rows = run->row_stop - at, items = run->item_stop - item;
-
-	if (expected->most == 1)
-		return row_work(layout, at)->kind == expected->kind ? 1 : 0;
-	if (run->pieces == rows)
-		return state->signatures[item].pieces;
-	if (rows == items)
-		return 1;
-	return items == 1 ? rows : 0;
-}
-
-static void lay_out(const struct exec_state *state, struct layout *layout)
-{
-	struct run run = {0};
-	uint32_t item, at = 0;
-
-	for (item = 0; item < state->expect->item_count && at < layout->row_count; item++) {
-		uint32_t rows;
-
-		run_move(&run, state, layout, item, at);
-		rows = rows_of_item(state, layout, &run, item, at);
-		if (rows < state->expect->items[item].least)
-			break;
-		for (uint32_t i = 0; i < rows; i++)
-			layout->assigned[at++] = item;
-	}
-	layout->is_prefix = at == layout->row_count && item < state->expect->item_count;
-	layout->is_whole = at == layout->row_count && item == state->expect->item_count;
-}
-
 /* Gives ROW the work kind WANTED. */
 static int describe_row(struct process_load *load, struct trace_activity *row,
 			const struct trace_work *wanted)
@@ -285,24 +70,12 @@ static int describe_row(struct process_load *load, struct trace_activity *row,
 	return row->work == TRACE_NONE ? -ENOMEM : 0;
 }
 
-/* Gives ROW the node of ITEM. If the node came as one copy or fill (ALONE), the size that the
- * program gave for the node is the size of the activity. */
-static int name_row(struct naming *naming, struct trace_activity *row, uint32_t item,
-		    enum trace_confidence confidence, bool alone)
+static void name_row(const struct exec_state *state, struct trace_activity *row, uint32_t item,
+		     enum trace_confidence confidence)
 {
-	const struct exec_state *state = &naming->state;
-	const struct trace_work *work = trace_work_of(naming->load->trace, row);
-	struct trace_work wanted;
-
 	row->confidence = (uint8_t)confidence;
-	if (confidence <= TRACE_CONFIDENCE_UNKNOWN)
-		return 0;
-	row->node = state->expect->items[item].node;
-	if (work->kind == TRACE_KERNEL || !alone || work->bytes)
-		return 0;
-	memcpy(&wanted, work, sizeof(wanted));
-	wanted.bytes = state->signatures[item].bytes;
-	return describe_row(naming->load, row, &wanted);
+	if (confidence > TRACE_CONFIDENCE_UNKNOWN)
+		row->node = state->expect->items[item].node;
 }
 
 /* Gives a copy without a direction the direction of its node. */
@@ -319,6 +92,21 @@ static int direct_row(struct process_load *load, struct trace_activity *row)
 	return describe_row(load, row, &wanted);
 }
 
+/* Completes the work kind of a copy or fill by its node. */
+static int complete_copy(struct process_load *load, const struct named_copy *copy)
+{
+	struct trace_activity *row = &load->trace->activities[copy->activity];
+	struct trace_work wanted;
+
+	if (copy->has_bytes) {
+		memcpy(&wanted, trace_work_of(load->trace, row), sizeof(wanted));
+		wanted.bytes = copy->bytes;
+		if (describe_row(load, row, &wanted) < 0)
+			return -ENOMEM;
+	}
+	return direct_row(load, row);
+}
+
 static bool is_alone(const struct layout *layout, uint32_t at)
 {
 	uint32_t item = layout->assigned[at];
@@ -327,69 +115,70 @@ static bool is_alone(const struct layout *layout, uint32_t at)
 	       (at + 1 == layout->row_count || layout->assigned[at + 1] != item);
 }
 
+/* Notes a copy or fill whose node may tell more about it. If the node came as one activity, the
+ * size that the program gave for the node is the size of the activity. */
+static int note_copy(const struct exec_state *state, struct naming_part *part,
+		     const struct layout *layout, uint32_t at)
+{
+	const struct trace_activity *row = &layout->rows[at];
+	const struct trace_work *work = layout_work(layout, at);
+	struct named_copy *copy;
+
+	if (work->kind == TRACE_KERNEL || row->confidence <= TRACE_CONFIDENCE_UNKNOWN)
+		return 0;
+	copy = trace_add(part, copies);
+	if (!copy)
+		return -ENOMEM;
+	copy->activity = (uint32_t)(row - layout->trace->activities);
+	copy->has_bytes = !work->bytes && is_alone(layout, at);
+	copy->bytes = state->signatures[layout->assigned[at]].bytes;
+	return 0;
+}
+
 /* Names rows by their position, which is known. If every signature agrees, the names are exact. If
  * not, the position is all that is known, and a row that contradicts its position is unknown. */
-static int name_by_place(struct naming *naming, const struct layout *layout, bool *ret_exact)
+static int name_by_place(const struct exec_state *state, struct naming_part *part,
+			 const struct layout *layout, bool *ret_exact)
 {
-	const struct exec_state *state = &naming->state;
 	enum trace_confidence confidence;
 	bool exact = layout->is_whole;
 
 	for (uint32_t i = 0; i < layout->row_count && exact; i++)
-		exact = compare(&state->signatures[layout->assigned[i]], row_work(layout, i)) ==
-			AGREES;
+		exact = layout_compare(&state->signatures[layout->assigned[i]],
+				       layout_work(layout, i)) == AGREES;
 	for (uint32_t i = 0; i < layout->row_count; i++) {
 		uint32_t item = layout->assigned[i];
-		struct trace_activity *row = &layout->rows[i];
 
 		confidence = TRACE_CONFIDENCE_ORDER;
 		if (exact)
 			confidence = TRACE_CONFIDENCE_EXACT;
-		else if (compare(&state->signatures[item], row_work(layout, i)) == DIFFERS)
+		else if (layout_compare(&state->signatures[item], layout_work(layout, i)) ==
+			 DIFFERS)
 			confidence = TRACE_CONFIDENCE_UNKNOWN;
-		if (name_row(naming, row, item, confidence, is_alone(layout, i)) < 0 ||
-		    direct_row(naming->load, row) < 0)
+		name_row(state, &layout->rows[i], item, confidence);
+		if (note_copy(state, part, layout, i) < 0)
 			return -ENOMEM;
 	}
 	*ret_exact = exact;
 	return 0;
 }
 
-static uint64_t hash_of(const struct node_signature *signature)
-{
-	struct node_signature kernel = *signature;
-
-	kernel.bytes = 0;
-	kernel.pieces = 1;
-	return hash_bytes(&kernel, sizeof(kernel));
-}
-
-static uint64_t hash_of_item(const struct exec_state *state, uint32_t item)
-{
-	return hash_of(&state->signatures[item]);
-}
-
 /* The positions are not known: names each kernel whose signature only one item has. */
-static int name_by_signature(struct naming *naming, const struct layout *layout)
+static int name_by_signature(struct exec_state *state, const struct layout *layout)
 {
-	struct exec_state *state = &naming->state;
-
-	if (!state->by_hash && index_items(state, hash_of_item, &state->by_hash) < 0)
-		return -ENOMEM;
 	for (uint32_t i = 0; i < layout->row_count; i++) {
-		const struct trace_work *work = row_work(layout, i);
+		const struct trace_work *work = layout_work(layout, i);
 		struct node_signature seen = {.name = work->name};
 		uint32_t item = TRACE_NONE;
 
 		memcpy(seen.grid, work->grid, sizeof(seen.grid));
 		memcpy(seen.workgroup, work->workgroup, sizeof(seen.workgroup));
-		if (work->kind == TRACE_KERNEL && work->name)
-			item = only_item(state, state->by_hash, hash_of(&seen));
-		if (name_row(naming, &layout->rows[i], item,
-			     item == TRACE_NONE ? TRACE_CONFIDENCE_UNKNOWN
-						: TRACE_CONFIDENCE_SIGNATURE,
-			     false) < 0)
+		if (work->kind == TRACE_KERNEL && work->name &&
+		    exec_state_find(state, &seen, &item) < 0)
 			return -ENOMEM;
+		name_row(state, &layout->rows[i], item,
+			 item == TRACE_NONE ? TRACE_CONFIDENCE_UNKNOWN
+					    : TRACE_CONFIDENCE_SIGNATURE);
 	}
 	return 0;
 }
@@ -430,10 +219,9 @@ static void find_rows(const struct naming *naming, const struct trace_launch *la
 	layout->row_count = stop - first;
 }
 
-static int name_rows(struct naming *naming, struct trace_launch *launch, struct layout *layout)
+static int name_rows(const struct naming *naming, struct exec_state *state,
+		     struct naming_part *part, struct trace_launch *launch, struct layout *layout)
 {
-	struct exec_state *state = &naming->state;
-
 	for (uint32_t i = 0; i < layout->row_count; i++) {
 		bool is_body = layout->rows[i].confidence == TRACE_CONFIDENCE_TIME;
 
@@ -449,28 +237,30 @@ static int name_rows(struct naming *naming, struct trace_launch *launch, struct 
 	if (!state->expect)
 		return 0;
 	if (!state->expect->unknown)
-		lay_out(state, layout);
+		layout_make(state, layout);
 	/* A launch that was cut off has its first activities, unless activities were dropped. */
 	if (layout->is_whole ||
 	    (layout->is_prefix && launch->call == TRACE_NONE && !naming->has_losses))
-		return name_by_place(naming, layout, &launch->exact);
-	return name_by_signature(naming, layout);
+		return name_by_place(state, part, layout, &launch->exact);
+	return name_by_signature(state, layout);
 }
 
-static uint32_t count_expected(struct naming *naming, const struct trace_launch *launch,
+static uint32_t count_expected(struct naming_worker *worker, const struct trace_launch *launch,
 			       uint64_t cid)
 {
-	uint32_t count = expect_count(naming->state.expect);
+	uint32_t count = expect_count(worker->state.expect);
 	uint64_t off;
 
-	if (!switch_walk_take(&naming->switches, launch->exec, cid, &off) || count == TRACE_NONE)
+	if (!switch_walk_take(&worker->switches, launch->exec, cid, &off) || count == TRACE_NONE)
 		return TRACE_NONE;
 	return count - (uint32_t)(off < count ? off : count);
 }
 
-static int name_launch(struct naming *naming, uint32_t index)
+static int name_launch(const struct naming *naming, struct naming_worker *worker,
+		       struct naming_part *part, uint32_t index)
 {
 	struct process_load *load = naming->load;
+	struct exec_state *state = &worker->state;
 	struct trace_launch *launch = &load->trace->launches[index];
 	uint64_t cid = load->graph_input.launches[index - load->first.launches].cid;
 	struct layout layout = {0};
@@ -478,20 +268,122 @@ static int name_launch(struct naming *naming, uint32_t index)
 	if (cid == 0)
 		return 0;
 	find_rows(naming, launch, cid, &layout);
-	if (naming->state.exec != launch->exec && enter_exec(naming, launch->exec) < 0)
+	if (state->exec != launch->exec && exec_state_enter(state, load, launch->exec) < 0)
 		return -ENOMEM;
-	if (apply_updates(naming, cid) < 0 ||
-	    table_reserve((void **)&naming->assigned, &naming->assigned_room,
-			  layout.row_count + 1ull, sizeof(*naming->assigned)) < 0)
+	if (exec_state_update(state, load, cid) < 0 ||
+	    table_reserve((void **)&worker->assigned, &worker->assigned_room,
+			  layout.row_count + 1ull, sizeof(*worker->assigned)) < 0)
 		return -ENOMEM;
-	if (naming->state.expect)
-		launch->activities_expected = count_expected(naming, launch, cid);
+	if (state->expect)
+		launch->activities_expected = count_expected(worker, launch, cid);
 	launch->activity_count = layout.row_count;
 	for (uint32_t i = 0; i < layout.row_count; i++)
 		layout.rows[i].launch = index;
-	layout.assigned = naming->assigned;
+	layout.assigned = worker->assigned;
 	memset(layout.assigned, 0, layout.row_count * sizeof(*layout.assigned));
-	return name_rows(naming, launch, &layout);
+	return name_rows(naming, state, part, launch, &layout);
+}
+
+/* ---- the parts ---- */
+
+static int name_part(void *naming_of_load, unsigned worker, uint32_t number)
+{
+	const struct naming *naming = naming_of_load;
+	struct naming_part *part = &naming->parts[number];
+	int err = 0;
+
+	for (uint32_t i = part->first; i < part->end && err == 0; i++)
+		err = name_launch(naming, &naming->workers[worker], part, i);
+	return err;
+}
+
+/* True if all launches of an exec find it in the same state. */
+static bool is_constant(const struct process_load *load, uint32_t exec)
+{
+	const struct graph_input *input = &load->graph_input;
+	uint64_t id = load->trace->execs[exec].id;
+	uint32_t update = graph_input_find_updates(input, id);
+
+	return load->switches.count == 0 &&
+	       (update == input->updates_count || input->updates[update].exec_id != id);
+}
+
+/* Cuts the launches into parts. An exec that changes between its launches is in one part. */
+static int cut(struct naming *naming)
+{
+	const struct process_load *load = naming->load;
+	const struct trace *trace = load->trace;
+	struct naming_part *part = NULL;
+
+	for (uint32_t i = load->first.launches; i < trace->launches_count; i++) {
+		uint32_t exec = trace->launches[i].exec;
+		bool is_next = i > load->first.launches && trace->launches[i - 1].exec == exec;
+
+		if (!part || (part->end - part->first >= LAUNCHES_PER_PART &&
+			      (!is_next || is_constant(load, exec)))) {
+			part = trace_add(naming, parts);
+			if (!part)
+				return -ENOMEM;
+			part->first = i;
+		}
+		part->end = i + 1;
+	}
+	return 0;
+}
+
+/* One thread, if two launches may have the same activities, and for CUDA's. */
+static unsigned naming_threads(const struct naming *naming)
+{
+	const struct trace *trace = naming->load->trace;
+
+	if (naming->is_cuda)
+		return 1;
+	for (uint32_t i = naming->load->first.launches; i < trace->launches_count; i++) {
+		uint32_t call = trace->launches[i].call;
+
+		if (call == TRACE_NONE || trace->calls[call].launch != i)
+			return 1;
+	}
+	return WORKERS_ALL;
+}
+
+static int name_all(struct naming *naming)
+{
+	struct process_load *load = naming->load;
+	unsigned threads = naming_threads(naming);
+	int err = cut(naming);
+
+	naming->worker_count = workers_count(threads);
+	naming->workers = table_zeroed(naming->worker_count, sizeof(*naming->workers));
+	if (err == 0 && !naming->workers)
+		err = -ENOMEM;
+	for (unsigned i = 0; i < naming->worker_count && err == 0; i++) {
+		naming->workers[i].state.exec = TRACE_NONE;
+		err = switch_walk_init(&naming->workers[i].switches, load);
+	}
+	if (err == 0)
+		err = workers_run(threads, naming->parts_count, name_part, naming);
+	/* In order, because the order in which work kinds are added is that of their rows. */
+	for (uint32_t i = 0; i < naming->parts_count && err == 0; i++) {
+		const struct naming_part *part = &naming->parts[i];
+
+		for (uint32_t k = 0; k < part->copies_count && err == 0; k++)
+			err = complete_copy(load, &part->copies[k]);
+	}
+	return err;
+}
+
+static void release(struct naming *naming)
+{
+	for (unsigned i = 0; naming->workers && i < naming->worker_count; i++) {
+		exec_state_release(&naming->workers[i].state);
+		switch_walk_release(&naming->workers[i].switches);
+		free(naming->workers[i].assigned);
+	}
+	for (uint32_t i = 0; i < naming->parts_count; i++)
+		free(naming->parts[i].copies);
+	free(naming->workers);
+	free(naming->parts);
 }
 
 static int make_expectations(struct process_load *load)
@@ -524,7 +416,7 @@ static uint32_t first_orphan(const struct process_load *load)
 int naming_load(struct process_load *load)
 {
 	struct graph_input *input = &load->graph_input;
-	struct naming naming = {.load = load, .state = {.exec = TRACE_NONE}};
+	struct naming naming = {.load = load};
 	int err;
 
 	for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
@@ -543,13 +435,9 @@ int naming_load(struct process_load *load)
 	if (err == 0)
 		err = updates_count(load);
 	if (err == 0)
-		err = switch_walk_init(&naming.switches, load);
-	for (uint32_t i = load->first.launches; i < load->trace->launches_count && err == 0; i++)
-		err = name_launch(&naming, i);
+		err = name_all(&naming);
 	cuda_finish_rows(load);
-	exec_state_release(&naming.state);
-	switch_walk_release(&naming.switches);
-	free(naming.assigned);
+	release(&naming);
 	work_table_release(&load->works);
 	return err;
 }
