@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyze/distribution.h"
 #include "base/table.h"
@@ -29,17 +28,6 @@ void spread_add(struct spread *spread, uint32_t group, struct tally *tally, int6
 	spread->count++;
 }
 
-void spread_append(struct spread *spread, const struct spread *from, const uint32_t *groups)
-{
-	spread->has_failed |= from->has_failed;
-	if (from->count == 0 || !make_room(spread, from->count))
-		return;
-	for (size_t i = 0; i < from->count; i++)
-		spread->groups[spread->count + i] = groups[from->groups[i]];
-	memcpy(spread->values + spread->count, from->values, from->count * sizeof(*from->values));
-	spread->count += from->count;
-}
-
 void spread_release(struct spread *spread)
 {
 	free(spread->groups);
@@ -52,62 +40,141 @@ static struct tally *tally_at(struct tally *first, size_t row_bytes, uint32_t gr
 	return (struct tally *)((char *)first + row_bytes * group);
 }
 
-/* Copies the durations to VALUES, group after group. Afterwards ENDS has, by group, the end of its
- * part. */
-static void arrange(const struct spread *spread, int64_t *values, size_t *ends, uint32_t groups)
-{
-	size_t sum = 0;
-
-	for (size_t i = 0; i < spread->count; i++)
-		ends[spread->groups[i]]++;
-	for (uint32_t group = 0; group < groups; group++) {
-		size_t count = ends[group];
-
-		ends[group] = sum;
-		sum += count;
-	}
-	for (size_t i = 0; i < spread->count; i++)
-		values[ends[spread->groups[i]]++] = spread->values[i];
-}
-
-/* The groups of a spread while they are described. */
-struct description {
+/* Pieces while their durations are put together. */
+struct gathering {
+	struct spread_piece *pieces;
+	uint32_t piece_count;
+	size_t **places; /* by piece, by its group: how many durations, then where the next goes */
 	int64_t *values; /* group after group */
-	size_t *ends;	 /* by group */
+	size_t *ends;	 /* by group: the end of its values */
 	struct tally *first;
 	size_t row_bytes;
 };
 
-static int describe_group(void *description_of_spread, unsigned worker, uint32_t group)
+static int count_piece(void *gathering_of_pieces, unsigned worker, uint32_t number)
 {
-	const struct description *description = description_of_spread;
-	size_t begin = group ? description->ends[group - 1] : 0;
-	struct tally *tally = tally_at(description->first, description->row_bytes, group);
+	const struct gathering *gathering = gathering_of_pieces;
+	const struct spread_piece *piece = &gathering->pieces[number];
+	size_t *counts = table_zeroed(piece->group_count, sizeof(*counts));
+
+	if (!counts)
+		return -ENOMEM;
+	for (size_t i = 0; i < piece->spread.count; i++)
+		counts[piece->spread.groups[i]]++;
+	gathering->places[number] = counts;
+	return 0;
+}
+
+static uint32_t group_of(const struct spread_piece *piece, uint32_t group)
+{
+	return piece->groups ? piece->groups[group] : group;
+}
+
+/* Finds where each piece writes its durations: within a group, in the order of the pieces. */
+static void find_places(struct gathering *gathering, uint32_t groups)
+{
+	size_t sum = 0;
+
+	for (uint32_t i = 0; i < gathering->piece_count; i++) {
+		for (uint32_t k = 0; k < gathering->pieces[i].group_count; k++)
+			gathering->ends[group_of(&gathering->pieces[i], k)] +=
+				gathering->places[i][k];
+	}
+	for (uint32_t group = 0; group < groups; group++) {
+		size_t count = gathering->ends[group];
+
+		gathering->ends[group] = sum;
+		sum += count;
+	}
+	for (uint32_t i = 0; i < gathering->piece_count; i++) {
+		for (uint32_t k = 0; k < gathering->pieces[i].group_count; k++) {
+			size_t *end = &gathering->ends[group_of(&gathering->pieces[i], k)];
+			size_t count = gathering->places[i][k];
+
+			gathering->places[i][k] = *end;
+			*end += count;
+		}
+	}
+}
+
+static int copy_piece(void *gathering_of_pieces, unsigned worker, uint32_t number)
+{
+	const struct gathering *gathering = gathering_of_pieces;
+	struct spread_piece *piece = &gathering->pieces[number];
+	size_t *places = gathering->places[number];
+
+	for (size_t i = 0; i < piece->spread.count; i++)
+		gathering->values[places[piece->spread.groups[i]]++] = piece->spread.values[i];
+	spread_release(&piece->spread);
+	return 0;
+}
+
+static int describe_group(void *gathering_of_pieces, unsigned worker, uint32_t group)
+{
+	const struct gathering *gathering = gathering_of_pieces;
+	size_t begin = group ? gathering->ends[group - 1] : 0;
+	struct tally *tally = tally_at(gathering->first, gathering->row_bytes, group);
 	struct distribution made;
 
-	distribution_make(description->values + begin, (uint32_t)(description->ends[group] - begin),
+	distribution_make(gathering->values + begin, (uint32_t)(gathering->ends[group] - begin),
 			  &made);
 	tally->median_ns = made.p50;
 	tally->stddev_ns = made.stddev;
 	return 0;
 }
 
-int spread_finish(struct spread *spread, struct tally *first, size_t row_bytes, uint32_t groups)
+static int gather(struct gathering *gathering, uint32_t groups)
 {
-	struct description description = {
-		.values = table_alloc(spread->count, sizeof(*description.values)),
-		.ends = table_zeroed(groups, sizeof(*description.ends)),
+	uint32_t count = gathering->piece_count;
+	size_t durations = 0;
+	int err = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		durations += gathering->pieces[i].spread.count;
+		if (gathering->pieces[i].spread.has_failed)
+			err = -ENOMEM;
+	}
+	gathering->places = calloc((size_t)count + 1, sizeof(*gathering->places));
+	gathering->values = table_alloc(durations, sizeof(*gathering->values));
+	gathering->ends = table_zeroed(groups, sizeof(*gathering->ends));
+	if (!gathering->places || !gathering->values || !gathering->ends)
+		err = -ENOMEM;
+	if (err == 0)
+		err = workers_run(WORKERS_ALL, count, count_piece, gathering);
+	if (err == 0) {
+		find_places(gathering, groups);
+		workers_run(WORKERS_ALL, count, copy_piece, gathering);
+		workers_run(WORKERS_ALL, groups, describe_group, gathering);
+	}
+	return err;
+}
+
+int spread_finish_pieces(struct spread_piece *pieces, uint32_t count, struct tally *first,
+			 size_t row_bytes, uint32_t groups)
+{
+	struct gathering gathering = {
+		.pieces = pieces,
+		.piece_count = count,
 		.first = first,
 		.row_bytes = row_bytes,
 	};
-	int err = spread->has_failed || !description.values || !description.ends ? -ENOMEM : 0;
+	int err = gather(&gathering, groups);
 
-	if (err == 0) {
-		arrange(spread, description.values, description.ends, groups);
-		workers_run(WORKERS_ALL, groups, describe_group, &description);
+	for (uint32_t i = 0; i < count; i++) {
+		if (gathering.places)
+			free(gathering.places[i]);
+		spread_release(&pieces[i].spread);
 	}
-	free(description.values);
-	free(description.ends);
-	spread_release(spread);
+	free(gathering.places);
+	free(gathering.values);
+	free(gathering.ends);
 	return err;
+}
+
+int spread_finish(struct spread *spread, struct tally *first, size_t row_bytes, uint32_t groups)
+{
+	struct spread_piece piece = {.spread = *spread, .group_count = groups};
+
+	*spread = (struct spread){0};
+	return spread_finish_pieces(&piece, 1, first, row_bytes, groups);
 }

@@ -2,7 +2,8 @@
  * calls. Adds each duration to the tally of its group as it comes, and keeps it, at 12 bytes, until
  * spread_finish.
  *
- * Threading: one thread at a time. */
+ * Threading: a spread belongs to one thread until it is finished. Several threads make pieces, which
+ * spread_finish_pieces puts together. */
 #ifndef DAGTAP_ANALYZE_SPREAD_H
 #define DAGTAP_ANALYZE_SPREAD_H
 
@@ -22,14 +23,24 @@ struct spread {
 /* Adds a duration to TALLY, that of group GROUP, and keeps it. */
 void spread_add(struct spread *spread, uint32_t group, struct tally *tally, int64_t ns);
 
-/* Keeps the durations of FROM, whose group G is group GROUPS[G] here. Adds them to no tally. */
-void spread_append(struct spread *spread, const struct spread *from, const uint32_t *groups);
-
 /* Frees what SPREAD holds; spread_finish does it, too. */
 void spread_release(struct spread *spread);
 
 /* Sets median_ns and stddev_ns of the tallies of all groups, which lie ROW_BYTES apart from FIRST
  * on. Frees what SPREAD holds, also on failure. 0 or -ENOMEM. Cost: a sort of the durations. */
 int spread_finish(struct spread *spread, struct tally *first, size_t row_bytes, uint32_t groups);
+
+/* A spread with groups of its own. */
+struct spread_piece {
+	struct spread spread;
+	const uint32_t *groups; /* by its group: the group in the whole; NULL: they are the same */
+	uint32_t group_count;
+};
+
+/* spread_finish for the durations of COUNT pieces together. GROUPS is the number of groups in the
+ * whole. Threads share the pieces and the groups; the result is the same for any number of
+ * them. */
+int spread_finish_pieces(struct spread_piece *pieces, uint32_t count, struct tally *first,
+			 size_t row_bytes, uint32_t groups);
 
 #endif

@@ -2,30 +2,16 @@
 #include "analyze/summary.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/spread.h"
+#include "analyze/summary_rows.h"
 #include "base/numbers.h"
 #include "base/workers.h"
-#include "trace/occupancy.h"
 #include "trace/row_table.h"
 
 #define ROWS_PER_PIECE (1u << 17)
-#define PATH_DEPTH_MAX 256 /* nested scopes of a path that are shown */
-
-const char *summary_direction_text(enum trace_copy_direction direction)
-{
-	static const char *const texts[] = {
-		[TRACE_COPY_UNKNOWN] = "copy",	       [TRACE_H2H] = "copy host to host",
-		[TRACE_H2D] = "copy host to device",   [TRACE_D2H] = "copy device to host",
-		[TRACE_D2D] = "copy device to device", [TRACE_P2P] = "copy device to peer",
-	};
-
-	return texts[direction];
-}
 
 /* The table that is being made. */
 struct making {
@@ -37,12 +23,11 @@ struct making {
 	struct numbers cells;		   /* numbers pairs of row and part */
 	int64_t *cell_ns;
 	uint32_t cell_ns_count;
-	struct spread spread;	     /* of the rows' durations */
-	uint32_t *paths;	     /* by scope: the number of its path */
-	struct numbers path_numbers; /* numbers pairs of parent's path and text of the scope */
+	struct spread spread; /* of the rows' durations */
+	const struct summary_paths *paths;
+	struct summary_work_time *times; /* by work kind; NULL: they are not asked for */
+	uint32_t *numbers; /* of a piece: by row, the number of the row in the table */
 };
-
-#define NO_KEY UINT64_MAX /* the activity is in no row */
 
 static struct summary_row *row_of(struct making *making, uint64_t key)
 {
@@ -53,23 +38,6 @@ static struct summary_row *row_of(struct making *making, uint64_t key)
 	return number < making->rows_count ? &making->rows[number] : trace_add(making, rows);
 }
 
-static uint64_t launch_graph(const struct trace *trace, uint32_t launch)
-{
-	uint32_t graph = trace->execs[trace->launches[launch].exec].graph;
-
-	return graph == TRACE_NONE ? NO_KEY - 1 : graph;
-}
-
-/* Bit of the key of activities whose node is not known; the lower bits are the graph. */
-#define NO_NODE (UINT64_C(1) << 32)
-
-static uint64_t node_key(const struct trace *trace, const struct trace_activity *row)
-{
-	if (row->node != TRACE_NONE)
-		return row->node;
-	return NO_NODE | (uint32_t)launch_graph(trace, row->launch);
-}
-
 static uint64_t key_of(const struct making *making, const struct trace_activity *row,
 		       enum summary_by by)
 {
@@ -78,25 +46,26 @@ static uint64_t key_of(const struct making *making, const struct trace_activity 
 
 	switch (by) {
 	case SUMMARY_BY_KERNEL:
-		return work->kind == TRACE_KERNEL ? work->name : NO_KEY;
+		return work->kind == TRACE_KERNEL ? work->name : SUMMARY_NO_KEY;
 	case SUMMARY_BY_COPY:
 		if (work->kind == TRACE_KERNEL)
-			return NO_KEY;
+			return SUMMARY_NO_KEY;
 		return work->kind == TRACE_MEMSET ? UINT32_MAX : work->direction;
 	case SUMMARY_BY_STREAM:
 		return row->stream;
 	case SUMMARY_BY_GRAPH:
-		return row->launch == TRACE_NONE ? NO_KEY
-						 : launch_graph(making->trace, row->launch);
+		return row->launch == TRACE_NONE ? SUMMARY_NO_KEY
+						 : summary_graph_key(making->trace, row->launch);
 	case SUMMARY_BY_NODE:
-		return row->launch == TRACE_NONE ? NO_KEY : node_key(making->trace, row);
+		return row->launch == TRACE_NONE ? SUMMARY_NO_KEY
+						 : summary_node_key(making->trace, row);
 	case SUMMARY_BY_SCOPE:
 		scope = trace_scope_of(making->trace, row);
-		return scope == TRACE_NONE ? TRACE_NONE : making->paths[scope];
+		return scope == TRACE_NONE ? TRACE_NONE : making->paths->of_scope[scope];
 	case SUMMARY_BY_API:
 		break;
 	}
-	return NO_KEY;
+	return SUMMARY_NO_KEY;
 }
 
 /* Adds the duration of an activity to the part of ROW that it is in. */
@@ -159,7 +128,8 @@ static int group_activities(struct making *making, enum summary_by by, uint32_t 
 		uint64_t key = key_of(making, activity, by);
 		struct summary_row *row;
 
-		if (key == NO_KEY || (making->parts && making->parts->of_activity[i] == TRACE_NONE))
+		if (key == SUMMARY_NO_KEY ||
+		    (making->parts && making->parts->of_activity[i] == TRACE_NONE))
 			continue;
 		row = row_of(making, key);
 		if (!row)
@@ -168,72 +138,12 @@ static int group_activities(struct making *making, enum summary_by by, uint32_t 
 		row->activities++;
 		if (activity->untimed == RECORD_UNTIMED_NO)
 			row->timed_bytes += trace_work_of(making->trace, activity)->bytes;
+		if (making->times)
+			summary_add_time(making->trace, making->times, i);
 		if (add_duration(making, i, row) < 0)
 			return -ENOMEM;
 	}
 	return 0;
-}
-
-/* The time of a work kind, and a GPU on which it ran. */
-struct work_time {
-	int64_t ns;
-	uint32_t agent;
-};
-
-/* Adds the occupancy of a work kind to the row of its kernel. KNOWN_NS and MOST_NS are those of the
- * row: the time with known occupancy, and of its longest work kind. */
-static void add_occupancy(struct summary_row *row, const struct occupancy *occupancy, int64_t ns,
-			  int64_t *known_ns, int64_t *most_ns)
-{
-	*known_ns = tally_sum(*known_ns, ns);
-	row->occupancy +=
-		(occupancy_value(occupancy) - row->occupancy) * (double)ns / (double)*known_ns;
-	if (ns > *most_ns) {
-		*most_ns = ns;
-		row->occupancy_limits = occupancy->limits;
-	}
-}
-
-static struct work_time *time_works(const struct trace *trace)
-{
-	struct work_time *times = calloc((size_t)trace->works_count + 1, sizeof(*times));
-
-	for (uint32_t i = 0; times && i < trace->activities_count; i++) {
-		const struct trace_activity *row = &trace->activities[i];
-
-		if (row->untimed != RECORD_UNTIMED_NO || row->agent == TRACE_NONE)
-			continue;
-		times[row->work].agent = row->agent;
-		times[row->work].ns =
-			tally_sum(times[row->work].ns, tally_span(row->start_ns, row->end_ns));
-	}
-	return times;
-}
-
-/* Sets the occupancy of each kernel's row. Returns 0 or -ENOMEM. */
-static int find_occupancy(struct making *making)
-{
-	const struct trace *trace = making->trace;
-	struct work_time *times = time_works(trace);
-	int64_t(*row_ns)[2] = calloc((size_t)making->rows_count + 1, sizeof(*row_ns));
-	int err = times && row_ns ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; i < trace->works_count && err == 0; i++) {
-		struct occupancy occupancy;
-		uint32_t number;
-
-		if (times[i].ns <= 0 || trace->works[i].kind != TRACE_KERNEL)
-			continue;
-		occupancy = occupancy_of(trace_text(trace, trace->agents[times[i].agent].name),
-					 &trace->works[i]);
-		number = numbers_get(&making->keys, 0, trace->works[i].name);
-		if (occupancy.waves_most && number < making->rows_count)
-			add_occupancy(&making->rows[number], &occupancy, times[i].ns,
-				      &row_ns[number][0], &row_ns[number][1]);
-	}
-	free(times);
-	free(row_ns);
-	return err;
 }
 
 double summary_bytes_per_s(const struct summary_row *row)
@@ -263,10 +173,13 @@ static int group_calls(struct making *making, uint32_t first, uint32_t end)
 /* A table that is made in pieces, some neighbouring activities or calls each. The pieces are put
  * together in their order, so the table is the same for any number of threads. */
 struct piecewise {
-	const struct making *making;
+	struct making *making;
 	enum summary_by by;
 	uint32_t rows_count; /* activities or calls */
 	struct making *pieces;
+	uint32_t piece_count;
+	struct summary_work_time **times; /* by worker; NULL: they are not asked for */
+	unsigned worker_count;
 };
 
 static int make_piece(void *piecewise_of_table, unsigned worker, uint32_t number)
@@ -278,35 +191,57 @@ static int make_piece(void *piecewise_of_table, unsigned worker, uint32_t number
 
 	if (end > piecewise->rows_count)
 		end = piecewise->rows_count;
-	*piece = (struct making){.trace = piecewise->making->trace,
-				 .paths = piecewise->making->paths};
+	*piece = (struct making){
+		.trace = piecewise->making->trace,
+		.paths = piecewise->making->paths,
+		.times = piecewise->times ? piecewise->times[worker] : NULL,
+	};
 	return piecewise->by == SUMMARY_BY_API
 		       ? group_calls(piece, first, (uint32_t)end)
 		       : group_activities(piece, piecewise->by, first, (uint32_t)end);
 }
 
+/* Adds the rows of a piece to the table, but for the durations. */
 static int take_piece(struct making *making, struct making *piece)
 {
-	uint32_t *numbers = table_alloc(piece->rows_count, sizeof(*numbers));
-	int err = numbers ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; i < piece->rows_count && err == 0; i++) {
+	piece->numbers = table_alloc(piece->rows_count, sizeof(*piece->numbers));
+	if (!piece->numbers)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < piece->rows_count; i++) {
 		const struct summary_row *from = &piece->rows[i];
 		struct summary_row *row = row_of(making, piece->keys.pairs[i].low);
 
-		if (!row) {
-			err = -ENOMEM;
-			break;
-		}
-		numbers[i] = (uint32_t)(row - making->rows);
+		if (!row)
+			return -ENOMEM;
+		piece->numbers[i] = (uint32_t)(row - making->rows);
 		tally_merge(&row->tally, &from->tally);
 		row->bytes += from->bytes;
 		row->timed_bytes += from->timed_bytes;
 		row->activities += from->activities;
 	}
-	if (err == 0)
-		spread_append(&making->spread, &piece->spread, numbers);
-	free(numbers);
+	return 0;
+}
+
+/* Describes the durations of all pieces together. */
+static int finish_pieces(const struct piecewise *piecewise)
+{
+	struct making *making = piecewise->making;
+	struct spread_piece *spreads = table_zeroed(piecewise->piece_count, sizeof(*spreads));
+	int err;
+
+	if (!spreads)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < piecewise->piece_count; i++) {
+		struct making *piece = &piecewise->pieces[i];
+
+		spreads[i] =
+			(struct spread_piece){piece->spread, piece->numbers, piece->rows_count};
+		piece->spread = (struct spread){0};
+	}
+	err = spread_finish_pieces(spreads, piecewise->piece_count,
+				   making->rows ? &making->rows->tally : NULL,
+				   sizeof(*making->rows), making->rows_count);
+	free(spreads);
 	return err;
 }
 
@@ -314,7 +249,49 @@ static void release_piece(struct making *piece)
 {
 	numbers_release(&piece->keys);
 	free(piece->rows);
+	free(piece->numbers);
 	spread_release(&piece->spread);
+}
+
+static int init_times(struct piecewise *piecewise)
+{
+	piecewise->times = calloc(piecewise->worker_count, sizeof(*piecewise->times));
+	for (unsigned i = 0; piecewise->times && i < piecewise->worker_count; i++) {
+		piecewise->times[i] = table_zeroed(piecewise->making->trace->works_count,
+						   sizeof(**piecewise->times));
+		if (!piecewise->times[i])
+			return -ENOMEM;
+	}
+	return piecewise->times ? 0 : -ENOMEM;
+}
+
+/* Adds the times of all workers up, in those of the first, and finds the occupancy. */
+static int finish_times(const struct piecewise *piecewise)
+{
+	struct making *making = piecewise->making;
+	struct summary_work_time *sum = piecewise->times[0];
+
+	for (unsigned i = 1; i < piecewise->worker_count; i++) {
+		for (uint32_t work = 0; work < making->trace->works_count; work++) {
+			const struct summary_work_time *time = &piecewise->times[i][work];
+
+			sum[work].ns += time->ns;
+			if (time->last > sum[work].last)
+				sum[work].last = time->last;
+		}
+	}
+	return summary_find_occupancy(making->trace, sum, &making->keys, making->rows,
+				      making->rows_count);
+}
+
+static void release_pieces(struct piecewise *piecewise)
+{
+	for (uint32_t i = 0; piecewise->pieces && i < piecewise->piece_count; i++)
+		release_piece(&piecewise->pieces[i]);
+	for (unsigned i = 0; piecewise->times && i < piecewise->worker_count; i++)
+		free(piecewise->times[i]);
+	free(piecewise->pieces);
+	free(piecewise->times);
 }
 
 static int group_in_pieces(struct making *making, enum summary_by by)
@@ -324,20 +301,24 @@ static int group_in_pieces(struct making *making, enum summary_by by)
 		.making = making,
 		.by = by,
 		.rows_count = by == SUMMARY_BY_API ? trace->calls_count : trace->activities_count,
+		.worker_count = workers_count(WORKERS_ALL),
 	};
-	uint32_t count = piecewise.rows_count / ROWS_PER_PIECE + 1;
 	int err;
 
-	piecewise.pieces = table_zeroed(count, sizeof(*piecewise.pieces));
-	if (!piecewise.pieces)
-		return -ENOMEM;
-	err = workers_run(WORKERS_ALL, count, make_piece, &piecewise);
-	for (uint32_t i = 0; i < count; i++) {
-		if (err == 0)
-			err = take_piece(making, &piecewise.pieces[i]);
-		release_piece(&piecewise.pieces[i]);
-	}
-	free(piecewise.pieces);
+	piecewise.piece_count = piecewise.rows_count / ROWS_PER_PIECE + 1;
+	piecewise.pieces = table_zeroed(piecewise.piece_count, sizeof(*piecewise.pieces));
+	err = piecewise.pieces ? 0 : -ENOMEM;
+	if (err == 0 && by == SUMMARY_BY_KERNEL)
+		err = init_times(&piecewise);
+	if (err == 0)
+		err = workers_run(WORKERS_ALL, piecewise.piece_count, make_piece, &piecewise);
+	for (uint32_t i = 0; i < piecewise.piece_count && err == 0; i++)
+		err = take_piece(making, &piecewise.pieces[i]);
+	if (err == 0)
+		err = finish_pieces(&piecewise);
+	if (err == 0 && piecewise.times)
+		err = finish_times(&piecewise);
+	release_pieces(&piecewise);
 	return err;
 }
 
@@ -346,144 +327,12 @@ static int group_by_part(struct making *making, enum summary_by by)
 {
 	int err = group_activities(making, by, 0, making->trace->activities_count);
 
-	return err == 0 ? describe_parts(making) : err;
-}
-
-/* Numbers the path of a scope: scopes with the same text below the same path have the same path.
- * The parent of a scope may come after it in the array if another thread opened it, so the function
- * goes up to the first scope that has a number. */
-static int number_path(struct making *making, uint32_t scope)
-{
-	const struct trace *trace = making->trace;
-	uint32_t chain[PATH_DEPTH_MAX];
-	uint32_t depth = 0, parent;
-
-	while (scope != TRACE_NONE && making->paths[scope] == TRACE_NONE &&
-	       depth < PATH_DEPTH_MAX) {
-		chain[depth++] = scope;
-		scope = trace->scopes[scope].parent;
-	}
-	parent = scope == TRACE_NONE ? TRACE_NONE : making->paths[scope];
-	while (depth) {
-		uint32_t at = chain[--depth];
-
-		parent = numbers_get(&making->path_numbers, parent, trace->scopes[at].text);
-		if (parent == NUMBERS_NONE)
-			return -ENOMEM;
-		making->paths[at] = parent;
-	}
-	return 0;
-}
-
-static int number_paths(struct making *making)
-{
-	uint32_t count = making->trace->scopes_count;
-
-	making->paths = malloc(((size_t)count + 1) * sizeof(*making->paths));
-	if (!making->paths)
-		return -ENOMEM;
-	memset(making->paths, 0xff, ((size_t)count + 1) * sizeof(*making->paths));
-	for (uint32_t i = 0; i < count; i++) {
-		if (number_path(making, i) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static char *path_text(const struct making *making, uint32_t path)
-{
-	uint32_t chain[PATH_DEPTH_MAX];
-	uint32_t depth = 0;
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-
-	if (!out)
-		return NULL;
-	while (path != TRACE_NONE && depth < PATH_DEPTH_MAX) {
-		chain[depth++] = path;
-		path = (uint32_t)making->path_numbers.pairs[path].high;
-	}
-	while (depth) {
-		trace_string part = (uint32_t)making->path_numbers.pairs[chain[--depth]].low;
-
-		fprintf(out, "%s%s", trace_text(making->trace, part), depth ? "/" : "");
-	}
-	return fclose(out) == 0 ? text : NULL;
-}
-
-static char *stream_text(const struct trace *trace, uint32_t stream)
-{
-	const struct trace_stream *row = &trace->streams[stream];
-	const struct trace_process *process = &trace->processes[row->process];
-	char gpu[32] = "GPU ?", *text;
-
-	if (row->agent != TRACE_NONE)
-		snprintf(gpu, sizeof(gpu), "GPU %u", trace->agents[row->agent].gpu_ordinal);
-	if (asprintf(&text, "process %u %s stream %u%s", process->pid, gpu, row->ordinal,
-		     row->ordinal ? "" : " (null)") < 0)
-		return NULL;
-	return text;
-}
-
-static char *graph_text(const struct trace *trace, uint64_t graph)
-{
-	char *text;
-
-	if (graph == NO_KEY - 1)
-		return strdup("(graph not recorded)");
-	if (asprintf(&text, "process %u graph %" PRIu64,
-		     trace->processes[trace->graphs[graph].process].pid,
-		     trace->graphs[graph].id) < 0)
-		return NULL;
-	return text;
-}
-
-/* The name of a node's row. It has no pid, so that recordings of a program that makes the same
- * graphs have the same names, and `dagtap diff` matches them. */
-static char *node_text(const struct trace *trace, uint64_t key)
-{
-	const struct trace_node *node = key < NO_NODE ? &trace->nodes[key] : NULL;
-	uint32_t graph = node ? node->graph : (uint32_t)key;
-	char process[32] = "", *text;
-	int length;
-
-	if (graph == (uint32_t)(NO_KEY - 1))
-		return strdup("(graph not recorded)");
-	if (trace->processes_count > 1)
-		snprintf(process, sizeof(process), "process %u ", trace->graphs[graph].process + 1);
-	if (node)
-		length = asprintf(&text, "%sgraph %" PRIu64 " node %u: %s", process,
-				  trace->graphs[graph].id, node->index,
-				  trace_text(trace, node->name));
-	else
-		length = asprintf(&text, "%sgraph %" PRIu64 " (node not known)", process,
-				  trace->graphs[graph].id);
-	return length < 0 ? NULL : text;
-}
-
-static char *row_name(const struct making *making, uint64_t key, enum summary_by by)
-{
-	const struct trace *trace = making->trace;
-
-	switch (by) {
-	case SUMMARY_BY_KERNEL:
-		return strdup(key ? trace_text(trace, (uint32_t)key) : "(unknown kernel)");
-	case SUMMARY_BY_COPY:
-		return strdup(key == UINT32_MAX ? "memset" : summary_direction_text(key));
-	case SUMMARY_BY_STREAM:
-		return key == TRACE_NONE ? strdup("(no stream known)")
-					 : stream_text(trace, (uint32_t)key);
-	case SUMMARY_BY_GRAPH:
-		return graph_text(trace, key);
-	case SUMMARY_BY_NODE:
-		return node_text(trace, key);
-	case SUMMARY_BY_SCOPE:
-		return key == TRACE_NONE ? strdup("(no scope)") : path_text(making, (uint32_t)key);
-	case SUMMARY_BY_API:
-		return strdup(trace_text(trace, (uint32_t)key));
-	}
-	return NULL;
+	if (err == 0)
+		err = describe_parts(making);
+	if (err == 0)
+		err = spread_finish(&making->spread, making->rows ? &making->rows->tally : NULL,
+				    sizeof(*making->rows), making->rows_count);
+	return err;
 }
 
 static int compare_rows(const void *left, const void *right)
@@ -505,30 +354,26 @@ int summary_make(const struct trace *trace, enum summary_by by, struct summary_t
 int summary_make_by_part(const struct trace *trace, enum summary_by by,
 			 const struct summary_parts *parts, struct summary_table *ret_table)
 {
-	struct making making = {.trace = trace, .parts = parts};
-	struct summary_table table = {0};
-	int err = by == SUMMARY_BY_SCOPE ? number_paths(&making) : 0, spread_err;
+	struct summary_paths paths = {0};
+	struct making making = {.trace = trace, .parts = parts, .paths = &paths};
+	struct summary_table table;
+	int err = by == SUMMARY_BY_SCOPE ? summary_paths_make(trace, &paths) : 0;
 
 	if (err == 0)
 		err = parts && by != SUMMARY_BY_API ? group_by_part(&making, by)
 						    : group_in_pieces(&making, by);
-	if (err == 0 && by == SUMMARY_BY_KERNEL && !parts)
-		err = find_occupancy(&making);
 	table.rows = making.rows;
 	table.count = making.rows ? making.rows_count : 0;
-	spread_err = spread_finish(&making.spread, table.rows ? &table.rows->tally : NULL,
-				   sizeof(*table.rows), table.count);
-	err = err ? err : spread_err;
 	for (uint32_t i = 0; i < table.count && err == 0; i++) {
-		table.rows[i].name = row_name(&making, making.keys.pairs[i].low, by);
+		table.rows[i].name = summary_row_name(trace, by, making.keys.pairs[i].low, &paths);
 		if (!table.rows[i].name)
 			err = -ENOMEM;
 	}
+	summary_paths_release(&paths);
 	numbers_release(&making.keys);
-	numbers_release(&making.path_numbers);
 	numbers_release(&making.cells);
+	spread_release(&making.spread);
 	free(making.cell_ns);
-	free(making.paths);
 	if (err < 0) {
 		summary_release(&table);
 		return err;

@@ -1,0 +1,49 @@
+/* Inside analyze/: what the rows of a summary stand for, how they are called (summary_names.c), and
+ * the occupancy of kernels (summary_occupancy.c). Used by summary.c. */
+#ifndef DAGTAP_ANALYZE_SUMMARY_ROWS_H
+#define DAGTAP_ANALYZE_SUMMARY_ROWS_H
+
+#include "analyze/summary.h"
+#include "base/numbers.h"
+
+/* ---- keys and names ---- */
+
+#define SUMMARY_NO_KEY UINT64_MAX /* the activity is in no row */
+
+/* Paths of scopes: scopes with the same text below the same path have the same path. */
+struct summary_paths {
+	uint32_t *of_scope;	/* by scope: the number of its path */
+	struct numbers numbers; /* numbers pairs of parent's path and text of the scope */
+};
+
+/* Returns 0 or -ENOMEM. PATHS must be zeroed; release it in both cases. */
+int summary_paths_make(const struct trace *trace, struct summary_paths *paths);
+void summary_paths_release(struct summary_paths *paths);
+
+/* The key of the graph that LAUNCH launched, and of the node of an activity of a launch. */
+uint64_t summary_graph_key(const struct trace *trace, uint32_t launch);
+uint64_t summary_node_key(const struct trace *trace, const struct trace_activity *row);
+
+/* The name of the row with KEY; the caller frees it. PATHS is used by scope alone. NULL: out of
+ * memory. */
+char *summary_row_name(const struct trace *trace, enum summary_by by, uint64_t key,
+		       const struct summary_paths *paths);
+
+/* ---- occupancy ---- */
+
+/* The time of a work kind, and where it ran. */
+struct summary_work_time {
+	__int128 ns;   /* exact, so that the order of adding does not count */
+	uint32_t last; /* its last activity that names a GPU, + 1; 0 = none */
+};
+
+/* Adds ACTIVITY to TIMES, by work kind. */
+void summary_add_time(const struct trace *trace, struct summary_work_time *times,
+		      uint32_t activity);
+
+/* Sets the occupancy of the rows of a table by kernel. TIMES are those of all activities; KEYS
+ * numbers the rows by the names of their kernels. Returns 0 or -ENOMEM. */
+int summary_find_occupancy(const struct trace *trace, const struct summary_work_time *times,
+			   const struct numbers *keys, struct summary_row *rows, uint32_t count);
+
+#endif
