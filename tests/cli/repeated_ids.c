@@ -1,6 +1,6 @@
 /*
  * repeated_ids FILE: gives records in the later half of a spool the ids of records in the earlier
- * half: dispatches, completions of dispatches, and calls. dagtap writes no such file; which of two
+ * half: dispatches, completions of dispatches, calls, scopes and ends of scopes. dagtap writes no such file; which of two
  * records counts is decided by their order in the file. Prints how many were changed.
  */
 #include <fcntl.h>
@@ -30,6 +30,8 @@ static void take_id(void *record, const void *from, size_t number)
 	struct record_dispatch *dispatch = record;
 	struct record_dispatch_done *done = record;
 	struct record_api *call = record;
+	struct record_scope *scope = record;
+	struct record_scope_end *end = record;
 	const struct record_header *header = record;
 
 	if (header->type == RECORD_DISPATCH) {
@@ -38,6 +40,10 @@ static void take_id(void *record, const void *from, size_t number)
 	} else if (header->type == RECORD_DISPATCH_DONE) {
 		done->header.tag = ((const struct record_dispatch_done *)from)->header.tag;
 		done->packet_index = ((const struct record_dispatch_done *)from)->packet_index;
+	} else if (header->type == RECORD_SCOPE) {
+		scope->id = ((const struct record_scope *)from)->id;
+	} else if (header->type == RECORD_SCOPE_END) {
+		end->id = ((const struct record_scope_end *)from)->id;
 	} else {
 		call->cid = ((const struct record_api *)from)->cid;
 		/* Some begin before the call whose id they take, and so count instead of it. */
@@ -52,7 +58,8 @@ static void visit(struct record_header *header, int is_later)
 	struct records *of_type = &records[header->type];
 
 	if (header->type != RECORD_DISPATCH && header->type != RECORD_DISPATCH_DONE &&
-	    header->type != RECORD_API)
+	    header->type != RECORD_API && header->type != RECORD_SCOPE &&
+	    header->type != RECORD_SCOPE_END)
 		return;
 	if (!is_later && of_type->earlier_count < KEPT)
 		of_type->earlier[of_type->earlier_count++] = header;

@@ -5,7 +5,7 @@
 
 bench=$BUILD_DIR/bin/dagtap-bench
 
-commands=(check summary "summary --by scope" scopes "scopes --nth 0 step*" graph path gaps info)
+commands=(check summary "summary --by scope" "summary --by stream" "summary --by api" scopes "scopes --nth 0 step*" graph path gaps info)
 formats=(csv xspace kineto perfetto)
 
 # answers FOLDER FILE THREADS: runs all of $commands and $formats on FILE.
@@ -57,7 +57,7 @@ for file in jax-small.xplane.pb jax-steps.dagtap torch-small.json; do
 done
 
 # What the file's damage and its repeated ids decide shows in these.
-commands=(check summary)
+commands=(check summary scopes)
 formats=(csv)
 cp "$work/whole.spool" "$work/damaged.spool"
 damage "$work/damaged.spool" 40

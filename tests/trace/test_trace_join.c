@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
+#include "base/workers.h"
 #include "scene.h"
 #include "trace/ledger/ledger.h"
 #include "trace/load.h"
@@ -265,6 +267,44 @@ static void reused_stream_handle_is_another_stream(void **state)
 	assert_int_equal(trace->calls[8].stream, 0);
 }
 
+/* Threads share the calls between those that create and destroy streams. */
+static void streams_are_found_on_all_threads(void **state)
+{
+	enum { HANDLES = 8, CALLS = 5000, CREATE = 0, DESTROY = 1 };
+	uint32_t now[HANDLES], next = 1, expected[CALLS];
+	struct scene *scene = *state;
+	struct trace *trace;
+
+	memset(now, 0xff, sizeof(now));
+	srand((unsigned)test_seed());
+	for (uint32_t i = 0; i < CALLS; i++) {
+		uint32_t at = (uint32_t)rand() % HANDLES, what = (uint32_t)rand() % 600;
+		uint64_t handle = 0x5000 + at * 0x100;
+
+		expected[i] = TRACE_NONE;
+		if (what == CREATE) {
+			scene_call(scene, SCENE_STREAM_CREATE, 0, &handle, 1);
+			now[at] = TRACE_NONE;
+			continue;
+		}
+		if (now[at] == TRACE_NONE)
+			now[at] = next++;
+		expected[i] = now[at];
+		if (what == DESTROY) {
+			scene_call(scene, SCENE_STREAM_DESTROY, 0, &handle, 1);
+			now[at] = TRACE_NONE;
+		} else {
+			scene_call(scene, SCENE_LAUNCH_KERNEL, 0, (uint64_t[]){0x101, handle}, 2);
+		}
+	}
+	workers_limit(4);
+	trace = scene_finish(scene);
+	workers_limit(0);
+	assert_int_equal(trace->streams_count, next);
+	for (uint32_t i = 0; i < CALLS; i++)
+		assert_int_equal(trace->calls[i].stream, expected[i]);
+}
+
 static void per_thread_stream_is_one_a_thread(void **state)
 {
 	const uint64_t args[] = {0x101, 2};
@@ -375,6 +415,7 @@ int main(void)
 		SCENE_CASE(bytes_of_a_fill_in_pieces_are_not_guessed),
 		SCENE_CASE(copy_bytes_from_record),
 		SCENE_CASE(reused_stream_handle_is_another_stream),
+		SCENE_CASE(streams_are_found_on_all_threads),
 		SCENE_CASE(per_thread_stream_is_one_a_thread),
 		SCENE_CASE(activity_has_the_leaf_scope_of_its_call),
 		SCENE_CASE(zero_ticks_are_never_converted),

@@ -20,8 +20,8 @@
 #include "trace/load/calls.h"
 #include "trace/row_table.h"
 
-#define CALLS_PER_PART	16384
-#define PARTS_PER_ROUND 16
+#define CALLS_PER_PART	1024
+#define PARTS_PER_ROUND 256
 #define CALLS_PER_ROUND (CALLS_PER_PART * PARTS_PER_ROUND)
 
 #define HANDLE_LEGACY 1
@@ -260,9 +260,11 @@ int call_streams_load(struct process_load *load)
 	int err = 0;
 
 	while (walk.end < count && err == 0) {
+		/* The first round is short: no stream has a row yet. */
+		uint32_t most = walk.end == 0 ? CALLS_PER_PART : CALLS_PER_ROUND;
+
 		walk.first = walk.end;
-		walk.end =
-			count - walk.first < CALLS_PER_ROUND ? count : walk.first + CALLS_PER_ROUND;
+		walk.end = count - walk.first < most ? count : walk.first + most;
 		err = walk_round(&walk);
 	}
 	numbers_release(&walk.lives.handles);
