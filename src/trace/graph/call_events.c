@@ -7,9 +7,9 @@
 
 #include "base/sort.h"
 #include "trace/args.h"
+#include "trace/graph/call_event_rows.h"
 #include "trace/graph/captures.h"
 #include "trace/graph/graph_events.h"
-#include "trace/process_load.h"
 #include "trace/row_table.h"
 
 /* hipError_t values of hipStreamEndCapture after which the capture continues. */
@@ -112,21 +112,15 @@ struct event_walk {
 	uint32_t turn;	     /* number of notes taken, this one included */
 	uint32_t doubt_turn; /* turn in which any event may have been recorded, 0 = never */
 	struct trace_event *events;
-	uint32_t event_count, record_count, wait_count;
+	struct call_event_counts count;
 };
-
-static const struct trace_call *call_of(const struct process_load *load,
-					const struct call_event_note *note)
-{
-	return &load->trace->calls[load->first.calls + note->rank];
-}
 
 /* CUDA's events are numbered, from 1, as CUPTI numbers them. */
 static bool is_cuda(const struct process_load *load, const struct call_event_note *note)
 {
 	const struct trace *trace = load->trace;
 
-	return trace->apis[call_of(load, note)->api].domain == RECORD_DOMAIN_CUDA;
+	return trace->apis[call_event_call(load, note)->api].domain == RECORD_DOMAIN_CUDA;
 }
 
 static struct event_life *life_of(struct event_walk *walk, const struct call_event_note *note)
@@ -164,7 +158,7 @@ static int give_row(struct event_walk *walk, struct event_life *life, struct cal
 	struct trace_event *row;
 
 	if (life->row == TRACE_NONE) {
-		row = table_add((void **)&walk->events, &walk->event_count, sizeof(*row));
+		row = table_add((void **)&walk->events, &walk->count.events, sizeof(*row));
 		if (!row)
 			return -ENOMEM;
 		*row = (struct trace_event){
@@ -174,10 +168,10 @@ static int give_row(struct event_walk *walk, struct event_life *life, struct cal
 			.is_foreign = life->is_foreign,
 		};
 		if (is_cuda(walk->load, note)) {
-			row->handle = walk->event_count;
+			row->handle = walk->count.events;
 			row->generation = 0;
 		}
-		life->row = walk->event_count - 1;
+		life->row = walk->count.events - 1;
 	}
 	note->event_row = life->row;
 	return 0;
@@ -186,7 +180,7 @@ static int give_row(struct event_walk *walk, struct event_life *life, struct cal
 /* Stream of the note's call, from first.streams; TRACE_NONE if it has none. */
 static uint32_t stream_of(const struct event_walk *walk, const struct call_event_note *note)
 {
-	uint32_t stream = call_of(walk->load, note)->stream;
+	uint32_t stream = call_event_call(walk->load, note)->stream;
 
 	return stream == TRACE_NONE ? TRACE_NONE : stream - walk->load->first.streams;
 }
@@ -202,7 +196,7 @@ static int take_record(struct event_walk *walk, uint32_t at)
 		return 0;
 	life->record = at;
 	life->turn = walk->turn;
-	note->row = walk->record_count++;
+	note->row = walk->count.records++;
 	return give_row(walk, life, note);
 }
 
@@ -221,8 +215,8 @@ static void resolve(const struct event_walk *walk, const struct event_life *life
 		return;
 	}
 	wait->producer = life->record;
-	if (call_of(load, &load->call_events.rows[life->record])->end_ns >
-	    call_of(load, wait)->begin_ns)
+	if (call_event_call(load, &load->call_events.rows[life->record])->end_ns >
+	    call_event_call(load, wait)->begin_ns)
 		is_sure = false;
 	wait->known = is_sure ? TRACE_KNOWN_ORDER : TRACE_KNOWN_LIKELY;
 }
@@ -237,7 +231,7 @@ static int take_event_wait(struct event_walk *walk, struct call_event_note *note
 			   life->capture)))
 		return 0;
 	resolve(walk, life, note);
-	note->row = walk->wait_count++;
+	note->row = walk->count.waits++;
 	return give_row(walk, life, note);
 }
 
@@ -271,7 +265,7 @@ static int take_note(struct event_walk *walk, uint32_t at)
 		return take_event_wait(walk, note);
 	case CALL_EVENT_WAIT_STREAM:
 	case CALL_EVENT_WAIT_DEVICE:
-		note->row = walk->wait_count++;
+		note->row = walk->count.waits++;
 		return 0;
 	case CALL_EVENT_CAPTURE_BEGIN:
 		return captures_begin(&walk->captures, stream_of(walk, note));
@@ -293,7 +287,7 @@ static int foresee_captures(struct event_walk *walk, const struct sort_row *orde
 	for (uint32_t i = 0; i < walk->load->call_events.count && err == 0; i++) {
 		const struct call_event_note *note = &walk->load->call_events.rows[order[i].index];
 		bool is_end = note->role == CALL_EVENT_CAPTURE_END &&
-			      call_of(walk->load, note)->result == 0;
+			      call_event_call(walk->load, note)->result == 0;
 
 		if (is_end || note->role == CALL_EVENT_CAPTURE_BEGIN)
 			err = captures_foresee(&walk->captures, stream_of(walk, note), is_end);
@@ -343,11 +337,6 @@ static bool are_sorted(const struct call_event_notes *notes)
 	return true;
 }
 
-static bool is_record(const struct call_event_note *note)
-{
-	return note->role >= CALL_EVENT_RECORD && note->role <= CALL_EVENT_RECORD_NODE;
-}
-
 /* Sorts the notes by call. Only a damaged file has several notes with one call and role; one
  * stays. */
 static int sort_notes(struct call_event_notes *notes, struct sort_row *order)
@@ -378,7 +367,7 @@ static int order_notes(const struct process_load *load, struct sort_row *order)
 {
 	for (uint32_t i = 0; i < load->call_events.count; i++) {
 		const struct call_event_note *note = &load->call_events.rows[i];
-		const struct trace_call *call = call_of(load, note);
+		const struct trace_call *call = call_event_call(load, note);
 		bool is_made = note->role == CALL_EVENT_CREATE || note->role == CALL_EVENT_OPEN;
 
 		order[i] =
@@ -394,16 +383,16 @@ static int doubt_waits(struct event_walk *walk, const struct sort_row *order)
 {
 	struct process_load *load = walk->load;
 	/* By event: begin of the next record's call, ns. */
-	int64_t *next_record = table_alloc(walk->event_count, sizeof(*next_record));
+	int64_t *next_record = table_alloc(walk->count.events, sizeof(*next_record));
 	int64_t next_doubt = INT64_MAX;
 
 	if (!next_record)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < walk->event_count; i++)
+	for (uint32_t i = 0; i < walk->count.events; i++)
 		next_record[i] = INT64_MAX;
 	for (uint32_t i = load->call_events.count; i-- > 0;) {
 		struct call_event_note *note = &load->call_events.rows[order[i].index];
-		const struct trace_call *call = call_of(load, note);
+		const struct trace_call *call = call_event_call(load, note);
 		int64_t *next;
 
 		if (note->role == CALL_EVENT_RECORD_MAYBE)
@@ -411,7 +400,7 @@ static int doubt_waits(struct event_walk *walk, const struct sort_row *order)
 		if (note->row == TRACE_NONE || note->event_row == TRACE_NONE)
 			continue;
 		next = &next_record[note->event_row];
-		if (is_record(note))
+		if (call_event_is_record(note))
 			*next = call->begin_ns;
 		else if (note->role == CALL_EVENT_STREAM_WAIT &&
 			 (*next < call->end_ns || next_doubt < call->end_ns) &&
@@ -420,111 +409,6 @@ static int doubt_waits(struct event_walk *walk, const struct sort_row *order)
 				note->producer == TRACE_NONE ? TRACE_KNOWN_NOT : TRACE_KNOWN_LIKELY;
 	}
 	free(next_record);
-	return 0;
-}
-
-/* ---- rows ---- */
-
-static enum trace_wait_type wait_type(enum call_event_role role)
-{
-	switch (role) {
-	case CALL_EVENT_STREAM_WAIT:
-		return TRACE_WAIT_STREAM_EVENT;
-	case CALL_EVENT_WAIT:
-		return TRACE_WAIT_EVENT;
-	case CALL_EVENT_WAIT_STREAM:
-		return TRACE_WAIT_STREAM;
-	default:
-		return TRACE_WAIT_DEVICE;
-	}
-}
-
-/* Time at which the stream reached the record, if the device tells: start or end of the kernel that
- * the event was given to. 0 = not known. */
-static int64_t device_ns(const struct trace *trace, const struct trace_call *call,
-			 enum call_event_role role)
-{
-	const struct trace_activity *kernel = &trace->activities[call->activity_first];
-
-	if ((role != CALL_EVENT_RECORD_START && role != CALL_EVENT_RECORD_STOP) ||
-	    call->activity_count != 1 || trace_work_of(trace, kernel)->kind != TRACE_KERNEL)
-		return 0;
-	return role == CALL_EVENT_RECORD_START ? kernel->start_ns : kernel->end_ns;
-}
-
-static void fill_record(const struct process_load *load, const struct call_event_note *note,
-			uint32_t event_first, struct trace_event_record *row)
-{
-	const struct trace_call *call = call_of(load, note);
-
-	*row = (struct trace_event_record){
-		.process = load->process,
-		.call = load->first.calls + note->rank,
-		.cid = call->cid,
-		.stream = call->stream,
-		.event = event_first + note->event_row,
-		.node = note->node,
-		.context =
-			call->stream == TRACE_NONE ? 0 : load->trace->streams[call->stream].context,
-		.device_ns = device_ns(load->trace, call, note->role),
-	};
-}
-
-static void fill_wait(const struct process_load *load, const struct call_event_note *note,
-		      uint32_t event_first, struct trace_wait *row)
-{
-	const struct trace_call *call = call_of(load, note);
-
-	*row = (struct trace_wait){
-		.process = load->process,
-		.call = load->first.calls + note->rank,
-		.cid = call->cid,
-		.begin_ns = call->begin_ns,
-		.end_ns = call->end_ns,
-		.type = wait_type(note->role),
-		.known = note->known,
-		.stream = call->stream,
-		.event = TRACE_NONE,
-		.producer = TRACE_NONE,
-		.context = note->context,
-	};
-	if (note->event_row != TRACE_NONE)
-		row->event = event_first + note->event_row;
-	if (note->producer != TRACE_NONE)
-		row->producer = load->call_events.rows[note->producer].row;
-}
-
-/* Makes the rows in the order of the notes, which is the order of the calls. */
-static int make_rows(struct event_walk *walk)
-{
-	struct process_load *load = walk->load;
-	uint32_t event_first = load->trace->events_count;
-	uint32_t record_row = load->trace->event_records_count;
-	struct trace_event *events = trace_extend(load->trace, events, walk->event_count);
-	struct trace_event_record *records =
-		trace_extend(load->trace, event_records, walk->record_count);
-	struct trace_wait *waits = trace_extend(load->trace, waits, walk->wait_count);
-
-	if (!events || !records || !waits)
-		return -ENOMEM;
-	if (walk->event_count)
-		memcpy(events, walk->events, walk->event_count * sizeof(*events));
-	/* All records first: if threads raced, a wait may have a smaller cid than the record it is
-	 * for. */
-	for (uint32_t i = 0; i < load->call_events.count; i++) {
-		struct call_event_note *note = &load->call_events.rows[i];
-
-		if (note->row == TRACE_NONE || !is_record(note))
-			continue;
-		note->row = record_row++;
-		fill_record(load, note, event_first, records++);
-	}
-	for (uint32_t i = 0; i < load->call_events.count; i++) {
-		const struct call_event_note *note = &load->call_events.rows[i];
-
-		if (note->row != TRACE_NONE && !is_record(note))
-			fill_wait(load, note, event_first, waits++);
-	}
 	return 0;
 }
 
@@ -542,7 +426,7 @@ static int load_rows(struct process_load *load, struct sort_row *order)
 	if (result == 0)
 		result = doubt_waits(&walk, order);
 	if (result == 0)
-		result = make_rows(&walk);
+		result = call_event_rows_make(load, &walk.count, walk.events);
 	release_walk(&walk);
 	return result;
 }
