@@ -1,8 +1,8 @@
 /* The stage of submissions: each record of a dispatch, a copy or one of CUPTI's activities becomes
  * a row at its place in the order of calls. Barrier packets are filled in the same walk.
  *
- * Threads share the parts of the file, then the calls. The activities of a call are first placed in
- * the order in which they are read, then sorted if they have to be. */
+ * Threads share the parts of the file. The activities of a call are first placed in the order in
+ * which they are read; settle brings them into their final order. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 
 #include "base/workers.h"
 #include "trace/join/barriers.h"
+#include "trace/join/settle.h"
 #include "trace/load/calls.h"
 #include "trace/row_table.h"
 
-#define SEEN_SLOTS     4096
-#define CALLS_PER_PART 32768
+#define SEEN_SLOTS 4096
 
 /* A kernel with its dimensions that was seen lately, and its work kind. */
 struct seen_dispatch {
@@ -27,17 +27,11 @@ struct seen_dispatch {
 	uint32_t work;
 };
 
-/* Until a row has its final place, two of its fields hold what settle_row needs: the rank of its
- * id, and of which kind its completion is. */
-#define FIELD_RANK    launch
-#define FIELD_IS_COPY node
-#define NO_COMPLETION 2 /* CUPTI's activities come finished */
-
 struct submitting {
 	struct process_load *load;
 	struct barriers barriers;
-	uint32_t *next; /* by call, from first.calls: place of its next activity */
-	uint32_t orphan_first, orphan_next;
+	struct places places;
+	uint32_t orphan_next;
 	pthread_mutex_t works_lock; /* for load->works and trace.works while the file is read */
 	struct submitting_worker *workers;
 	unsigned worker_count;
@@ -184,14 +178,15 @@ static int find_places(struct submitting *submitting)
 	struct process_load *load = submitting->load;
 	uint32_t next = load->first.activities;
 
-	submitting->next = table_alloc(load->raw.cids.count, sizeof(*submitting->next));
-	if (!submitting->next)
+	submitting->places.next =
+		table_alloc(load->raw.cids.count, sizeof(*submitting->places.next));
+	if (!submitting->places.next)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < load->raw.cids.count; i++) {
-		submitting->next[i] = next;
+		submitting->places.next[i] = next;
 		next += load->call_notes.activity_counts[i];
 	}
-	submitting->orphan_first = next;
+	submitting->places.orphan_first = next;
 	submitting->orphan_next = next;
 	return 0;
 }
@@ -203,43 +198,13 @@ static struct trace_activity *take_place(struct submitting_worker *worker, uint3
 	struct submitting *submitting = worker->of;
 	const struct process_load *load = submitting->load;
 	uint32_t *next = call == TRACE_NONE ? &submitting->orphan_next
-					    : &submitting->next[call - load->first.calls];
+					    : &submitting->places.next[call - load->first.calls];
 	uint32_t place = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
 
 	if (place >= load->trace->activities_count)
 		return NULL;
 	worker->count++;
 	return &load->trace->activities[place];
-}
-
-static int compare_rows(const void *left, const void *right)
-{
-	const struct trace_activity *a = left, *b = right;
-
-	if (a->cid != b->cid)
-		return a->cid < b->cid ? -1 : 1;
-	if (a->ordinal != b->ordinal)
-		return a->ordinal < b->ordinal ? -1 : 1;
-	if (a->FIELD_IS_COPY != b->FIELD_IS_COPY)
-		return a->FIELD_IS_COPY < b->FIELD_IS_COPY ? -1 : 1;
-	if (a->queue != b->queue)
-		return a->queue < b->queue ? -1 : 1;
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return (a->submit_ns > b->submit_ns) - (a->submit_ns < b->submit_ns);
-}
-
-/* Maps the row's id to the row, for its completion. If two submissions have one id, both have rows,
- * and the completion belongs to the first. */
-static void map_row(struct process_load *load, const struct trace_activity *row)
-{
-	struct submissions *of = row->FIELD_IS_COPY ? &load->copies : &load->packets;
-	uint32_t *place = &of->rows[row->FIELD_RANK];
-
-	if (*place == TRACE_NONE)
-		*place = (uint32_t)(row - load->trace->activities);
-	else
-		load->tally.duplicates++;
 }
 
 static int add_dispatch(struct submitting_worker *worker, const struct record_dispatch *record)
@@ -414,175 +379,6 @@ static int read_submissions(struct submitting *submitting)
 	return err;
 }
 
-/* ---- the order of rows ---- */
-
-/* Work kinds get new numbers in the order of the activities that use them. A thread lists those of
- * its part in that order; the lists together give the numbers. */
-struct settled_part {
-	uint32_t *works; /* each once */
-	uint32_t work_count;
-};
-
-struct settling {
-	struct submitting *submitting;
-	struct work_numbering numbering;
-	uint64_t **is_listed; /* by worker: bits by work kind, zero between parts */
-	struct settled_part *parts;
-	uint32_t part_count;
-};
-
-static int list_work(struct settled_part *part, uint64_t *is_listed, uint32_t first, uint32_t work)
-{
-	uint32_t at = work - first;
-	uint32_t *place;
-
-	if (work < first || is_listed[at / 64] >> at % 64 & 1)
-		return 0;
-	is_listed[at / 64] |= 1ull << at % 64;
-	place = table_add((void **)&part->works, &part->work_count, sizeof(*place));
-	if (!place)
-		return -ENOMEM;
-	*place = work;
-	return 0;
-}
-
-/* Sorts only if needed: rows mostly come in their order. */
-static int settle_range(const struct settling *settling, struct settled_part *part,
-			uint64_t *is_listed, uint32_t first, uint32_t count)
-{
-	struct process_load *load = settling->submitting->load;
-	struct trace_activity *rows = load->trace->activities + first;
-
-	for (uint32_t i = 1; i < count; i++) {
-		if (compare_rows(&rows[i - 1], &rows[i]) > 0) {
-			qsort(rows, count, sizeof(*rows), compare_rows);
-			break;
-		}
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		if (rows[i].FIELD_IS_COPY != NO_COMPLETION)
-			map_row(load, &rows[i]);
-		rows[i].launch = TRACE_NONE;
-		rows[i].node = TRACE_NONE;
-		if (list_work(part, is_listed, load->first.works, rows[i].work) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static uint32_t part_end(const struct settling *settling, uint32_t number)
-{
-	uint32_t calls = settling->submitting->load->raw.cids.count;
-	uint64_t end = (number + 1ull) * CALLS_PER_PART;
-
-	return end < calls ? (uint32_t)end : calls;
-}
-
-/* The place of the first activity of call RANK, or behind those of the last call. */
-static uint32_t first_of(const struct submitting *submitting, uint32_t rank)
-{
-	return rank ? submitting->next[rank - 1] : submitting->load->first.activities;
-}
-
-/* The last part has the activities without a call. */
-static int settle_part(void *settling_of_load, unsigned worker, uint32_t number)
-{
-	const struct settling *settling = settling_of_load;
-	const struct submitting *submitting = settling->submitting;
-	const struct process_load *load = submitting->load;
-	struct settled_part *part = &settling->parts[number];
-	uint64_t *is_listed = settling->is_listed[worker];
-	int err = 0;
-
-	if (number == settling->part_count - 1)
-		err = settle_range(settling, part, is_listed, submitting->orphan_first,
-				   load->trace->activities_count - submitting->orphan_first);
-	else
-		for (uint32_t i = number * CALLS_PER_PART;
-		     i < part_end(settling, number) && err == 0; i++) {
-			uint32_t count = load->call_notes.activity_counts[i];
-			uint32_t first = first_of(submitting, i);
-
-			err = submitting->next[i] == first + count
-				      ? settle_range(settling, part, is_listed, first, count)
-				      : -ESTALE;
-		}
-	for (uint32_t i = 0; i < part->work_count; i++)
-		is_listed[(part->works[i] - load->first.works) / 64] = 0;
-	return err;
-}
-
-static int renumber_part(void *settling_of_load, unsigned worker, uint32_t number)
-{
-	const struct settling *settling = settling_of_load;
-	const struct submitting *submitting = settling->submitting;
-	struct trace *trace = submitting->load->trace;
-	bool is_last = number == settling->part_count - 1;
-	uint32_t first =
-		is_last ? submitting->orphan_first : first_of(submitting, number * CALLS_PER_PART);
-	uint32_t end = is_last ? trace->activities_count
-			       : first_of(submitting, part_end(settling, number));
-
-	for (uint32_t i = first; i < end; i++)
-		trace->activities[i].work =
-			work_numbering_get(&settling->numbering, trace->activities[i].work);
-	return 0;
-}
-
-static int init_settling(struct settling *settling, struct submitting *submitting)
-{
-	const struct process_load *load = submitting->load;
-	uint32_t works = load->trace->works_count - load->first.works;
-
-	*settling = (struct settling){
-		.submitting = submitting,
-		.part_count = load->raw.cids.count / CALLS_PER_PART + 2,
-		.is_listed = calloc(submitting->worker_count, sizeof(*settling->is_listed)),
-	};
-	settling->parts = table_zeroed(settling->part_count, sizeof(*settling->parts));
-	if (!settling->is_listed || !settling->parts)
-		return -ENOMEM;
-	for (unsigned i = 0; i < submitting->worker_count; i++) {
-		settling->is_listed[i] = table_zeroed(works / 64, sizeof(uint64_t));
-		if (!settling->is_listed[i])
-			return -ENOMEM;
-	}
-	return work_numbering_init(&settling->numbering, load->trace, load->first.works);
-}
-
-static void release_settling(struct settling *settling, unsigned worker_count)
-{
-	for (unsigned i = 0; settling->is_listed && i < worker_count; i++)
-		free(settling->is_listed[i]);
-	for (uint32_t i = 0; settling->parts && i < settling->part_count; i++)
-		free(settling->parts[i].works);
-	free(settling->is_listed);
-	free(settling->parts);
-	work_numbering_release(&settling->numbering);
-}
-
-/* Equal ids: the first row in order has the completion, so one thread goes through the rows. */
-static int settle_all(struct submitting *submitting)
-{
-	struct process_load *load = submitting->load;
-	struct settling settling;
-	int err = init_settling(&settling, submitting);
-
-	if (err == 0)
-		err = workers_run(reading_threads(load), settling.part_count, settle_part,
-				  &settling);
-	for (uint32_t i = 0; i < settling.part_count && err == 0; i++) {
-		for (uint32_t k = 0; k < settling.parts[i].work_count; k++)
-			work_numbering_take(&settling.numbering, settling.parts[i].works[k]);
-	}
-	if (err == 0)
-		err = workers_run(WORKERS_ALL, settling.part_count, renumber_part, &settling);
-	if (err == 0)
-		err = work_numbering_apply(&settling.numbering, &load->works);
-	release_settling(&settling, submitting->worker_count);
-	return err;
-}
-
 static int init_workers(struct submitting *submitting)
 {
 	submitting->worker_count = workers_count(WORKERS_ALL);
@@ -613,7 +409,7 @@ static void release(struct submitting *submitting)
 	for (unsigned i = 0; submitting->workers && i < submitting->worker_count; i++)
 		free(submitting->workers[i].seen);
 	free(submitting->workers);
-	free(submitting->next);
+	free(submitting->places.next);
 	barriers_release(&submitting->barriers);
 	pthread_mutex_destroy(&submitting->works_lock);
 }
@@ -636,7 +432,7 @@ int submissions_load(struct process_load *load)
 	if (result == 0)
 		result = read_submissions(&submitting);
 	if (result == 0)
-		result = settle_all(&submitting);
+		result = settle(load, &submitting.places, reading_threads(load));
 	release(&submitting);
 	return result;
 }

@@ -10,10 +10,10 @@
 
 #include "base/workers.h"
 #include "trace/args.h"
+#include "trace/load/call_parts.h"
 #include "trace/load/expect_call.h"
 #include "trace/row_table.h"
 
-#define UNKNOWN_FUNCTION  UINT32_MAX
 #define FUNCTIONS_INDEXED RECORD_CUDA_FUNCTION_END
 
 /* What must be known of a function to fill a call's row. */
@@ -28,25 +28,6 @@ struct call_api {
 	struct expect_call expected;
 	uint32_t programmatic_word; /* TRACE_NONE: the API has no such argument */
 	bool keeps_args;
-};
-
-/* Arguments that are kept: the rank of their call and their number. */
-struct kept_args {
-	uint32_t rank, words;
-};
-
-/* What a part of the file adds besides rows; put together in the order of the parts. */
-struct call_part {
-	struct call_event_notes call_events;
-	struct cuda_captures captures;
-	struct update_notes updates;
-	uint64_t *words; /* of arguments; arg_first of the calls in `kept` is an index here */
-	size_t word_count, word_room;
-	struct kept_args *kept; /* in the order of `words` */
-	uint32_t kept_count;
-	/* Calls without a row of their API: twice the rank, plus 1 if it is a call of CUDA. */
-	uint64_t *unknown;
-	uint32_t unknown_count;
 };
 
 /* What each thread has of its own. */
@@ -129,13 +110,6 @@ static int init_fill(struct call_fill *fill, struct process_load *load)
 	return init_workers(fill);
 }
 
-/* CUDA's functions that dagtap has no number for have number 0. */
-static bool is_cuda_function(uint32_t function)
-{
-	return !function ||
-	       (function >= RECORD_CUDA_FUNCTION_FIRST && function < RECORD_CUDA_FUNCTION_END);
-}
-
 /* Word of the argument of CUDA's launches with attributes that tells whether the kernel may begin
  * before the previous kernel of its stream has ended; TRACE_NONE if the API has none. */
 static uint32_t programmatic_word(const struct trace *trace, const struct trace_api *api)
@@ -155,7 +129,7 @@ static struct call_api look_up_api(const struct process_load *load, uint32_t fun
 			       .programmatic_word = TRACE_NONE};
 	const struct trace_api *named;
 
-	if (row == TRACE_NONE || function == UNKNOWN_FUNCTION)
+	if (row == TRACE_NONE || function == CALL_UNKNOWN_FUNCTION)
 		return api;
 	named = &trace->apis[row];
 	api = (struct call_api){
@@ -182,27 +156,6 @@ static void use_api(const struct call_fill *fill, struct call_worker *worker, ui
 	worker->api = api;
 	if (api->api == TRACE_NONE || api == &worker->other)
 		*api = look_up_api(fill->load, function);
-}
-
-static int keep_args(struct call_part *part, const struct call_api *api, uint32_t rank,
-		     const struct record_api *record, struct trace_call *call)
-{
-	uint32_t words = api->arg_words;
-	struct kept_args *kept;
-
-	if (record->header.words - sizeof(*record) / 8 < words)
-		return 0;
-	if (part->word_count + words >= TRACE_NONE)
-		return -E2BIG;
-	kept = table_add((void **)&part->kept, &part->kept_count, sizeof(*kept));
-	if (!kept || table_reserve((void **)&part->words, &part->word_room,
-				   part->word_count + words, sizeof(*part->words)) < 0)
-		return -ENOMEM;
-	*kept = (struct kept_args){rank, words};
-	call->arg_first = (uint32_t)part->word_count;
-	memcpy(part->words + part->word_count, record->args, words * sizeof(*part->words));
-	part->word_count += words;
-	return 0;
 }
 
 static uint64_t stream_handle(const struct stream_api *stream, const struct record_api *record)
@@ -246,22 +199,11 @@ static void note_programmatic(const struct process_load *load, uint32_t word, ui
 				  __ATOMIC_RELAXED);
 }
 
-static int note_unknown(struct call_part *part, uint32_t rank, uint32_t function)
-{
-	uint64_t *unknown =
-		table_add((void **)&part->unknown, &part->unknown_count, sizeof(*unknown));
-
-	if (!unknown)
-		return -ENOMEM;
-	*unknown = (uint64_t)rank << 1 | is_cuda_function(function);
-	return 0;
-}
-
 /* Notes what later stages need of the call besides its row. */
 static int add_notes(struct call_part *part, const struct call_api *api, uint32_t rank,
 		     const struct record_api *record)
 {
-	if (api->api == TRACE_NONE && note_unknown(part, rank, record->header.tag) < 0)
+	if (api->api == TRACE_NONE && call_part_note_unknown(part, rank, record->header.tag) < 0)
 		return -ENOMEM;
 	if (api->event.role != CALL_EVENT_NONE &&
 	    call_event_note(&part->call_events, &api->event, rank, record) < 0)
@@ -322,7 +264,7 @@ static int add_call(const struct call_fill *fill, struct call_worker *worker,
 	note_programmatic(load, api->programmatic_word, rank, record);
 	if (add_notes(part, api, rank, record) < 0)
 		return -ENOMEM;
-	return api->keeps_args ? keep_args(part, api, rank, record, call) : 0;
+	return api->keeps_args ? call_part_keep(part, api->arg_words, rank, record, call) : 0;
 }
 
 /* Adds the activities that were counted to their call. The counts give the places of each call's
@@ -376,35 +318,6 @@ static int read_record(const struct call_fill *fill, struct call_worker *worker,
 	return 0;
 }
 
-/* Moves the arguments that a part has kept to the model. */
-static int take_words(struct call_fill *fill, struct call_part *part)
-{
-	struct trace *trace = fill->load->trace;
-	struct trace_call *calls = trace->calls + fill->load->first.calls;
-	uint64_t *words, next = 0;
-
-	if (trace->words_count + part->word_count >= TRACE_NONE)
-		return -E2BIG;
-	words = part->word_count ? trace_append(trace, words, part->word_count) : NULL;
-	if (part->word_count && !words)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < part->kept_count; i++) {
-		struct trace_call *call = &calls[part->kept[i].rank];
-
-		/* A record with the same id may have taken the row since. */
-		if (call->arg_first == next)
-			call->arg_first += (uint32_t)(words - trace->words);
-		next += part->kept[i].words;
-	}
-	if (part->word_count)
-		memcpy(words, part->words, part->word_count * sizeof(*words));
-	free(part->words);
-	free(part->kept);
-	part->words = NULL;
-	part->kept = NULL;
-	return 0;
-}
-
 static int read_part(void *call_fill, unsigned number, uint32_t part, struct origin_walk *walk)
 {
 	struct call_fill *fill = call_fill;
@@ -415,7 +328,9 @@ static int read_part(void *call_fill, unsigned number, uint32_t part, struct ori
 	while (err == 0 && (header = origin_walk_next(walk)))
 		err = read_record(fill, worker, &fill->parts[part], header, walk->tid);
 	add_count(fill, worker);
-	return err == 0 && fill->has_duplicates ? take_words(fill, &fill->parts[part]) : err;
+	return err == 0 && fill->has_duplicates
+		       ? call_part_take_words(fill->load, &fill->parts[part])
+		       : err;
 }
 
 static int read_calls(struct call_fill *fill)
@@ -435,101 +350,6 @@ static int read_calls(struct call_fill *fill)
 	return err == 0 && count != load->raw.type_counts[RECORD_API] ? -ESTALE : err;
 }
 
-/* A call whose function has no name (its META record was dropped) still needs a row of apis: one
- * per interface, after all others. */
-static int find_unknown_api(struct process_load *load, bool is_cuda, uint32_t *known)
-{
-	struct trace_api *row;
-
-	if (*known != TRACE_NONE)
-		return 0;
-	row = trace_extend(load->trace, apis, 1);
-	if (!row)
-		return -ENOMEM;
-	*row = (struct trace_api){
-		.process = load->process,
-		.function = UNKNOWN_FUNCTION,
-		.name = strtab_intern_z(load->strings, "(unknown call)"),
-		.domain = is_cuda ? RECORD_DOMAIN_CUDA : RECORD_DOMAIN_HIP,
-	};
-	*known = load->trace->apis_count - 1;
-	return 0;
-}
-
-static int take_unknown(struct call_fill *fill, const struct call_part *part, uint32_t apis[2])
-{
-	struct trace_call *calls = fill->load->trace->calls + fill->load->first.calls;
-
-	for (uint32_t i = 0; i < part->unknown_count; i++) {
-		bool is_cuda = part->unknown[i] & 1;
-		struct trace_call *call = &calls[part->unknown[i] >> 1];
-
-		if (find_unknown_api(fill->load, is_cuda, &apis[is_cuda]) < 0)
-			return -ENOMEM;
-		/* A record with the same id may have taken the row since. */
-		if (call->api == TRACE_NONE)
-			call->api = apis[is_cuda];
-	}
-	return 0;
-}
-
-/* Appends rows as table_add does, because a later stage adds more. */
-static int take_rows(void **rows, uint32_t *count, const void *from, uint32_t from_count,
-		     size_t row_bytes)
-{
-	for (uint32_t i = 0; i < from_count; i++) {
-		void *row = table_add(rows, count, row_bytes);
-
-		if (!row)
-			return -ENOMEM;
-		memcpy(row, (const char *)from + i * row_bytes, row_bytes);
-	}
-	return 0;
-}
-
-static int take_notes(struct process_load *load, const struct call_part *part)
-{
-	if (take_rows((void **)&load->call_events.rows, &load->call_events.count,
-		      part->call_events.rows, part->call_events.count,
-		      sizeof(*part->call_events.rows)) < 0 ||
-	    take_rows((void **)&load->cuda.captures.notes, &load->cuda.captures.count,
-		      part->captures.notes, part->captures.count,
-		      sizeof(*part->captures.notes)) < 0)
-		return -ENOMEM;
-	return take_rows((void **)&load->updates.rows, &load->updates.count, part->updates.rows,
-			 part->updates.count, sizeof(*part->updates.rows));
-}
-
-/* Puts together what the parts have found. */
-static int take_parts(struct call_fill *fill)
-{
-	uint32_t unknown_apis[2] = {TRACE_NONE, TRACE_NONE}; /* of HIP and of CUDA */
-	int err = 0;
-
-	for (uint32_t i = 0; i < fill->part_count && err == 0; i++) {
-		struct call_part *part = &fill->parts[i];
-
-		err = fill->has_duplicates ? 0 : take_words(fill, part);
-		if (err == 0)
-			err = take_notes(fill->load, part);
-		if (err == 0)
-			err = take_unknown(fill, part, unknown_apis);
-	}
-	/* Interning may have moved the texts. */
-	fill->load->trace->strings = fill->load->strings->strings;
-	return err;
-}
-
-static void release_part(struct call_part *part)
-{
-	free(part->call_events.rows);
-	free(part->captures.notes);
-	free(part->updates.rows);
-	free(part->words);
-	free(part->kept);
-	free(part->unknown);
-}
-
 static void release_fill(struct call_fill *fill)
 {
 	free(fill->is_filled);
@@ -537,7 +357,7 @@ static void release_fill(struct call_fill *fill)
 		free(fill->workers[i].apis);
 	free(fill->workers);
 	for (uint32_t i = 0; fill->parts && i < fill->part_count; i++)
-		release_part(&fill->parts[i]);
+		call_part_release(&fill->parts[i]);
 	free(fill->parts);
 }
 
@@ -576,7 +396,7 @@ int calls_load(struct process_load *load)
 	if (result == 0)
 		result = read_calls(&fill);
 	if (result == 0)
-		result = take_parts(&fill);
+		result = call_parts_take(load, fill.parts, fill.part_count);
 	release_fill(&fill);
 	return result;
 }
