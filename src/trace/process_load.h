@@ -21,6 +21,7 @@
 #include "trace/graph/switches.h"
 #include "trace/graph/updates.h"
 #include "trace/load/cuda_load.h"
+#include "trace/load/registers.h"
 #include "trace/pack/origin.h"
 #include "trace/raw_list.h"
 #include "trace/trace_model.h"
@@ -44,6 +45,7 @@ struct load_kernel {
 	enum trace_activity_kind kind;
 	bool blit;
 	uint32_t registers, scalar_registers;
+	struct wave_mode mode;
 };
 
 /* Submissions of one kind by id, so that a completion finds its row. */

@@ -215,6 +215,8 @@ enum trace_confidence {
 struct trace_work {
 	enum trace_activity_kind kind;
 	bool blit;	     /* a copy or memset that was carried out by a kernel of ROCclr */
+	bool is_wgp_mode;    /* gfx10 and later: a workgroup may spread over two compute units */
+	uint8_t wave_size;   /* gfx10 and later: 32 or 64, as compiled; 0: unknown, or another */
 	trace_string name;   /* kernel name; "" if the symbol is unknown */
 	trace_string symbol; /* the symbol as the compiler made it: mangled if it is C++ */
 	enum trace_copy_direction direction;

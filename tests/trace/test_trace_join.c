@@ -388,6 +388,36 @@ static void unloaded_kernels_name_stays_with_its_dispatches(void **state)
 			    "");
 }
 
+static void kernels_descriptor_says_how_its_waves_run(void **state)
+{
+	struct record_agent gpu = {
+		.handle = 0x77, .tick_hz = SCENE_TICK_HZ, .is_gpu = 1, .name = "gfx1100"};
+	struct {
+		struct record_kernel fixed;
+		char name[8];
+	} kernel = {{.agent = 0x77,
+		     .rsrc1 = 1u << 29 | 11, /* WGP mode, 12 steps of registers */
+		     .properties = 1u << 10, /* wave32 */
+		     .name_bytes = 5},
+		    "waves"};
+	struct scene *scene = *state;
+	const struct trace_work *work;
+	struct trace *trace;
+
+	scene_put(scene, 0, RECORD_AGENT, 2, &gpu, sizeof(gpu));
+	scene_put(scene, 0, RECORD_KERNEL, 9, &kernel, sizeof(kernel));
+	scene_run(scene, 0, 0, 9, 1);
+	scene_run(scene, 0, 0, 1, 1);
+	trace = scene_finish(scene);
+	work = trace_work_of(trace, &trace->activities[0]);
+	assert_int_equal(work->registers, 96);
+	assert_int_equal(work->wave_size, 32);
+	assert_true(work->is_wgp_mode);
+	work = trace_work_of(trace, &trace->activities[1]);
+	assert_int_equal(work->wave_size, 0);
+	assert_false(work->is_wgp_mode);
+}
+
 static void process_says_who_it_was(void **state)
 {
 	struct scene scene;
@@ -420,6 +450,7 @@ int main(void)
 		SCENE_CASE(activity_has_the_leaf_scope_of_its_call),
 		SCENE_CASE(zero_ticks_are_never_converted),
 		SCENE_CASE(unloaded_kernels_name_stays_with_its_dispatches),
+		SCENE_CASE(kernels_descriptor_says_how_its_waves_run),
 		cmocka_unit_test(process_says_who_it_was),
 		SCENE_CASE(agents_of_before_have_no_place),
 	};

@@ -1,5 +1,7 @@
-/* Theoretical occupancy: examples reckoned by hand from the vendors' rules; and, where CUDA's own
- * calculator is installed (cuda_occupancy.h), it and ours on random configurations. */
+/* Theoretical occupancy: examples reckoned by hand from the vendors' rules; what LLVM's compiler
+ * says of kernels that it compiled for AMD's GPUs (amd_occupancy.csv, made by
+ * scripts/gen-amd-occupancy.py); and, where CUDA's own calculator is installed (cuda_occupancy.h),
+ * it and ours on random configurations. */
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +13,7 @@
 #include <cmocka.h>
 
 #include "../launched.h"
+#include "trace/load/registers.h"
 #include "trace/occupancy.h"
 
 #ifdef HAS_CUDA_OCCUPANCY
@@ -69,6 +72,95 @@ static void amd_by_hand(void **state)
 	expect("gfx900", work, 7, 28, "scalar registers");
 }
 
+static struct trace_work rdna_kernel(uint32_t work_items, uint32_t registers, uint32_t group_bytes,
+				     uint8_t wave_size, bool is_wgp_mode)
+{
+	struct trace_work work = kernel(work_items, registers, group_bytes);
+
+	work.wave_size = wave_size;
+	work.is_wgp_mode = is_wgp_mode;
+	return work;
+}
+
+static void rdna_by_hand(void **state)
+{
+	/* Two SIMDs of 16 waves, or four of them; 1,024 registers of a wave32. */
+	expect("gfx1030", rdna_kernel(256, 64, 0, 32, false), 4, 32, "waves, registers");
+	expect("gfx1030", rdna_kernel(256, 64, 0, 32, true), 8, 64, "waves, registers");
+	/* 65 become 80 in steps of 16: 12 waves of each SIMD, 24 of the unit, three workgroups. */
+	expect("gfx1030", rdna_kernel(256, 65, 0, 32, false), 3, 24, "registers");
+	/* A wave64 takes two registers for each; 512 of them, in steps of 8. */
+	expect("gfx1030", rdna_kernel(256, 65, 0, 64, false), 3, 12, "registers");
+	/* 1,536 in steps of 24: 96 stay 96, 97 become 120. */
+	expect("gfx1100", rdna_kernel(32, 96, 0, 32, false), 32, 32, "waves, registers");
+	expect("gfx1201", rdna_kernel(32, 97, 0, 32, false), 24, 24, "registers");
+	expect("gfx1102", rdna_kernel(32, 97, 0, 32, false), 18, 18, "registers");
+	/* 20 waves. */
+	expect("gfx1010", rdna_kernel(32, 8, 0, 32, false), 40, 40, "waves");
+	/* 64 KiB of LDS, or 128; steps of 1 KiB from gfx10.3 on, of 512 bytes before. */
+	expect("gfx1100", rdna_kernel(64, 8, 16 * KIB + 1, 32, false), 3, 6, "shared memory");
+	expect("gfx1100", rdna_kernel(64, 8, 16 * KIB + 1, 32, true), 7, 14, "shared memory");
+	expect("gfx1030", rdna_kernel(64, 8, 6 * KIB + 1, 32, false), 9, 18, "shared memory");
+	expect("gfx1010", rdna_kernel(64, 8, 6 * KIB + 1, 32, false), 9, 18, "shared memory");
+	expect("gfx1010", rdna_kernel(64, 8, 4 * KIB + 513, 32, false), 12, 24, "shared memory");
+	/* 16 barriers, or 32. */
+	expect("gfx1010", rdna_kernel(64, 8, 0, 32, false), 16, 32, "workgroups");
+	expect("gfx1010", rdna_kernel(64, 8, 0, 32, true), 32, 64, "workgroups");
+}
+
+/* A row of amd_occupancy.csv. */
+struct compiled {
+	char processor[16];
+	unsigned work_items, lds_bytes, rsrc1, properties;
+	unsigned waves_of_simd; /* LLVM's occupancy */
+};
+
+static unsigned divide_up(unsigned number, unsigned by)
+{
+	return (number + by - 1) / by;
+}
+
+/* LLVM divides what fits by the SIMDs and rounds up. No row has several waves in a workgroup and
+ * many registers: of such kernels LLVM does not reckon with whole workgroups, as we do. */
+static void compare_with_llvm(const struct compiled *row)
+{
+	struct wave_mode mode = wave_mode_of_kernel(row->processor, row->rsrc1, row->properties);
+	uint32_t registers = registers_of_kernel(row->processor, row->rsrc1, row->properties);
+	struct trace_work work =
+		rdna_kernel(row->work_items, registers, row->lds_bytes, mode.size, mode.is_wgp);
+	struct occupancy occupancy;
+	unsigned simds = mode.size == 0 || mode.is_wgp ? 4 : 2;
+
+	work.scalar_registers = scalar_registers_of_kernel(row->processor, row->rsrc1);
+	occupancy = occupancy_of(row->processor, &work);
+	if (divide_up(occupancy.waves, simds) != row->waves_of_simd)
+		print_message("%s: %u work-items, %u registers, %u bytes, rsrc1 %#x\n",
+			      row->processor, row->work_items, registers, row->lds_bytes,
+			      row->rsrc1);
+	assert_int_equal(divide_up(occupancy.waves, simds), row->waves_of_simd);
+}
+
+static void amd_by_what_its_compiler_says(void **state)
+{
+	FILE *file = fopen(SOURCE_FOLDER "/amd_occupancy.csv", "r");
+	struct compiled row;
+	unsigned rows = 0;
+	char line[128];
+
+	assert_non_null(file);
+	assert_non_null(fgets(line, sizeof(line), file)); /* the names of the columns */
+	while (fgets(line, sizeof(line), file)) {
+		assert_int_equal(sscanf(line, "%15[^,],%u,%u,%x,%x,%u", row.processor,
+					&row.work_items, &row.lds_bytes, &row.rsrc1,
+					&row.properties, &row.waves_of_simd),
+				 6);
+		compare_with_llvm(&row);
+		rows++;
+	}
+	fclose(file);
+	assert_true(rows > 1000);
+}
+
 static void what_is_not_known_is_not_said(void **state)
 {
 	struct trace_work copy = kernel(256, 32, 0);
@@ -82,7 +174,11 @@ static void what_is_not_known_is_not_said(void **state)
 	copy = kernel(UINT32_MAX, 32, 0);
 	assert_int_equal(occupancy_of("sm_90", &copy).waves_most, 0);
 	copy = kernel(256, 32, 0);
+	/* Neither the wave size, nor the processor. */
 	assert_int_equal(occupancy_of("gfx1030", &copy).waves_most, 0);
+	copy = rdna_kernel(256, 32, 0, 32, true);
+	assert_int_equal(occupancy_of("gfx1250", &copy).waves_most, 0);
+	copy = kernel(256, 32, 0);
 	assert_int_equal(occupancy_of("sm_9", &copy).waves_most, 0);
 	assert_int_equal(occupancy_of("sm_905", &copy).waves_most, 0);
 	assert_int_equal(occupancy_of("", &copy).waves_most, 0);
@@ -182,6 +278,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cuda_by_hand),
 		cmocka_unit_test(amd_by_hand),
+		cmocka_unit_test(rdna_by_hand),
+		cmocka_unit_test(amd_by_what_its_compiler_says),
 		cmocka_unit_test(what_is_not_known_is_not_said),
 #ifdef HAS_CUDA_OCCUPANCY
 		cmocka_unit_test(cuda_by_its_own_calculator),

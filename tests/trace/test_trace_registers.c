@@ -32,6 +32,22 @@ static void scalar_registers(void **state)
 	assert_int_equal(scalar_registers_of_kernel("gfx906", 0), 0);
 }
 
+static void wave_modes(void **state)
+{
+	struct wave_mode mode = wave_mode_of_kernel("gfx1030", OTHERS | 1u << 29, WAVE_32);
+
+	assert_int_equal(mode.size, 32);
+	assert_true(mode.is_wgp);
+	mode = wave_mode_of_kernel("gfx1201", OTHERS, 0);
+	assert_int_equal(mode.size, 64);
+	assert_false(mode.is_wgp);
+	/* gfx9 has neither, whatever the bits are; and without a descriptor nothing is known. */
+	mode = wave_mode_of_kernel("gfx942", OTHERS | 1u << 29, WAVE_32);
+	assert_int_equal(mode.size, 0);
+	assert_false(mode.is_wgp);
+	assert_int_equal(wave_mode_of_kernel("gfx1030", 0, WAVE_32).size, 0);
+}
+
 static void what_is_not_known_is_not_said(void **state)
 {
 	assert_int_equal(registers_of_kernel("gfx906", 0, 0), 0);
@@ -44,6 +60,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps_of_architectures),
 		cmocka_unit_test(scalar_registers),
+		cmocka_unit_test(wave_modes),
 		cmocka_unit_test(what_is_not_known_is_not_said),
 	};
 

@@ -103,6 +103,8 @@ static uint32_t make_work(struct submitting_worker *worker, const struct record_
 	work.group_bytes = record->group_bytes;
 	work.registers = kernel.registers;
 	work.scalar_registers = kernel.scalar_registers;
+	work.wave_size = kernel.mode.size;
+	work.is_wgp_mode = kernel.mode.is_wgp;
 	return intern(worker, &work);
 }
 

@@ -212,6 +212,7 @@ static void count_registers(const struct process_load *load, const struct record
 	architecture = load->strings->strings[load->trace->agents[agent].name];
 	kernel->registers = registers_of_kernel(architecture, record->rsrc1, record->properties);
 	kernel->scalar_registers = scalar_registers_of_kernel(architecture, record->rsrc1);
+	kernel->mode = wave_mode_of_kernel(architecture, record->rsrc1, record->properties);
 }
 
 /* Call after load_agents: the architecture tells how to read a kernel's descriptor. */

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #define GRANULES_MASK 0x3fu
-#define WAVE_32	      (1u << 10)
+#define WAVE_32	      (1u << 10) /* of the properties */
+#define WGP_MODE      (1u << 29) /* of rsrc1 */
 
 #define SCALAR_SHIFT 6
 #define SCALAR_MASK  0xfu
@@ -21,6 +22,12 @@ static int has_unified_registers(const char *architecture)
 	       strncmp(architecture, "gfx95", 5) == 0;
 }
 
+/* gfx10 and later: their numbers have four digits. */
+static bool has_wave_modes(const char *architecture)
+{
+	return strncmp(architecture, "gfx1", 4) == 0 && strlen(architecture) >= strlen("gfx1010");
+}
+
 uint32_t registers_of_kernel(const char *architecture, uint32_t rsrc1, uint32_t properties)
 {
 	uint32_t granules = (rsrc1 & GRANULES_MASK) + 1;
@@ -29,9 +36,8 @@ uint32_t registers_of_kernel(const char *architecture, uint32_t rsrc1, uint32_t 
 		return 0;
 	if (has_unified_registers(architecture))
 		return granules * WIDE_STEP;
-	/* gfx10 and later, whose numbers have four digits: in wave32, registers are allocated in
-	 * steps twice as large. */
-	if (strlen(architecture) >= strlen("gfx1010") && (properties & WAVE_32))
+	/* In wave32, the field counts in steps twice as large. */
+	if (has_wave_modes(architecture) && (properties & WAVE_32))
 		return granules * WIDE_STEP;
 	return granules * STEP;
 }
@@ -42,4 +48,12 @@ uint32_t scalar_registers_of_kernel(const char *architecture, uint32_t rsrc1)
 	if (rsrc1 == 0 || strncmp(architecture, "gfx9", 4) != 0)
 		return 0;
 	return ((rsrc1 >> SCALAR_SHIFT & SCALAR_MASK) / 2 + 1) * SCALAR_STEP;
+}
+
+struct wave_mode wave_mode_of_kernel(const char *architecture, uint32_t rsrc1, uint32_t properties)
+{
+	if (rsrc1 == 0 || !has_wave_modes(architecture))
+		return (struct wave_mode){0};
+	return (struct wave_mode){.size = properties & WAVE_32 ? 32 : 64,
+				  .is_wgp = (rsrc1 & WGP_MODE) != 0};
 }
