@@ -21,7 +21,8 @@ PROCESSORS = {
 }
 DESCRIPTOR_BYTES = 64
 
-# Registers, bytes of LDS, waves of a workgroup. LDS in KiB: the compiler does not round as a GPU does.
+# Registers, bytes of LDS, waves of a workgroup. LDS in KiB: the compiler does not round as a GPU
+# does.
 KERNELS = [(registers, 0, 1) for registers in (24, 48, 49, 64, 72, 97, 104, 128, 169, 256)]
 KERNELS += [(8, kib * 1024, 1) for kib in (1, 5, 16, 33, 64)]
 KERNELS += [(8, kib * 1024, waves) for kib in (0, 5, 20) for waves in (2, 3, 8, 16)]

@@ -21,8 +21,8 @@ struct wave_mode {
 	bool is_wgp;  /* a workgroup may spread over both compute units of a work-group processor */
 };
 
-/* How ARCHITECTURE runs a kernel whose descriptor has these fields. All zero if the descriptor is not
- * known, or the architecture has no such modes. */
+/* How ARCHITECTURE runs a kernel whose descriptor has these fields. All zero if the descriptor is
+ * not known, or the architecture has no such modes. */
 struct wave_mode wave_mode_of_kernel(const char *architecture, uint32_t rsrc1, uint32_t properties);
 
 #endif
