@@ -11,7 +11,7 @@ bool scope_is_interval(const struct trace_scope *scope)
 	       scope->end_ns > scope->begin_ns;
 }
 
-static bool text_matches(const char *text, const char *pattern)
+bool text_matches(const char *text, const char *pattern)
 {
 	return !strcmp(text, pattern) || fnmatch(pattern, text, 0) == 0;
 }

@@ -9,7 +9,10 @@
 /* Whether SCOPE is an interval of time: not a mark, not of a file that gives no times. */
 bool scope_is_interval(const struct trace_scope *scope);
 
-/* Whether the text or the name of SCOPE is PATTERN, or matches it as fnmatch() does: "token *". */
+/* Whether TEXT is PATTERN, or matches it as fnmatch() does: "token *". */
+bool text_matches(const char *text, const char *pattern);
+
+/* Whether the text or the name of SCOPE is PATTERN, or matches it. */
 bool scope_matches(const struct trace *trace, const struct trace_scope *scope, const char *pattern);
 
 /* Writes the text of SCOPE into BUFFER, of SCOPE_GROUP_CHARS bytes, with '*' for each run of

@@ -16,18 +16,23 @@
 #include "trace/steps.h"
 
 #define OF_EACH_KIND (STEP_CANDIDATES / 2)
+#define STEPS_LEAST  3 /* fewer are not shown as the steps of a program */
 
-/* Whether QUERY is about graphs. RET_GRAPH: its number as text, or "*". */
-static bool is_about_graph(const char *query, const char **ret_graph)
+bool step_query_is_about_graphs(const char *query)
 {
-	const char *graph = query + strlen(STEP_QUERY_GRAPH);
+	return strncmp(query, STEP_QUERY_GRAPH, strlen(STEP_QUERY_GRAPH)) == 0 &&
+	       query[strlen(STEP_QUERY_GRAPH)];
+}
 
-	if (strncmp(query, STEP_QUERY_GRAPH, strlen(STEP_QUERY_GRAPH)) != 0)
-		return false;
-	if (strcmp(graph, "*") != 0 && (!*graph || graph[strspn(graph, "0123456789")]))
-		return false;
-	*ret_graph = graph;
-	return true;
+/* What QUERY, which is about graphs, says of them: a number, "*" or a name. */
+static const char *graph_text(const char *query)
+{
+	return query + strlen(STEP_QUERY_GRAPH);
+}
+
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
 }
 
 /* ---- steps that are there ---- */
@@ -105,61 +110,100 @@ static int make_of_scopes(struct trace *trace, const char *pattern, uint32_t *re
 	return err;
 }
 
-static bool is_of_graph(const struct trace *trace, const struct trace_launch *launch,
-			const char *graph)
+static bool node_matches(const struct trace *trace, const struct trace_node *node, const char *name)
 {
-	uint32_t row = trace->execs[launch->exec].graph;
+	return text_matches(trace_text(trace, node->name), name) ||
+	       (node->scope != TRACE_NONE &&
+		scope_matches(trace, &trace->scopes[node->scope], name));
+}
+
+/* Marks the graphs that TEXT means, by index. */
+static void mark_graphs(const struct trace *trace, const char *text, bool *is_meant)
+{
+	for (uint32_t i = 0; i < trace->graphs_count && is_number(text); i++)
+		is_meant[i] = trace->graphs[i].id == strtoull(text, NULL, 10);
+	if (is_number(text))
+		return;
+	for (uint32_t i = 0; i < trace->nodes_count; i++) {
+		uint32_t graph = trace->nodes[i].graph;
+
+		if (is_meant[graph] || !node_matches(trace, &trace->nodes[i], text))
+			continue;
+		/* Of child graphs, those that contain them are launched. */
+		for (; graph != TRACE_NONE; graph = trace->graphs[graph].parent)
+			is_meant[graph] = true;
+	}
+}
+
+/* Whether LAUNCH, whose call is in the trace, is of a graph that TEXT means. */
+static bool is_of_graph(const struct trace *trace, const struct trace_launch *launch,
+			const char *text, const bool *is_meant)
+{
+	uint32_t graph = trace->execs[launch->exec].graph;
 
 	if (launch->call == TRACE_NONE)
 		return false;
-	return *graph == '*' ||
-	       (row != TRACE_NONE && trace->graphs[row].id == strtoull(graph, NULL, 10));
+	return strcmp(text, "*") == 0 || (graph != TRACE_NONE && is_meant[graph]);
 }
 
-static int make_of_launches(struct trace *trace, const char *graph, uint32_t *ret_count)
+/* Orders the launches of the graphs that TEXT means by the begin of their calls. Both ORDER and
+ * LAUNCHES have room for all. Returns their number or -ENOMEM. */
+static int64_t order_launches(const struct trace *trace, const char *text, const bool *is_meant,
+			      struct sort_row *order, uint32_t *launches)
 {
-	struct sort_row *order = table_alloc(trace->launches_count, sizeof(*order));
-	uint32_t *launches = table_alloc(trace->launches_count, sizeof(*launches));
 	uint32_t count = 0;
-	int err = -ENOMEM;
 
-	for (uint32_t i = 0; i < trace->launches_count && order; i++) {
+	for (uint32_t i = 0; i < trace->launches_count; i++) {
 		const struct trace_launch *row = &trace->launches[i];
 
-		if (is_of_graph(trace, row, graph))
+		if (is_of_graph(trace, row, text, is_meant))
 			/* The sign bit is inverted, so that negative times come first. */
 			order[count++] = (struct sort_row){
 				(uint64_t)trace->calls[row->call].begin_ns ^ (uint64_t)INT64_MIN,
 				i};
 	}
-	if (order && launches)
-		err = sort_rows(order, count);
-	for (uint32_t i = 0; i < count && err == 0; i++)
+	if (sort_rows(order, count) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
 		launches[i] = order[i].index;
+	return count;
+}
+
+static int make_of_launches(struct trace *trace, const char *text, uint32_t *ret_count)
+{
+	struct sort_row *order = table_alloc(trace->launches_count, sizeof(*order));
+	uint32_t *launches = table_alloc(trace->launches_count, sizeof(*launches));
+	bool *is_meant = table_zeroed(trace->graphs_count, sizeof(*is_meant));
+	int64_t count = -ENOMEM;
+	int err;
+
+	if (order && launches && is_meant) {
+		mark_graphs(trace, text, is_meant);
+		count = order_launches(trace, text, is_meant, order, launches);
+	}
+	err = count < 0 ? (int)count : trace_add_steps(trace, launches, (uint32_t)count);
 	if (err == 0)
-		err = trace_add_steps(trace, launches, count);
-	if (err == 0)
-		*ret_count = count;
+		*ret_count = (uint32_t)count;
 	free(order);
 	free(launches);
+	free(is_meant);
 	return err;
 }
 
 int step_query_apply(struct trace *trace, const char *query, uint32_t *ret_count)
 {
-	const char *graph;
-
-	return is_about_graph(query, &graph) ? make_of_launches(trace, graph, ret_count)
-					     : make_of_scopes(trace, query, ret_count);
+	if (step_query_is_about_graphs(query))
+		return make_of_launches(trace, graph_text(query), ret_count);
+	return make_of_scopes(trace, query, ret_count);
 }
 
 const char *step_query_pattern(const char *query, char *buffer)
 {
-	const char *graph;
-
-	if (!is_about_graph(query, &graph))
+	if (!step_query_is_about_graphs(query))
 		return query;
-	snprintf(buffer, STEP_PATTERN_CHARS, "graph %.20s step *", graph);
+	/* The step of a launch has the number of its graph, also where a name chose the graph. */
+	snprintf(buffer, STEP_PATTERN_CHARS, "graph %.20s step *",
+		 is_number(graph_text(query)) ? graph_text(query) : "*");
 	return buffer;
 }
 
@@ -252,4 +296,63 @@ int step_candidates_find(const struct trace *trace, struct step_candidate *candi
 	int graphs = scopes < 0 ? scopes : find_graphs(trace, candidates + scopes);
 
 	return graphs < 0 ? graphs : scopes + graphs;
+}
+
+/* ---- the choice ---- */
+
+/* Adds up, by graph, the launches and the time of their activities. */
+static void sum_graphs(const struct trace *trace, uint64_t *ns, uint32_t *replays)
+{
+	for (uint32_t i = 0; i < trace->launches_count; i++) {
+		uint32_t graph = trace->execs[trace->launches[i].exec].graph;
+
+		if (graph != TRACE_NONE && trace->launches[i].call != TRACE_NONE)
+			replays[graph]++;
+	}
+	for (uint32_t i = 0; i < trace->activities_count; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+		uint32_t graph;
+
+		if (row->launch == TRACE_NONE || row->untimed)
+			continue;
+		graph = trace->execs[trace->launches[row->launch].exec].graph;
+		if (graph != TRACE_NONE)
+			ns[graph] += (uint64_t)(row->end_ns - row->start_ns);
+	}
+}
+
+static int choose_graph(const struct trace *trace, char *query)
+{
+	uint64_t *ns = table_zeroed(trace->graphs_count, sizeof(*ns)), most = 0;
+	uint32_t *replays = table_zeroed(trace->graphs_count, sizeof(*replays));
+	int err = ns && replays ? 0 : -ENOMEM;
+
+	if (err == 0)
+		sum_graphs(trace, ns, replays);
+	for (uint32_t i = 0; i < trace->graphs_count && err == 0; i++) {
+		if (replays[i] < STEPS_LEAST || ns[i] <= most)
+			continue;
+		most = ns[i];
+		snprintf(query, SCOPE_PATTERN_CHARS, STEP_QUERY_GRAPH "%" PRIu64,
+			 trace->graphs[i].id);
+	}
+	free(ns);
+	free(replays);
+	return err;
+}
+
+int step_query_choose(const struct trace *trace, char *query)
+{
+	struct scope_groups groups;
+	int err = scope_groups_make(trace, &groups);
+
+	*query = '\0';
+	if (err < 0)
+		return err;
+	for (uint32_t i = 0; i < groups.count && !*query; i++) {
+		if (groups.rows[i].projection.count >= STEPS_LEAST)
+			scope_group_pattern(groups.rows[i].name, query);
+	}
+	scope_groups_release(&groups);
+	return *query ? 0 : choose_graph(trace, query);
 }

@@ -6,8 +6,10 @@
 #include "analyze/scope_match.h"
 #include "trace/trace_model.h"
 
-/* A query is "graph:N", each replay of the graph with that id; "graph:*", each replay of any graph;
- * or a text, name or pattern of scopes (scope_match.h). */
+/* A query is a text, name or pattern of scopes (scope_match.h), or it is about graphs: "graph:N",
+ * each replay of the graph with that id; "graph:*", each replay of any graph; "graph:NAME", each
+ * replay of the graphs with a node, in a child graph too, whose kernel's name is NAME or matches it
+ * as a pattern, or which was recorded in such a scope. Ids differ between runs, names do not. */
 #define STEP_QUERY_GRAPH "graph:"
 
 /* Makes steps (trace/steps.h) of what QUERY means: of the instances of the scopes, or of the
@@ -34,6 +36,15 @@ struct step_candidate {
  * with the most replays first. Writes them to CANDIDATES, of STEP_CANDIDATES rows. Returns their
  * number or -ENOMEM. Cost: that of the groups. */
 int step_candidates_find(const struct trace *trace, struct step_candidate *candidates);
+
+/* Chooses what to show as steps where the user does not say it: of the groups of scopes of which
+ * three at least caused timed activities, that with the largest GPU projection in all; else, of the
+ * graphs that were replayed three times at least, that with the longest activities in all. Writes
+ * its query to QUERY, of SCOPE_PATTERN_CHARS bytes; "" if there is none. 0 or -ENOMEM. */
+int step_query_choose(const struct trace *trace, char *query);
+
+/* Whether QUERY is about graphs. */
+bool step_query_is_about_graphs(const char *query);
 
 /* The number of SCOPE as a step: its attribute "step_num", or that at the end of a text like
  * "step 12", "ProfilerStep#12", "train_12". False: it says of no step. */

@@ -1,20 +1,12 @@
 /* Makes steps, and offers what may be one (step_options.h). */
 #include "cli/step_options.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "cli/cli.h"
 #include "cli/human.h"
 
-static bool is_about_graph(const char *query)
-{
-	return strncmp(query, STEP_QUERY_GRAPH, strlen(STEP_QUERY_GRAPH)) == 0;
-}
-
 int step_option_apply(const char *query, const char *path, struct trace *trace)
 {
-	bool is_graph = query && is_about_graph(query);
+	bool is_graph = query && step_query_is_about_graphs(query);
 	uint32_t count = 0;
 
 	if (!query)
@@ -41,7 +33,7 @@ void step_option_offer(const struct trace *trace, const char *before, FILE *out)
 	char text[HUMAN_CHARS];
 
 	for (int i = 0; i < count; i++) {
-		bool is_graph = is_about_graph(candidates[i].query);
+		bool is_graph = step_query_is_about_graphs(candidates[i].query);
 
 		fprintf(out, "%s%s%s%s (%s %s)", i == 0 ? before : ", ", is_graph ? "" : "'",
 			candidates[i].query, is_graph ? "" : "'",

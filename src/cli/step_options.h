@@ -14,7 +14,7 @@
 	{                                                                                          \
 		"step-of", .argument = "WHAT",                                                     \
 			   .help = "take as steps: scopes, as in 'token *', or replays, as in "    \
-				   "graph:4",                                                      \
+				   "graph:4 or 'graph:*gemm*'",                                    \
 			   .kind = OPTION_TEXT, OPTION_IN(type, member)                            \
 	}
 

@@ -87,3 +87,37 @@ END
 code=0
 "$dagtap" export --format csv -o "$work/none.csv" --step-of graph:99 "$recording" 2>"$work/error" || code=$?
 expect "exit code without such a graph" $code 1
+
+# Replays of the graphs that have a node of such a name, in a child graph too, or one that was
+# recorded in such a scope.
+"$dagtap" export --format csv --table graph_nodes -o "$work/nodes.csv" "$recording" || fail "export of nodes"
+python3 - "$dagtap" "$recording" "$work" <<-'END' || fail "graphs by name"
+	import csv, fnmatch, json, subprocess, sys
+	dagtap, recording, folder = sys.argv[1:]
+	nodes = list(csv.DictReader(open(f"{folder}/nodes.csv")))
+	parents = {row["graph"]: row["parent_graph"] for row in nodes}
+	def root(graph):
+	    while parents[graph]: graph = parents[graph]
+	    return graph
+	def steps(query):
+	    found = subprocess.run([dagtap, "scopes", "--json", "--step-of", query, recording], stdout=subprocess.PIPE)
+	    # Exit code 1: the graph was not replayed.
+	    rows = json.loads(found.stdout)["instances"] if found.returncode == 0 else []
+	    return sorted((row["begin_ns"], row["end_ns"], row["projection"]["duration_ns"]) for row in rows)
+	def check(query, column, pattern):
+	    meant = {row["graph"] for row in nodes if fnmatch.fnmatchcase(row[column], pattern)}
+	    roots = {root(graph) for graph in meant}
+	    if roots == meant or roots == set(map(root, parents)): sys.exit(f"{query} means {sorted(meant)}")
+	    expected = sorted(sum((steps(f"graph:{graph}") for graph in roots), []))
+	    found = steps(f"graph:{query}")
+	    if not expected or found != expected: sys.exit(f"{query}: {found}, not {expected}")
+	    print(query, len(roots), "graphs", len(found), "replays")
+	check("loop_*_fusion", "name", "loop_*_fusion")
+	check("loop_multiply_fusion", "name", "loop_multiply_fusion")
+	check("memcpy", "type", "memcpy")
+	check("Thunk:#name=jit(train)*", "scope", "*/Thunk:#name=jit(train)*")
+END
+code=0
+"$dagtap" scopes --step-of graph:no_such_kernel "$recording" 2>"$work/error" || code=$?
+expect "exit code without such a node" $code 1
+grep -q 'no replay of "graph:no_such_kernel"' "$work/error" || fail "not told: $(cat "$work/error")"
