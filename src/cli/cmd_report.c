@@ -56,13 +56,9 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 static int write_data(struct trace *const traces[2], const struct report_options *options,
 		      FILE *out)
 {
-	char pattern[STEP_PATTERN_CHARS];
-
 	if (options->paths_count == 2)
 		return report_write_comparison(traces, options->paths, out);
-	return report_write_recording(
-		traces[0], options->paths[0],
-		options->steps ? step_query_pattern(options->steps, pattern) : NULL, out);
+	return report_write_recording(traces[0], options->paths[0], options->steps, out);
 }
 
 static int write_page(struct trace *const traces[2], const struct report_options *options,
@@ -108,10 +104,30 @@ static int write_output(struct trace *const traces[2], const struct report_optio
 	return output_commit(&output, &error) < 0 ? fail_output(&error) : CLI_OK;
 }
 
+/* Makes the steps that the user has chosen, or else chooses some. CHOSEN has SCOPE_PATTERN_CHARS
+ * bytes and lives as long as OPTIONS. Returns a cli_exit. */
+static int make_steps(struct report_options *options, struct trace *trace, char *chosen)
+{
+	if (options->steps)
+		return step_option_apply(options->steps, options->paths[0], trace);
+	if (options->paths_count == 2)
+		return CLI_OK;
+	if (step_query_choose(trace, chosen) < 0)
+		return cli_fail("%s: out of memory", options->paths[0]);
+	if (!*chosen)
+		return CLI_OK;
+	options->steps = chosen;
+	/* Scopes are there already, and the page shows them as they were recorded. */
+	return step_query_is_about_graphs(chosen)
+		       ? step_option_apply(chosen, options->paths[0], trace)
+		       : CLI_OK;
+}
+
 static int report(const struct cli_command *self, int argc, char **argv)
 {
 	struct report_options options = {0};
 	struct trace *traces[2] = {NULL, NULL};
+	char chosen[SCOPE_PATTERN_CHARS];
 	int err = parse(self, argc, argv, &options);
 
 	if (err != CLI_OK)
@@ -121,7 +137,7 @@ static int report(const struct cli_command *self, int argc, char **argv)
 			err = CLI_FAILED;
 	}
 	if (err == CLI_OK)
-		err = step_option_apply(options.steps, options.paths[0], traces[0]);
+		err = make_steps(&options, traces[0], chosen);
 	if (err == CLI_OK)
 		err = write_output(traces, &options);
 	for (uint32_t i = 0; i < options.paths_count && err == CLI_OK; i++)

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "analyze/dependencies.h"
-#include "analyze/scope_groups.h"
-#include "analyze/scope_match.h"
+#include "analyze/step_query.h"
 #include "cli/answers.h"
 #include "cli/cmd_scopes.h"
 #include "cli/report_timeline.h"
@@ -23,6 +22,7 @@ struct source {
 	const char *const *paths;
 	/* Of the one trace; several sections need them. */
 	struct dependencies deps;
+	const char *step_of;	    /* the query of the steps; NULL: there are none */
 	struct scopes_result steps; /* its pattern is NULL: there are none */
 	/* Of the graph section, as it was written last. */
 	uint32_t graphs_left_out;
@@ -260,6 +260,7 @@ static void put_holds(FILE *out, const struct section *sections, const struct wr
 	json_init(&json, out);
 	json_object_begin(&json);
 	json_put_text(&json, "steps_of", source->steps.pattern);
+	json_put_text(&json, "step_of", source->step_of);
 	json_put_u64(&json, "graphs_left_out", source->graphs_left_out);
 	json_key(&json, "sections");
 	json_object_begin(&json);
@@ -330,43 +331,23 @@ static int write_object(const char *kind, const struct section *sections, struct
 	return err;
 }
 
-/* ---- the steps ---- */
+/* ---- a recording ---- */
 
-/* Sets PATTERN, of SCOPE_PATTERN_CHARS bytes, to that of the steps; "" if no scope repeats. */
-static int find_steps(const struct trace *trace, char *pattern)
-{
-	struct scope_groups groups;
-	int err = scope_groups_make(trace, &groups);
-
-	*pattern = '\0';
-	if (err < 0)
-		return err;
-	for (uint32_t i = 0; i < groups.count; i++) {
-		if (groups.rows[i].projection.count >= 3) {
-			scope_group_pattern(groups.rows[i].name, pattern);
-			break;
-		}
-	}
-	scope_groups_release(&groups);
-	return 0;
-}
-
-int report_write_recording(const struct trace *trace, const char *path, const char *steps,
+int report_write_recording(const struct trace *trace, const char *path, const char *step_of,
 			   FILE *out)
 {
 	struct trace *traces[] = {(struct trace *)trace};
 	struct source source = {
 		.traces = traces,
 		.paths = &path,
-		.steps = {.file = path, .pattern = steps, .trace = trace},
+		.step_of = step_of,
+		.steps = {.file = path, .trace = trace},
 	};
-	char pattern[SCOPE_PATTERN_CHARS];
-	int err = steps ? 0 : find_steps(trace, pattern);
+	char pattern[STEP_PATTERN_CHARS];
+	int err;
 
-	if (err < 0)
-		return err;
-	if (!steps && *pattern)
-		source.steps.pattern = pattern;
+	if (step_of)
+		source.steps.pattern = step_query_pattern(step_of, pattern);
 	err = dependencies_make(trace, &source.deps);
 	if (err == 0 && source.steps.pattern)
 		err = scopes_find(&source.deps, &source.steps);

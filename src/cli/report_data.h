@@ -13,10 +13,9 @@
 /* The version of the object. It grows when a key is renamed or removed, or changes its meaning. */
 #define REPORT_VERSION 1
 
-/* Writes the data of one recording. STEPS: which scopes are its steps, a pattern (scope_match.h);
- * NULL: those of the group with the largest GPU projection in all that has three scopes at least.
- * Returns 0 or a negative errno. */
-int report_write_recording(const struct trace *trace, const char *path, const char *steps,
+/* Writes the data of one recording. STEP_OF: what its steps are (step_query.h), which are made
+ * already if they are replays; NULL: it has none. Returns 0 or a negative errno. */
+int report_write_recording(const struct trace *trace, const char *path, const char *step_of,
 			   FILE *out);
 
 /* Writes the data of two recordings side by side. */

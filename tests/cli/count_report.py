@@ -113,6 +113,7 @@ def check_recording(dagtap, work, path):
     for member, arguments in COMMANDS.items():
         expect(member, data[member], command(dagtap, *arguments, "--json", path))
     expect("steps", data["steps"], command(dagtap, "scopes", "--json", path, data["holds"]["steps_of"]))
+    expect("the same", data["steps"], command(dagtap, "scopes", "--json", path, "--step-of", data["holds"]["step_of"]))
     expect("windows", [window["why"] for window in data["timeline"]["windows"]], ["all of it"])
     expect("rows", data["timeline"]["windows"][0]["row_count"], data["timeline"]["row_count"])
     check_timeline(data["timeline"], work)
@@ -120,6 +121,17 @@ def check_recording(dagtap, work, path):
     kinds = collections.Counter(edge["kind"] for edge in data["timeline"]["windows"][0]["edges"])
     if not kinds["graph_edge"]:
         sys.exit(f"no edge of a graph: {kinds}")
+
+
+def check_graphs(dagtap, work, path):
+    """Of a program without scopes: its only graph, replayed six times."""
+    data = json.loads((work / "data.json").read_text())
+    graphs = [row for row in command(dagtap, "graph", "--json", path)["graphs"] if row["replays"] >= 3]
+    longest = max(graphs, key=lambda row: row["work_ns"])
+    expect("step_of", data["holds"]["step_of"], f"graph:{longest['id']}")
+    expect("steps_of", data["holds"]["steps_of"], f"graph {longest['id']} step *")
+    expect("steps", data["steps"], command(dagtap, "scopes", "--json", path, "--step-of", data["holds"]["step_of"]))
+    expect("instances", data["steps"]["instance_count"], longest["replays"])
 
 
 def check_large(dagtap, work, path):
@@ -147,5 +159,5 @@ def check_comparison(dagtap, work, a, b):
 
 
 if __name__ == "__main__":
-    check = {"recording": check_recording, "large": check_large, "comparison": check_comparison}[sys.argv[1]]
+    check = {"recording": check_recording, "graphs": check_graphs, "large": check_large, "comparison": check_comparison}[sys.argv[1]]
     check(sys.argv[2], pathlib.Path(sys.argv[3]), *sys.argv[4:])

@@ -28,6 +28,11 @@ python3 "$here/count_report.py" large "$dagtap" "$work" "$work/large.spool" || f
 # The steps can be chosen; a text with an end tag stays a text.
 "$dagtap" report --json --step-of 'Thunk:*' "$recording" >"$work/data.json" || fail "report --step-of: exit $?"
 expect "steps" "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["steps"]["scope"])' "$work/data.json")" "Thunk:*"
+# Without a scope that repeats, the replays of the graph with the longest work are the steps.
+record graphs "" "$examples/graph-update" 6
+"$dagtap" report --json "$work/graphs.dagtap" >"$work/data.json" || fail "report of graphs: exit $?"
+python3 "$here/count_report.py" graphs "$dagtap" "$work" "$work/graphs.dagtap" || fail "report of graphs"
+
 sed 's|"aten::matmul"|"</script><b>matmul"|g' "$other" >"$work/tags.json"
 cmp -s "$other" "$work/tags.json" && fail "no scope to rename"
 "$dagtap" report -f -o "$work/page.html" "$work/tags.json" || fail "report of tags: exit $?"
