@@ -396,8 +396,13 @@ struct record_end {
 enum record_memory_type {
 	RECORD_MEMORY_ALLOCATE = 1,
 	RECORD_MEMORY_RELEASE,
-	RECORD_MEMORY_FAIL /* an allocation that failed */
+	RECORD_MEMORY_FAIL, /* an allocation that failed */
+	/* A reset of a device: all memory of its agent is released; and that of the host too, if
+	 * the bytes are RECORD_MEMORY_RESET_ALL. Without an address and a kind. */
+	RECORD_MEMORY_RESET
 };
+
+#define RECORD_MEMORY_RESET_ALL 1
 
 /* X(name, text): what kind of memory it is. */
 #define RECORD_MEMORY_KINDS(X)                                                                     \
@@ -420,8 +425,8 @@ struct record_memory {
 	struct record_header header; /* tag: enum record_memory_type */
 	uint64_t cid;		     /* 0 = no recorded call */
 	uint64_t scope;
-	/* An allocation's end and a release's begin. So the releases of an address and its next
-	 * allocation are in order, whatever the threads. */
+	/* An allocation's end; a release's or a reset's begin. So the releases of an address and
+	 * its next allocation are in order, whatever the threads. */
 	uint64_t ns;
 	uint64_t address;
 	uint64_t bytes; /* 0 of a release */

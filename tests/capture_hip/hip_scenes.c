@@ -506,6 +506,41 @@ static int allocations(void)
 	return hipFree((void *)&format) == hipSuccess;
 }
 
+static void say_whether_it_is_left(const char *kind, void *memory)
+{
+	hipPointerAttribute_t attributes;
+
+	printf("%s %d\n", kind, hipPointerGetAttributes(&attributes, memory) == hipSuccess);
+}
+
+/* Memory of each kind of each device; the last one is reset. Says of each what HIP still knows. */
+static int device_reset(void)
+{
+	struct hipChannelFormatDesc format =
+		hipCreateChannelDesc(32, 0, 0, 0, hipChannelFormatKindFloat);
+	void *device[2], *host, *managed, *after;
+	int count;
+	hipArray_t array;
+
+	HIP_CHECK(hipGetDeviceCount(&count));
+	if (count > 2)
+		return 1;
+	for (int i = 0; i < count; i++) {
+		HIP_CHECK(hipSetDevice(i));
+		HIP_CHECK(hipMalloc(&device[i], 1000 + (size_t)i));
+		HIP_CHECK(hipMallocArray(&array, &format, 16, 8 + (size_t)i, 0));
+	}
+	HIP_CHECK(hipHostMalloc(&host, 3000, 0));
+	HIP_CHECK(hipMallocManaged(&managed, 4000, hipMemAttachGlobal));
+	HIP_CHECK(hipDeviceReset());
+	for (int i = 0; i < count; i++)
+		say_whether_it_is_left("device", device[i]);
+	say_whether_it_is_left("host", host);
+	say_whether_it_is_left("managed", managed);
+	HIP_CHECK(hipMalloc(&after, 5000));
+	return 0;
+}
+
 /* Allocates and releases at random, in scopes "layer 0" to "layer 4" and on two streams. */
 enum { HELD_MOST = 24, STEPS = 600 };
 
@@ -580,6 +615,7 @@ int main(int argc, char **argv)
 		{"reads", reads, false},
 		{"allocations", allocations, false},
 		{"held", held_memory, false},
+		{"device-reset", device_reset, false},
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(scenes) / sizeof(*scenes); i++) {

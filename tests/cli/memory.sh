@@ -33,6 +33,25 @@ expect "what failed" "$(json "$work/kinds.dagtap" memory '[f["result"] for f in 
 
 [ $# -eq 0 ] || exit 0
 
+# A reset of a device releases what HIP does not know afterwards: with one device all, with two what
+# is the device's. The program resets its last device and then allocates 5000 bytes.
+for gpus in 1 2; do
+	record reset$gpus "gpus=$gpus," "$scenes" device-reset
+	compare reset$gpus
+	left=$(json "$work/reset$gpus.dagtap" memory 'sorted((l["kind"], l["bytes"], l["gpu"]) for l in d["leaks"])')
+	if [ $gpus -eq 1 ]; then
+		expect "what HIP knows" "$(paste -sd, "$work/reset$gpus.out")" "device 0,host 0,managed 0"
+		expect "what is left" "$left" "[('device', 5000, 0)]"
+	else
+		expect "what HIP knows" "$(paste -sd, "$work/reset$gpus.out")" "device 1,device 0,host 1,managed 1"
+		expect "what is left" "$left" \
+			"[('array', 512, 0), ('device', 1000, 0), ('device', 5000, 1), ('host', 3000, None), ('managed', 4000, None)]"
+	fi
+	expect "arrays' devices" "$(json "$work/reset$gpus.dagtap" memory \
+		'[(d["gpu"], d["allocated_bytes"], d["live_bytes"]) for d in d["devices"] if d["kind"] == "array"]')" \
+		"$([ $gpus -eq 1 ] && echo "[(0, 512, 0)]" || echo "[(0, 512, 512), (1, 576, 0)]")"
+done
+
 # Without HIP, what is allocated from HSA's memory pools. The program releases all of it.
 record raw "" "$examples/raw-driver" --packets 10
 compare raw

@@ -79,6 +79,7 @@ const struct hip_hook hip_hooks[HIP_FUNCTION_COUNT] = {
 	AFTER(hipFreeArray, memory_released),
 	AFTER(hipArrayDestroy, memory_released),
 	AFTER(hipMemRelease, memory_released),
+	AFTER(hipDeviceReset, memory_device_reset),
 
 	FOLLOW_ALL(hipStreamBeginCapture, stream_capture_begun),
 	FOLLOW_ALL(hipStreamBeginCapture_spt, stream_capture_begun),

@@ -2,14 +2,17 @@
 #include "capture/hip/memory_calls.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "capture/capture_session.h"
 #include "capture/hip/hip_functions.h"
+#include "capture/hip/hip_runtime.h"
 #include "capture/hsa/hsa_memory.h"
 #include "vendor/hip_types.h"
 
 /* Weak: tests of capture/hip alone do not link capture/hsa. */
 #pragma weak hsa_memory_agent
+#pragma weak hsa_memory_agent_at
 
 /* By function: the kind of memory that it allocates or releases; 0: neither. */
 static const uint8_t kinds[HIP_FUNCTION_COUNT] = {
@@ -41,6 +44,67 @@ static bool is_no_operation(const struct hip_call *call)
 	return (frame_top && kind_of(frame_top->function)) || (call->capturing && call->stream);
 }
 
+/* ---- the current device ---- */
+
+typedef int (*get_device_function)(int *ret_device);
+typedef int (*get_place_function)(char *ret_text, int bytes, int device);
+
+/* Reads "0000:03:00.0": the domain, and bus, device and function as HSA has them. */
+static bool read_place(const char *text, uint32_t *ret_domain, uint32_t *ret_bus_device_function)
+{
+	unsigned long parts[4];
+	char *end;
+
+	for (int i = 0; i < 4; i++) {
+		parts[i] = strtoul(text, &end, 16);
+		if (end == text || (i < 3 && !*end))
+			return false;
+		text = end + 1;
+	}
+	*ret_domain = (uint32_t)parts[0];
+	*ret_bus_device_function = (uint32_t)(parts[1] << 8 | parts[2] << 3 | parts[3]);
+	return true;
+}
+
+/* The agent of the calling thread's current device; 0: not known. Call it only after a HIP call
+ * that has succeeded: HIP 5.2 forgets the last error at a success. */
+static uint64_t current_agent(void)
+{
+	get_device_function get_device = (get_device_function)hip_next(HIP_hipGetDevice);
+	get_place_function get_place = (get_place_function)hip_next(HIP_hipDeviceGetPCIBusId);
+	uint32_t domain, bus_device_function;
+	char place[32] = "";
+	struct frame frame;
+	int device;
+
+	if (!get_device || !get_place || !hsa_memory_agent_at)
+		return 0;
+	hip_mute(&frame);
+	if (get_device(&device) == HIP_OK)
+		get_place(place, sizeof(place), device);
+	hip_unmute(&frame);
+	return read_place(place, &domain, &bus_device_function)
+		       ? hsa_memory_agent_at(domain, bus_device_function)
+		       : 0;
+}
+
+static bool has_one_device(void)
+{
+	get_device_function get_count = (get_device_function)hip_next(HIP_hipGetDeviceCount);
+	struct frame frame;
+	int count = 0;
+
+	if (!get_count)
+		return false;
+	hip_mute(&frame);
+	if (get_count(&count) != HIP_OK)
+		count = 0;
+	hip_unmute(&frame);
+	return count == 1;
+}
+
+/* ---- allocations ---- */
+
 static void put(const struct hip_call *call, enum record_memory_type type,
 		struct record_memory *record)
 {
@@ -65,7 +129,10 @@ static void put_allocation(const struct hip_call *call, int result, uint64_t add
 		return;
 	if (!has_failed) {
 		record.address = address;
-		if (hsa_memory_agent && record.kind != RECORD_MEMORY_KIND_ARRAY)
+		/* An array's handle is no address of its memory, which is the current device's. */
+		if (record.kind == RECORD_MEMORY_KIND_ARRAY)
+			record.agent = current_agent();
+		else if (hsa_memory_agent)
 			record.agent = hsa_memory_agent((const void *)(uintptr_t)address);
 	}
 	put(call, has_failed ? RECORD_MEMORY_FAIL : RECORD_MEMORY_ALLOCATE, &record);
@@ -169,4 +236,16 @@ void memory_released(struct hip_call *call, int result, const uint64_t *args)
 
 	if (result == HIP_OK && args[0] && !is_no_operation(call))
 		put(call, RECORD_MEMORY_RELEASE, &record);
+}
+
+void memory_device_reset(struct hip_call *call, int result, const uint64_t *args)
+{
+	struct record_memory record = {.ns = call->frame.begin_ns};
+
+	(void)args;
+	if (result != HIP_OK)
+		return;
+	record.agent = current_agent();
+	record.bytes = has_one_device() ? RECORD_MEMORY_RESET_ALL : 0;
+	put(call, RECORD_MEMORY_RESET, &record);
 }

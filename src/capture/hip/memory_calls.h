@@ -16,4 +16,7 @@ void memory_3d_allocated(struct hip_call *call, int result, const uint64_t *args
 void memory_array_allocated(struct hip_call *call, int result, const uint64_t *args);
 void memory_released(struct hip_call *call, int result, const uint64_t *args);
 
+/* After hipDeviceReset, which releases all memory of the current device. */
+void memory_device_reset(struct hip_call *call, int result, const uint64_t *args);
+
 #endif

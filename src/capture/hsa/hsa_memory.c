@@ -18,6 +18,35 @@ uint64_t hsa_memory_agent(const void *address)
 	return info.agentOwner.handle;
 }
 
+/* The low 16 bits of the location are bus, device and function. */
+#define LOCATION_MASK 0xffffu
+
+static bool is_at(hsa_agent_t agent, uint32_t domain, uint32_t bus_device_function)
+{
+	uint32_t location[2] = {0}, in_domain[2] = {0};
+
+	hsa_next.hsa_agent_get_info(agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DOMAIN, in_domain);
+	return hsa_next.hsa_agent_get_info(agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_BDFID,
+					   location) == HSA_STATUS_SUCCESS &&
+	       (location[0] & LOCATION_MASK) == bus_device_function && in_domain[0] == domain;
+}
+
+uint64_t hsa_memory_agent_at(uint32_t domain, uint32_t bus_device_function)
+{
+	uint64_t found = 0;
+	uint32_t count;
+	const struct hsa_agent_entry *agents = hsa_agents_get(&count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!agents[i].is_gpu || !is_at(agents[i].handle, domain, bus_device_function))
+			continue;
+		if (found)
+			return 0;
+		found = agents[i].handle.handle;
+	}
+	return found;
+}
+
 static enum record_memory_kind kind_of(uint64_t agent)
 {
 	uint32_t count;

@@ -10,4 +10,8 @@
  * Any thread; takes a lock of the runtime's. */
 uint64_t hsa_memory_agent(const void *address);
 
+/* The handle of the GPU at this place: BUS_DEVICE_FUNCTION as HSA has it, 8, 5 and 3 bits. 0: there
+ * is none, or several parts of one card are there. The runtime must be open. Any thread. */
+uint64_t hsa_memory_agent_at(uint32_t domain, uint32_t bus_device_function);
+
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "trace/load/cuda_load.h"
+#include "trace/load/memory_resets.h"
 #include "trace/process_load.h"
 #include "trace/row_table.h"
 
@@ -63,7 +64,7 @@ static struct trace_memory_operation make_row(const struct process_load *load,
 
 	if (row.call != TRACE_NONE)
 		row.stream = load->trace->calls[row.call].stream;
-	/* HSA does not know whose memory an array is, or what could not be allocated. */
+	/* Nobody knows whose memory could not be allocated, or an array's of older recordings. */
 	if (row.agent == TRACE_NONE &&
 	    (row.kind == RECORD_MEMORY_KIND_DEVICE || row.kind == RECORD_MEMORY_KIND_ARRAY))
 		row.agent = only_gpu;
@@ -95,22 +96,38 @@ static struct trace_memory_operation make_cuda_row(struct process_load *load,
 	return row;
 }
 
+static bool is_reset(const struct raw *row)
+{
+	return ((const struct record_memory *)row->record)->header.tag == RECORD_MEMORY_RESET;
+}
+
+static uint32_t count_resets(const struct raw_list *list)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < list->count; i++)
+		count += is_reset(&list->rows[i]);
+	return count;
+}
+
 int memory_load(struct process_load *load)
 {
 	struct raw_list *list = &load->raw.lists[RECORD_MEMORY];
 	struct raw_list *cuda_list = &load->raw.lists[RECORD_CUDA_MEMORY];
-	uint32_t only_gpu = find_only_gpu(load);
+	uint32_t only_gpu = find_only_gpu(load), first = load->trace->memory_operations_count;
 	struct trace_memory_operation *rows;
 
 	if (raw_sort(list, by_cid) < 0 || raw_sort(cuda_list, by_cid) < 0)
 		return -ENOMEM;
 	rows = trace_extend(load->trace, memory_operations,
-			    (uint64_t)list->count + cuda_list->count);
+			    (uint64_t)list->count - count_resets(list) + cuda_list->count);
 	if (!rows)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < list->count; i++)
-		*rows++ = make_row(load, list->rows[i].record, only_gpu);
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (!is_reset(&list->rows[i]))
+			*rows++ = make_row(load, list->rows[i].record, only_gpu);
+	}
 	for (uint32_t i = 0; i < cuda_list->count; i++)
 		*rows++ = make_cuda_row(load, cuda_list->rows[i].record);
-	return 0;
+	return memory_resets_apply(load, first);
 }
