@@ -232,7 +232,7 @@ static int print_table(const struct trace *trace, enum summary_by by, const char
 {
 	static const char *const more_heads[][2] = {
 		[MORE_NONE] = {NULL, NULL},
-		[MORE_BYTES] = {"?bytes", "?bytes per s"},
+		[MORE_BYTES] = {"?bytes", "bytes per s"},
 		[MORE_OCCUPANCY] = {"occupancy %", "<limited by"},
 	};
 	enum more_columns more = by == SUMMARY_BY_COPY				 ? MORE_BYTES
