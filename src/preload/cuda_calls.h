@@ -1,20 +1,24 @@
 /* CUDA's functions behind the wrappers, and those that the library calls besides. One room of
- * files: preload_cuda.c has the wrappers, cuda_vendor.c the table of functions for virtual
- * executables, cuda_image.c and cuda_child.c the images of calls. */
+ * files: preload_cuda.c has the wrappers of calls on executables, cuda_graphs.c of those on graphs,
+ * cuda_vendor.c the table of functions for virtual executables, cuda_image.c and cuda_child.c the
+ * images of calls. */
 #ifndef DAGPATCH_PRELOAD_CUDA_CALLS_H
 #define DAGPATCH_PRELOAD_CUDA_CALLS_H
 
 #include "preload/cuda_doors.h"
+#include "preload/cuda_graph_doors.h"
 #include "preload/doors.h"
 #include "preload/virtual.h"
 
 #define CUDA_PROTOTYPE(name, parameters, ...) DOOR_EXPORT int name parameters;
 CUDA_OTHER_DOORS(CUDA_PROTOTYPE)
 CUDA_PASSING_DOORS(CUDA_PROTOTYPE)
+CUDA_GRAPH_DOORS(CUDA_PROTOTYPE)
 
 enum cuda_door {
 #define CUDA_DOOR_NUMBER(name, ...) CUDA_DOOR_##name,
-	CUDA_OTHER_DOORS(CUDA_DOOR_NUMBER) CUDA_PASSING_DOORS(CUDA_DOOR_NUMBER) CUDA_DOORS,
+	CUDA_OTHER_DOORS(CUDA_DOOR_NUMBER) CUDA_PASSING_DOORS(CUDA_DOOR_NUMBER)
+		CUDA_GRAPH_DOORS(CUDA_DOOR_NUMBER) CUDA_DOORS,
 };
 
 /* ---- cuda_inner.c ---- */
@@ -70,6 +74,11 @@ bool cuda_inner_open(struct door_library *library);
 
 extern const struct preload_vendor cuda_vendor;
 
+/* ---- cuda_graphs.c ---- */
+
+/* The program has got a function of this name that is not wrapped. */
+void cuda_graphs_unwrapped(const char *name);
+
 /* ---- cuda_image.c ---- */
 
 /* What an address belongs to: a number that no other allocation of the process has. */
@@ -115,6 +124,13 @@ int cuda_images_open(void);
  * not known, or there is no memory. */
 uint32_t cuda_image_kernel(struct virtual *v, const struct cuda_kernel_node_params *params);
 
+/* Finds what an address belongs to. False: the driver does not tell. */
+bool cuda_find_buffer(struct virtual *v, cuda_address address, struct cuda_buffer *buffer);
+
+/* The addresses of a copy, on the host or a device. */
+cuda_address cuda_copy_src(const struct cuda_memcpy3d *params);
+cuda_address cuda_copy_dst(const struct cuda_memcpy3d *params);
+
 /* Fill an image. Return false if the driver does not tell what the addresses belong to. */
 bool cuda_image_copy(struct virtual *v, const struct cuda_memcpy3d *params, cuda_context context,
 		     struct cuda_image *image);
@@ -132,7 +148,12 @@ int cuda_image_apply(const void *data, void *child, void *exec, void *node);
 
 /* Appends the image of a call that sets a child graph to GRAPH, all that it contains, to V's
  * scratch. What cannot be read gets a number that is used once, so that the image equals no other
- * one. Returns the size, or 0: no memory. *RET_IS_KNOWN: as cuda_image_copy. */
-uint32_t cuda_image_child(struct virtual *v, cuda_graph graph, bool *ret_is_known);
+ * one. Returns the size, or 0: no memory. *RET_IS_KNOWN: as cuda_image_copy. *RET_SEEN, zeroed: its
+ * graph is filled if the image can be remembered for it. */
+uint32_t cuda_image_child(struct virtual *v, cuda_graph graph, struct seen_child *ret_seen,
+			  bool *ret_is_known);
+
+/* Returns what V remembers of NODE set to GRAPH, or NULL: it has to be read. */
+const struct seen_child *cuda_child_seen(struct virtual *v, cuda_node node, cuda_graph graph);
 
 #endif

@@ -1,9 +1,11 @@
 /* Images of calls that set child graphs: struct cuda_image, then all that the graph contains, node
- * by node. Two graphs with equal images do the same when they are put into an executable. */
+ * by node. Two graphs with equal images do the same when they are put into an executable. A graph
+ * whose version was read is not read again. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "preload/cuda_calls.h"
+#include "preload/graph_versions.h"
 
 enum { MOST_ATTRIBUTES = 20, MOST_LEVELS = 32 };
 
@@ -11,6 +13,8 @@ struct reading {
 	struct virtual *v;
 	struct bytes *to;
 	bool is_known; /* the driver tells what all addresses belong to */
+	bool is_read;  /* all was read, and all buffers are in `seen` */
+	struct seen_child *seen;
 };
 
 static bool read_graph(struct reading *reading, cuda_graph graph, uint32_t level);
@@ -31,7 +35,21 @@ static bool add_unknown(struct reading *reading)
 	static _Atomic uint64_t last;
 	uint64_t number = atomic_fetch_add(&last, 1) + 1;
 
+	reading->is_read = false;
 	return add(reading, &number, sizeof(number));
+}
+
+/* Notes what an address belonged to when it was read. */
+static void add_buffer(struct reading *reading, cuda_address address, uint64_t id)
+{
+	struct seen_child *seen = reading->seen;
+
+	if (seen->buffer_count == SEEN_BUFFERS) {
+		reading->is_read = false;
+		return;
+	}
+	seen->buffers[seen->buffer_count].address = address;
+	seen->buffers[seen->buffer_count++].id = id;
 }
 
 /* A node's launch attributes, as far as the driver tells them. */
@@ -65,6 +83,8 @@ static bool read_copy(struct reading *reading, cuda_node node)
 	if (cuda_inner.cuGraphMemcpyNodeGetParams(node, &params) != CUDA_OK)
 		return add_unknown(reading);
 	reading->is_known &= cuda_image_copy(reading->v, &params, NULL, &image);
+	add_buffer(reading, cuda_copy_src(&params), image.src.id);
+	add_buffer(reading, cuda_copy_dst(&params), image.dst.id);
 	return add(reading, &image, sizeof(image));
 }
 
@@ -76,6 +96,7 @@ static bool read_memset(struct reading *reading, cuda_node node)
 	if (cuda_inner.cuGraphMemsetNodeGetParams(node, &params) != CUDA_OK)
 		return add_unknown(reading);
 	reading->is_known &= cuda_image_memset(reading->v, &params, NULL, &image);
+	add_buffer(reading, params.dst, image.dst.id);
 	return add(reading, &image, sizeof(image));
 }
 
@@ -175,17 +196,37 @@ static bool read_graph(struct reading *reading, cuda_graph graph, uint32_t level
 	return is_read;
 }
 
-uint32_t cuda_image_child(struct virtual *v, cuda_graph graph, bool *ret_is_known)
+uint32_t cuda_image_child(struct virtual *v, cuda_graph graph, struct seen_child *ret_seen,
+			  bool *ret_is_known)
 {
 	struct bytes *bytes = virtual_scratch(v);
-	struct reading reading = {v, bytes, true};
 	struct cuda_image *image = bytes_add(bytes, sizeof(*image));
+	struct reading reading = {v, bytes, true, true, ret_seen};
 
 	if (!image)
 		return 0;
 	image->door = CUDA_DOOR_cuGraphExecChildGraphNodeSetParams;
+	/* Before it is read: what changes meanwhile is another version. */
+	ret_seen->version = graph_version(graph);
 	if (!read_graph(&reading, graph, 0) || bytes->count > UINT32_MAX)
 		return 0;
+	PRELOAD_COUNT(child_reads);
 	*ret_is_known = reading.is_known;
+	if (reading.is_known && reading.is_read && ret_seen->version)
+		ret_seen->graph = graph;
 	return (uint32_t)bytes->count;
+}
+
+const struct seen_child *cuda_child_seen(struct virtual *v, cuda_node node, cuda_graph graph)
+{
+	const struct seen_child *seen = virtual_seen(v, node, graph);
+	struct cuda_buffer buffer;
+
+	if (!seen || seen->version != graph_version(graph))
+		return NULL;
+	for (uint32_t i = 0; i < seen->buffer_count; i++)
+		if (!cuda_find_buffer(v, seen->buffers[i].address, &buffer) ||
+		    buffer.id != seen->buffers[i].id)
+			return NULL;
+	return seen;
 }

@@ -5,6 +5,7 @@
 #include "patch/cuda/cuda_driver.h"
 #include "patch/layout.h"
 #include "preload/cuda_calls.h"
+#include "preload/graph_versions.h"
 
 /* CU_POINTER_ATTRIBUTE_BUFFER_ID, _RANGE_START_ADDR, _RANGE_SIZE */
 enum { ATTRIBUTE_BUFFER = 7, ATTRIBUTE_START = 11, ATTRIBUTE_BYTES = 12 };
@@ -41,6 +42,8 @@ void cuda_images_forget_functions(void)
 		layouts.base.layouts = fresh;
 	epoch++;
 	pthread_rwlock_unlock(&layouts_lock);
+	/* Their kernels are others now. */
+	graph_any_changes();
 	virtual_synchronize();
 	if (fresh)
 		layouts_destroy(before);
@@ -195,8 +198,7 @@ static bool ask(void *value, int attribute, cuda_address address)
 	       cuda_inner.cuPointerGetAttribute(value, attribute, address) == CUDA_OK;
 }
 
-/* False: the driver does not tell what the address belongs to. */
-static bool find_buffer(struct virtual *v, cuda_address address, struct cuda_buffer *buffer)
+bool cuda_find_buffer(struct virtual *v, cuda_address address, struct cuda_buffer *buffer)
 {
 	unsigned long long id = 0;
 
@@ -215,11 +217,20 @@ static cuda_address address_of(uint32_t memory, const void *host, cuda_address d
 	return memory == CUDA_MEMORY_HOST ? (uintptr_t)host : device;
 }
 
+cuda_address cuda_copy_src(const struct cuda_memcpy3d *params)
+{
+	return address_of(params->srcMemoryType, params->srcHost, params->srcDevice);
+}
+
+cuda_address cuda_copy_dst(const struct cuda_memcpy3d *params)
+{
+	return address_of(params->dstMemoryType, params->dstHost, params->dstDevice);
+}
+
 bool cuda_image_copy(struct virtual *v, const struct cuda_memcpy3d *params, cuda_context context,
 		     struct cuda_image *image)
 {
-	cuda_address src = address_of(params->srcMemoryType, params->srcHost, params->srcDevice);
-	cuda_address dst = address_of(params->dstMemoryType, params->dstHost, params->dstDevice);
+	cuda_address src = cuda_copy_src(params), dst = cuda_copy_dst(params);
 
 	image->door = CUDA_DOOR_cuGraphExecMemcpyNodeSetParams;
 	image->u.copy = *params;
@@ -228,14 +239,14 @@ bool cuda_image_copy(struct virtual *v, const struct cuda_memcpy3d *params, cuda
 	memset(&image->u.copy.dstMemoryType + 1, 0, sizeof(uint32_t));
 	image->context = context;
 	if (params->srcMemoryType == CUDA_MEMORY_ARRAY ||
-	    params->dstMemoryType == CUDA_MEMORY_ARRAY || !find_buffer(v, dst, &image->dst))
+	    params->dstMemoryType == CUDA_MEMORY_ARRAY || !cuda_find_buffer(v, dst, &image->dst))
 		return false;
 	/* Often both are in one allocation. */
 	if (image->dst.id != 0 && src - v->range.start < v->range.bytes) {
 		image->src = image->dst;
 		return true;
 	}
-	return find_buffer(v, src, &image->src);
+	return cuda_find_buffer(v, src, &image->src);
 }
 
 bool cuda_image_memset(struct virtual *v, const struct cuda_memset_node_params *params,
@@ -244,5 +255,5 @@ bool cuda_image_memset(struct virtual *v, const struct cuda_memset_node_params *
 	image->door = CUDA_DOOR_cuGraphExecMemsetNodeSetParams;
 	image->u.memset = *params;
 	image->context = context;
-	return find_buffer(v, params->dst, &image->dst);
+	return cuda_find_buffer(v, params->dst, &image->dst);
 }

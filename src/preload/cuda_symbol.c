@@ -16,12 +16,21 @@ static const struct {
 	{"cuGraphInstantiate", 12000, "cuGraphInstantiateWithFlags"},
 	{"cuGraphExecUpdate", 12000, "cuGraphExecUpdate_v2"},
 	{"cuGraphExecKernelNodeSetParams", 12000, "cuGraphExecKernelNodeSetParams_v2"},
+	{"cuGraphKernelNodeSetParams", 12000, "cuGraphKernelNodeSetParams_v2"},
+	{"cuGraphAddKernelNode", 12000, "cuGraphAddKernelNode_v2"},
+	{"cuGraphAddNode", 12030, "cuGraphAddNode_v2"},
+	{"cuGraphAddDependencies", 12030, "cuGraphAddDependencies_v2"},
+	{"cuGraphRemoveDependencies", 12030, "cuGraphRemoveDependencies_v2"},
 	{"cuStreamDestroy", 4000, "cuStreamDestroy_v2"},
+	{"cuCtxDestroy", 4000, "cuCtxDestroy_v2"},
+	{"cuDevicePrimaryCtxReset", 11000, "cuDevicePrimaryCtxReset_v2"},
+	{"cuDevicePrimaryCtxRelease", 11000, "cuDevicePrimaryCtxRelease_v2"},
 	{"cuGetProcAddress", 12000, "cuGetProcAddress_v2"},
 };
 
 static const char *const per_thread[] = {"cuGraphInstantiateWithParams", "cuGraphLaunch",
-					 "cuGraphUpload"};
+					 "cuGraphUpload", "cuStreamBeginCaptureToGraph",
+					 "cuStreamEndCapture"};
 
 bool cuda_symbol(const char *name, int version, uint64_t flags, char ret_symbol[CUDA_SYMBOL_BYTES])
 {

@@ -109,5 +109,7 @@ void *door_wrap(struct door_library *library, const char *name, void *function)
 		atomic_compare_exchange_strong(&door->real, &none, function);
 		return door->wrapper;
 	}
+	if (library->unwrapped && function)
+		library->unwrapped(name);
 	return function;
 }

@@ -22,6 +22,8 @@ struct door_library {
 	struct door *doors;
 	size_t count;
 	_Atomic(void *) base; /* where it is loaded; NULL: not known yet */
+	/* Called when the program gets a function that is no door, of any library. May be NULL. */
+	void (*unwrapped)(const char *name);
 };
 
 extern struct door_library door_hip, door_cuda;

@@ -2,17 +2,20 @@
 #include <string.h>
 
 #include "preload/cuda_calls.h"
+#include "preload/graph_versions.h"
 
 enum {
 	NOT_FOUND = 500, /* CUDA_ERROR_NOT_FOUND */
 	FLAG_UPLOAD = 2, /* of cuGraphInstantiateWithParams */
+	/* Of CUDA. A name may mean another function from a later version on. */
+	KNOWN_VERSION = 13000,
 };
 
 static struct door doors[CUDA_DOORS] = {
 #define CUDA_DOOR(name, ...) {#name, (void *)name, NULL},
-	CUDA_OTHER_DOORS(CUDA_DOOR) CUDA_PASSING_DOORS(CUDA_DOOR)};
+	CUDA_OTHER_DOORS(CUDA_DOOR) CUDA_PASSING_DOORS(CUDA_DOOR) CUDA_GRAPH_DOORS(CUDA_DOOR)};
 
-struct door_library door_cuda = {"libcuda.so", doors, CUDA_DOORS, NULL};
+struct door_library door_cuda = {"libcuda.so", doors, CUDA_DOORS, NULL, cuda_graphs_unwrapped};
 
 /* The function of CUDA behind a wrapper. */
 #define REAL(name) ((__typeof__(&(name)))door_real(&door_cuda, CUDA_DOOR_##name))
@@ -165,13 +168,20 @@ int cuGraphExecDestroy(cuda_exec exec)
 int cuGraphDestroy(cuda_graph graph)
 {
 	virtual_graph_gone(graph);
+	if (virtual_is_on())
+		graph_gone(graph);
 	return PASS(cuGraphDestroy, graph);
 }
 
 int cuGraphDestroyNode(cuda_node node)
 {
+	int err;
+
 	virtual_node_gone(node);
-	return PASS(cuGraphDestroyNode, node);
+	err = PASS(cuGraphDestroyNode, node);
+	if (virtual_is_on())
+		graph_any_changes();
+	return err;
 }
 
 int cuStreamDestroy(cuda_stream stream)
@@ -263,7 +273,8 @@ int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
 static int set(struct virtual *v, cuda_node node, enum cell_kind kind,
 	       const struct cuda_image *image, bool is_always_tried)
 {
-	struct note note = {image, sizeof(*image), is_always_tried, doors[image->door].name, NULL};
+	struct note note = {image, sizeof(*image), is_always_tried, doors[image->door].name, NULL,
+			    NULL};
 	int err = virtual_set(v, node, kind, &note);
 
 	virtual_release(v);
@@ -307,26 +318,35 @@ int cuGraphExecMemsetNodeSetParams(cuda_exec exec, cuda_node node,
 	return err;
 }
 
+/* Reads GRAPH and notes the call. */
+static int set_child(struct virtual *v, cuda_exec exec, cuda_node node, cuda_graph graph)
+{
+	struct note note = {.child = graph, .call = "cuGraphExecChildGraphNodeSetParams"};
+	struct seen_child seen = {.node = node};
+	bool is_known;
+	int err;
+
+	note.bytes = cuda_image_child(v, graph, &seen, &is_known);
+	note.data = v->scratch.at;
+	note.is_always_tried = !is_known;
+	note.seen = seen.graph ? &seen : NULL;
+	if (note.bytes)
+		return virtual_set(v, node, CELL_PARAMS, &note);
+	err = virtual_dissolve(v, &preload_stats.pass_memory, note.call);
+	return err ? err : REAL(cuGraphExecChildGraphNodeSetParams)(exec, node, graph);
+}
+
 int cuGraphExecChildGraphNodeSetParams(cuda_exec exec, cuda_node node, cuda_graph graph)
 {
 	uint64_t begin = preload_note_begin();
 	struct virtual *v = graph ? virtual_take(exec) : NULL;
-	struct note note = {.child = graph, .call = "cuGraphExecChildGraphNodeSetParams"};
-	bool is_known;
+	const struct seen_child *seen;
 	int err;
 
 	if (!v)
 		return PASS_SET(cuGraphExecChildGraphNodeSetParams, exec, node, graph);
-	note.bytes = cuda_image_child(v, graph, &is_known);
-	note.data = v->scratch.at;
-	note.is_always_tried = !is_known;
-	if (note.bytes) {
-		err = virtual_set(v, node, CELL_PARAMS, &note);
-	} else {
-		err = virtual_dissolve(v, &preload_stats.pass_memory, note.call);
-		if (err == CUDA_OK)
-			err = REAL(cuGraphExecChildGraphNodeSetParams)(exec, node, graph);
-	}
+	seen = cuda_child_seen(v, node, graph);
+	err = seen ? virtual_set_seen(v, seen) : set_child(v, exec, node, graph);
 	virtual_release(v);
 	preload_time_end(begin, &preload_stats.times.note_child);
 	return err;
@@ -424,8 +444,14 @@ static void wrap(const char *name, void **function, int version, uint64_t flags)
 {
 	char symbol[CUDA_SYMBOL_BYTES];
 
-	if (name && function && *function && cuda_symbol(name, version, flags, symbol))
+	if (!name || !function || !*function)
+		return;
+	if (version > KNOWN_VERSION)
+		cuda_graphs_unwrapped(name);
+	if (cuda_symbol(name, version, flags, symbol))
 		*function = door_wrap(&door_cuda, symbol, *function);
+	else
+		cuda_graphs_unwrapped(name);
 }
 
 int cuGetProcAddress(const char *name, void **function, int version, uint64_t flags)

@@ -37,7 +37,7 @@ static struct door doors[HIP_DOORS] = {
 #define HIP_DOOR(name, ...) {#name, (void *)name, NULL},
 	HIP_OTHER_DOORS(HIP_DOOR) HIP_PASSING_DOORS(HIP_DOOR) HIP_DOOR(__hipUnregisterFatBinary)};
 
-struct door_library door_hip = {"libamdhip64", doors, HIP_DOORS, NULL};
+struct door_library door_hip = {"libamdhip64", doors, HIP_DOORS, NULL, NULL};
 
 /* The function of HIP behind a wrapper. */
 #define REAL(name) ((__typeof__(&(name)))door_real(&door_hip, HIP_DOOR_##name))
@@ -566,7 +566,8 @@ int hipGraphExecKernelNodeSetParams(void *exec, void *node, const struct hip_ker
 static int set(struct virtual *v, void *node, enum cell_kind kind, const struct hip_image *image,
 	       bool is_always_tried)
 {
-	struct note note = {image, sizeof(*image), is_always_tried, doors[image->door].name, NULL};
+	struct note note = {image, sizeof(*image), is_always_tried, doors[image->door].name, NULL,
+			    NULL};
 	int err = virtual_set(v, node, kind, &note);
 
 	virtual_release(v);

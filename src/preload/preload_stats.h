@@ -11,6 +11,7 @@
 	COUNTER(executables, "executable graphs that were made virtual")                           \
 	COUNTER(sets, "calls that set a node of a virtual executable")                             \
 	COUNTER(driver_sets, "calls that set a node and reached the driver")                       \
+	COUNTER(child_reads, "child graphs that were read, because they were new or changed")      \
 	COUNTER(launches, "launches of virtual executables")                                       \
 	COUNTER(changed, "launches with another set than the launch before")                       \
 	COUNTER(found, "of these: launches of an executable that had the set")                     \

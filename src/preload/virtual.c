@@ -123,6 +123,8 @@ static void free_virtual(struct virtual *v)
 	free(v->cell_of_moving);
 	free(v->wanted);
 	free(v->missed);
+	free(v->seen);
+	hash_map_release(&v->seen_map);
 	free(v->scratch.at);
 	pthread_mutex_destroy(&v->lock);
 	free(v);

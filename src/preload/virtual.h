@@ -24,8 +24,10 @@ enum {
 	CELL_NOT_MOVING = UINT32_MAX,
 	/* What a driver's failed call may have left behind; no image has this number. */
 	IMAGE_UNKNOWN = UINT32_MAX,
-	FIRST_REALS = 5,   /* as many may be made before they gain something */
-	LAYOUT_HINTS = 64, /* of one virtual executable; a power of two */
+	FIRST_REALS = 5,    /* as many may be made before they gain something */
+	LAYOUT_HINTS = 64,  /* of one virtual executable; a power of two */
+	SEEN_CHILDREN = 64, /* the same */
+	SEEN_BUFFERS = 8,   /* of one child graph */
 };
 
 /* A noted call on one cell; DATA is allocated with it. */
@@ -38,6 +40,20 @@ struct image {
 	uint64_t data[];
 };
 
+/* A child graph that was noted: while its version is the same, and its addresses belong to the same
+ * memory, it has the same image. */
+struct seen_child {
+	void *node; /* the program's, which was set to the graph */
+	void *graph;
+	uint64_t version;
+	uint32_t image;
+	uint32_t buffer_count;
+	struct {
+		uintptr_t address;
+		uint64_t id;
+	} buffers[SEEN_BUFFERS];
+};
+
 /* A call that sets a node, to be noted. The bytes are compared, so padding must be 0; pointers in
  * DATA are compared as such. */
 struct note {
@@ -46,6 +62,7 @@ struct note {
 	bool is_always_tried; /* the driver's own checks depend on more than DATA */
 	const char *call;     /* its name, a constant text */
 	void *child; /* the graph of a call that sets a child graph; DATA has its contents */
+	const struct seen_child *seen; /* to be remembered with the image's number; or NULL */
 };
 
 /* Bytes that are put together; begins zeroed. The memory is from malloc. */
@@ -122,6 +139,9 @@ struct virtual
 	uint64_t new_sets;    /* calls that are not in the counters yet */
 	struct bytes scratch; /* where images are put together */
 	struct layout_hint hints[LAYOUT_HINTS];
+	struct seen_child *seen;
+	uint32_t seen_count, seen_capacity;
+	struct hash_map seen_map;
 	struct memory_range range; /* the last one */
 	uint32_t *wanted;	   /* image number of each moving cell */
 	uint64_t wanted_hash;
@@ -271,6 +291,15 @@ struct bytes *virtual_scratch(struct virtual *v);
 /* Notes a call that sets NODE. Returns the driver's result. An image that was not seen before on
  * this node is tried on a real; what the driver refuses is not noted. */
 int virtual_set(struct virtual *v, void *node, enum cell_kind kind, const struct note *note);
+
+/* What is remembered of NODE set to GRAPH, or NULL. */
+struct seen_child *virtual_seen(const struct virtual *v, const void *node, const void *graph);
+
+/* Forgets all child graphs that were seen. */
+void virtual_forget_seen(struct virtual *v);
+
+/* Notes a call that sets a child graph again; SEEN is V's, and still right. */
+int virtual_set_seen(struct virtual *v, const struct seen_child *seen);
 
 /* ---- virtual_choose.c ---- */
 

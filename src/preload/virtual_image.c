@@ -146,6 +146,7 @@ static int drop_unused(struct virtual *v)
 	/* Hashes of sets mean other sets now. */
 	free(v->missed);
 	v->missed = NULL;
+	virtual_forget_seen(v);
 	PRELOAD_COUNT(drops);
 	return 0;
 }

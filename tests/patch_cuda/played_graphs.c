@@ -139,6 +139,13 @@ int cuGraphKernelNodeSetParams_v2(cuda_node node, const struct cuda_kernel_node_
 	return played_result(rc);
 }
 
+/* As a later driver may have. */
+int cuGraphKernelNodeSetParams_v3(cuda_node node, const struct cuda_kernel_node_params *params);
+int cuGraphKernelNodeSetParams_v3(cuda_node node, const struct cuda_kernel_node_params *params)
+{
+	return cuGraphKernelNodeSetParams_v2(node, params);
+}
+
 int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
 				      const struct cuda_kernel_node_params *params)
 {

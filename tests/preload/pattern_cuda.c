@@ -4,6 +4,7 @@
  *
  *	new		no value comes back
  *	cycle N		N sets in turn
+ *	children N	the same, and a child graph of 6 kernels, which is set as a whole to one of N
  *	near		two sets in turn, of which one value is new each time
  *	FILE		lines of numbers, one line a launch, one number a kernel (recorded under JAX)
  */
@@ -15,7 +16,7 @@
 
 #include "vendor/cuda_types.h"
 
-enum { MOST_NODES = 64, WORDS = 8 };
+enum { MOST_NODES = 64, WORDS = 8, MOST_CHILDREN = 16, CHILD_KERNELS = 6 };
 
 static struct {
 #define POINTER(name, parameters) int(*name) parameters;
@@ -53,7 +54,7 @@ static void open_cuda(void)
 
 struct pattern {
 	FILE *file; /* or NULL */
-	bool is_near;
+	bool is_near, has_child;
 	uint64_t cycle; /* 0: nothing comes back */
 	uint32_t nodes;
 };
@@ -86,7 +87,8 @@ static struct pattern open_pattern(char **arguments)
 	if (strcmp(arguments[0], "near") == 0) {
 		pattern.is_near = true;
 		pattern.cycle = 2;
-	} else if (strcmp(arguments[0], "cycle") == 0) {
+	} else if (strcmp(arguments[0], "cycle") == 0 || strcmp(arguments[0], "children") == 0) {
+		pattern.has_child = arguments[0][1] == 'h';
 		pattern.cycle = strtoull(arguments[1], NULL, 10);
 	} else if (strcmp(arguments[0], "new") != 0) {
 		pattern.file = fopen(arguments[0], "r");
@@ -115,36 +117,77 @@ static void next_set(const struct pattern *pattern, uint64_t launch, uint64_t *v
 
 struct program {
 	cuda_graph graph;
-	cuda_node nodes[MOST_NODES];
+	cuda_node nodes[MOST_NODES], child;
+	cuda_graph children[MOST_CHILDREN];
 	cuda_exec exec;
 	cuda_stream stream;
 	uint64_t *buffers[2];
 };
 
-/* The image of kernel NODE: a fold with this value into one of two buffers. */
-static void call_kernel(struct program *program, uint32_t node, uint64_t value, bool is_added)
-{
-	uint64_t *out = program->buffers[node % 2], *in = program->buffers[1 - node % 2];
-	uint32_t words = WORDS;
-	void *pointers[] = {&out, &in, &value, &words};
-	struct cuda_kernel_node_params params = {.gridDimX = 1,
-						 .gridDimY = 1,
-						 .gridDimZ = 1,
-						 .blockDimX = WORDS,
-						 .blockDimY = 1,
-						 .blockDimZ = 1,
-						 .kernelParams = pointers};
+struct kernel {
+	uint64_t *out, *in, value;
+	uint32_t words;
+	void *pointers[4];
+	struct cuda_kernel_node_params params;
+};
 
-	CHECK(cuModuleGetFunction, &params.func, NULL, "bed_fold");
-	if (is_added)
-		CHECK(cuGraphAddKernelNode_v2, &program->nodes[node], program->graph,
-		      node ? &program->nodes[node - 1] : NULL, node > 0, &params);
-	else
-		CHECK(cuGraphExecKernelNodeSetParams_v2, program->exec, program->nodes[node],
-		      &params);
+/* The image of kernel NODE: a fold with this value into one of two buffers. */
+static void fill_kernel(const struct program *program, uint32_t node, uint64_t value,
+			struct kernel *kernel)
+{
+	*kernel = (struct kernel){
+		.out = program->buffers[node % 2],
+		.in = program->buffers[1 - node % 2],
+		.value = value,
+		.words = WORDS,
+		.pointers = {&kernel->out, &kernel->in, &kernel->value, &kernel->words},
+		.params = {.gridDimX = 1,
+			   .gridDimY = 1,
+			   .gridDimZ = 1,
+			   .blockDimX = WORDS,
+			   .blockDimY = 1,
+			   .blockDimZ = 1,
+			   .kernelParams = kernel->pointers},
+	};
+	CHECK(cuModuleGetFunction, &kernel->params.func, NULL, "bed_fold");
 }
 
-static void build(struct program *program, uint32_t nodes)
+static void set_kernel(const struct program *program, uint32_t node, uint64_t value)
+{
+	struct kernel kernel;
+
+	fill_kernel(program, node, value, &kernel);
+	CHECK(cuGraphExecKernelNodeSetParams_v2, program->exec, program->nodes[node],
+	      &kernel.params);
+}
+
+/* Adds COUNT kernels, one behind the other. */
+static void add_kernels(const struct program *program, cuda_graph graph, uint32_t count,
+			uint64_t value, cuda_node *ret_nodes)
+{
+	struct kernel kernel;
+
+	for (uint32_t i = 0; i < count; i++) {
+		fill_kernel(program, i, value, &kernel);
+		CHECK(cuGraphAddKernelNode_v2, &ret_nodes[i], graph, i ? &ret_nodes[i - 1] : NULL,
+		      i > 0, &kernel.params);
+	}
+}
+
+static void add_child(struct program *program, const struct pattern *pattern)
+{
+	cuda_node nodes[CHILD_KERNELS];
+
+	check("children", pattern->cycle > MOST_CHILDREN);
+	for (uint64_t i = 0; i < pattern->cycle; i++) {
+		CHECK(cuGraphCreate, &program->children[i], 0);
+		add_kernels(program, program->children[i], CHILD_KERNELS, 7 * i + 5, nodes);
+	}
+	CHECK(cuGraphAddChildGraphNode, &program->child, program->graph,
+	      &program->nodes[pattern->nodes - 1], 1, program->children[0]);
+}
+
+static void build(struct program *program, const struct pattern *pattern)
 {
 	for (int i = 0; i < 2; i++) {
 		CHECK(cuMemAlloc_v2, (cuda_address *)&program->buffers[i], WORDS * 8);
@@ -152,8 +195,9 @@ static void build(struct program *program, uint32_t nodes)
 	}
 	CHECK(cuStreamCreate, &program->stream, CUDA_STREAM_NON_BLOCKING);
 	CHECK(cuGraphCreate, &program->graph, 0);
-	for (uint32_t i = 0; i < nodes; i++)
-		call_kernel(program, i, 0, true);
+	add_kernels(program, program->graph, pattern->nodes, 0, program->nodes);
+	if (pattern->has_child)
+		add_child(program, pattern);
 	CHECK(cuGraphInstantiateWithFlags, &program->exec, program->graph, 0);
 }
 
@@ -167,11 +211,14 @@ int main(int argc, char **argv)
 	check("usage", launches == 0);
 	open_cuda();
 	pattern = open_pattern(argv + 2);
-	build(&program, pattern.nodes);
+	build(&program, &pattern);
 	for (uint64_t i = 0; i < launches; i++) {
 		next_set(&pattern, i, values);
 		for (uint32_t node = 0; node < pattern.nodes; node++)
-			call_kernel(&program, node, values[node], false);
+			set_kernel(&program, node, values[node]);
+		if (pattern.has_child)
+			CHECK(cuGraphExecChildGraphNodeSetParams, program.exec, program.child,
+			      program.children[i % pattern.cycle]);
 		CHECK(cuGraphLaunch, program.exec, program.stream);
 	}
 	CHECK(cuStreamSynchronize, program.stream);
@@ -180,6 +227,8 @@ int main(int argc, char **argv)
 	printf("%llu launches: %016llx\n", (unsigned long long)launches, (unsigned long long)sum);
 	CHECK(cuGraphExecDestroy, program.exec);
 	CHECK(cuGraphDestroy, program.graph);
+	for (uint64_t i = 0; pattern.has_child && i < pattern.cycle; i++)
+		CHECK(cuGraphDestroy, program.children[i]);
 	CHECK(cuStreamDestroy_v2, program.stream);
 	for (int i = 0; i < 2; i++)
 		CHECK(cuMemFree_v2, (uintptr_t)program.buffers[i]);

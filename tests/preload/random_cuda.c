@@ -2,10 +2,11 @@
  * random-cuda STEPS dlsym|proc [THREADS [update|inner]]: as random_hip.c with CUDA's driver API, on
  * the played libcuda.so.1 (tests/patch_cuda). CUDA orders the launches of one executable graph,
  * whatever streams they go to, so the program does not. Two nodes are child graphs: kernels in one
- * of them are set, one of these two levels deep, and the other one is set as a whole. Streams are
- * destroyed meanwhile, and at the end the whole graph is updated, or a kernel in the child that was
- * set as a whole. The program finds CUDA's functions by dlsym, or by cuGetProcAddress. Each thread
- * has an executable of its own. A forked child passes, and writes no counters.
+ * of them are set, one of these two levels deep, and the other one is set as a whole, to graphs
+ * that are kept, changed or built anew. Streams are destroyed meanwhile, and at the end the whole
+ * graph is updated, or a kernel in the child that was set as a whole. The program finds CUDA's
+ * functions by dlsym, or by cuGetProcAddress. Each thread has an executable of its own. A forked
+ * child passes, and writes no counters.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -251,12 +252,52 @@ static void build(const uint32_t *variants, int world, cuda_graph *ret_graph, cu
 	CHECK(cuGraphDestroy, child);
 }
 
+/* Each thread keeps a graph for each variant, as XLA does, or builds it anew, or gives another one
+ * its kernel and memset. */
+static _Thread_local cuda_graph kept[VARIANTS];
+
+static void change_child(cuda_graph child, uint32_t variant)
+{
+	struct cuda_memset_node_params memset = memset_params(UPDATED, (variant + 1) % VARIANTS);
+	struct fold_call call;
+	cuda_node nodes[2];
+	size_t count = 2;
+
+	fill_kernel(&call, UPDATED, CHILD_NODE, variant);
+	CHECK(cuGraphGetNodes, child, nodes, &count);
+	CHECK(cuGraphKernelNodeSetParams_v2, nodes[0], &call.params);
+	CHECK(cuGraphMemsetNodeSetParams, nodes[1], &memset);
+}
+
+static cuda_graph child_of(uint32_t variant)
+{
+	uint32_t other = draw(VARIANTS);
+	cuda_graph child = kept[other];
+
+	if (!kept[variant]) {
+		kept[variant] = build_child(UPDATED, variant);
+	} else if (draw(16) == 0) {
+		CHECK(cuGraphDestroy, kept[variant]);
+		kept[variant] = build_child(UPDATED, variant);
+	} else if (child && other != variant && draw(16) == 0) {
+		kept[other] = kept[variant];
+		kept[variant] = child;
+		change_child(kept[other], other);
+		change_child(kept[variant], variant);
+	}
+	return kept[variant];
+}
+
 static void set_child(cuda_exec exec, cuda_node node, uint32_t variant)
 {
-	cuda_graph child = build_child(UPDATED, variant);
+	CHECK(cuGraphExecChildGraphNodeSetParams, exec, node, child_of(variant));
+}
 
-	CHECK(cuGraphExecChildGraphNodeSetParams, exec, node, child);
-	CHECK(cuGraphDestroy, child);
+static void destroy_children(void)
+{
+	for (uint32_t i = 0; i < VARIANTS; i++)
+		if (kept[i])
+			CHECK(cuGraphDestroy, kept[i]);
 }
 
 static void set_kernel(cuda_exec exec, cuda_node node, int number, uint32_t variant)
@@ -430,6 +471,7 @@ static void *work(void *seed)
 				buffers[world][i][word] = i * 1000 + word;
 		}
 	run_steps();
+	destroy_children();
 	for (int world = 0; world < WORLDS; world++)
 		for (int i = 0; i < BUFFERS; i++)
 			CHECK(cuMemFree_v2, (uintptr_t)buffers[world][i]);

@@ -1,0 +1,159 @@
+/* The wrappers of calls that make, change and destroy graphs: they make the program's call, and
+ * raise the versions of graphs (graph_versions.h). */
+#include <string.h>
+
+#include "preload/cuda_calls.h"
+#include "preload/graph_versions.h"
+
+enum { NOT_FOUND = 500 }; /* CUDA_ERROR_NOT_FOUND */
+
+#define REAL(name) ((__typeof__(&(name)))door_real(&door_cuda, CUDA_DOOR_##name))
+
+/* Makes the program's call. Functions of the driver may call each other by their exported names;
+ * what they make in between is not the program's. */
+#define PASS(name, arguments)                                                                      \
+	({                                                                                         \
+		__typeof__(&(name)) real_ = REAL(name);                                            \
+		int result_;                                                                       \
+                                                                                                   \
+		virtual_inner_begin();                                                             \
+		result_ = real_ ? real_ arguments : NOT_FOUND;                                     \
+		virtual_inner_end();                                                               \
+		result_;                                                                           \
+	})
+
+#define MAKING(name, parameters, arguments)                                                        \
+	int name parameters                                                                        \
+	{                                                                                          \
+		int err = PASS(name, arguments);                                                   \
+                                                                                                   \
+		if (err == CUDA_OK && virtual_is_on())                                             \
+			graph_made(*made);                                                         \
+		return err;                                                                        \
+	}
+CUDA_MAKING_DOORS(MAKING)
+
+/* A call that fails may have changed something, too. */
+#define CHANGING(name, parameters, arguments)                                                      \
+	int name parameters                                                                        \
+	{                                                                                          \
+		int err = PASS(name, arguments);                                                   \
+                                                                                                   \
+		if (virtual_is_on())                                                               \
+			graph_changes(graph);                                                      \
+		return err;                                                                        \
+	}
+CUDA_CHANGING_DOORS(CHANGING)
+
+static void move_child(const struct cuda_node_params *params)
+{
+	if (params && params->type == CUDA_NODE_GRAPH && params->u.child.ownership != 0)
+		graph_gone(params->u.child.graph);
+}
+
+#define MOVING(name, parameters, arguments)                                                        \
+	int name parameters                                                                        \
+	{                                                                                          \
+		bool is_program = virtual_is_on();                                                 \
+		int err;                                                                           \
+                                                                                                   \
+		if (is_program)                                                                    \
+			move_child(params);                                                        \
+		err = PASS(name, arguments);                                                       \
+		if (is_program)                                                                    \
+			graph_changes(graph);                                                      \
+		return err;                                                                        \
+	}
+CUDA_MOVING_DOORS(MOVING)
+
+#define SETTING(name, parameters, arguments)                                                       \
+	int name parameters                                                                        \
+	{                                                                                          \
+		int err = PASS(name, arguments);                                                   \
+                                                                                                   \
+		if (virtual_is_on())                                                               \
+			graph_any_changes();                                                       \
+		return err;                                                                        \
+	}
+CUDA_NODE_DOORS(SETTING)
+
+/* ---- captures ---- */
+
+#define CAPTURING(name, parameters, arguments)                                                     \
+	int name parameters                                                                        \
+	{                                                                                          \
+		int err = PASS(name, arguments);                                                   \
+                                                                                                   \
+		if (err == CUDA_OK && virtual_is_on())                                             \
+			graph_capture_begins(graph);                                               \
+		return err;                                                                        \
+	}
+CUDA_CAPTURING_DOORS(CAPTURING)
+
+/* After a failure nobody knows whether the capture has ended, so a graph into which the stream was
+ * captured has no version any more. */
+#define CAPTURED(name, parameters, arguments)                                                      \
+	int name parameters                                                                        \
+	{                                                                                          \
+		int err = PASS(name, arguments);                                                   \
+                                                                                                   \
+		if (err == CUDA_OK && graph && virtual_is_on())                                    \
+			graph_capture_ended(*graph);                                               \
+		return err;                                                                        \
+	}
+CUDA_CAPTURED_DOORS(CAPTURED)
+
+/* ---- contexts ---- */
+
+#define DESTROYING(name, parameters, arguments)                                                    \
+	int name parameters                                                                        \
+	{                                                                                          \
+		if (virtual_is_on())                                                               \
+			graph_all_gone();                                                          \
+		return PASS(name, arguments);                                                      \
+	}
+CUDA_CONTEXT_DOORS(DESTROYING)
+
+/* ---- calls that are not wrapped ---- */
+
+/* Whether a function of this name leaves all graphs as they are. */
+static bool leaves_graphs(const char *name)
+{
+	static const char *const harmless[] = {
+		"cuGraphics",
+		"cuGraphExec",
+		"cuGraphInstantiate",
+		"cuGraphLaunch",
+		"cuGraphUpload",
+		"cuGraphNodeFindInClone",
+		"cuGraphDebugDot",
+		"cuGraphNodeSetEnabled",
+		"cuGraphConditionalHandleCreate",
+		"cuGraphRetainUserObject",
+		"cuGraphReleaseUserObject",
+	};
+	static const char *const captures[] = {"cuStreamBeginCapture", "cuStreamBeginCapture_ptsz",
+					       "cuStreamBeginCapture_v2",
+					       "cuStreamBeginCapture_v2_ptsz"};
+
+	if (strncmp(name, "cuStreamBegin", 13) == 0) {
+		for (size_t i = 0; i < sizeof(captures) / sizeof(*captures); i++)
+			if (strcmp(name, captures[i]) == 0)
+				return true;
+		return false;
+	}
+	if (strncmp(name, "cuStreamEnd", 11) == 0)
+		return false;
+	if (strncmp(name, "cuGraph", 7) != 0 || strstr(name, "Get"))
+		return true;
+	for (size_t i = 0; i < sizeof(harmless) / sizeof(*harmless); i++)
+		if (strncmp(name, harmless[i], strlen(harmless[i])) == 0)
+			return true;
+	return false;
+}
+
+void cuda_graphs_unwrapped(const char *name)
+{
+	if (!leaves_graphs(name))
+		graph_unknown_call();
+}
