@@ -102,6 +102,11 @@ struct cuda_image {
 	} u;
 };
 
+/* Where an argument is in its kernel's block. */
+struct cuda_argument {
+	uint16_t offset, bytes;
+};
+
 /* The same for a kernel. */
 struct cuda_kernel_image {
 	uint32_t door;
@@ -113,7 +118,7 @@ struct cuda_kernel_image {
 	cuda_kernel kern;
 	cuda_context context;
 	unsigned int dimensions[6], shared_bytes;
-	/* the block, then the offset of each argument as uint32_t */
+	/* the block, then struct cuda_argument for each */
 	uint64_t block[];
 };
 
@@ -123,6 +128,9 @@ int cuda_images_open(void);
 /* Appends the image of a kernel to V's scratch. Returns its size, or 0: what the arguments are is
  * not known, or there is no memory. */
 uint32_t cuda_image_kernel(struct virtual *v, const struct cuda_kernel_node_params *params);
+
+/* Whether an image (struct image.data) is that of a kernel with these arguments. */
+bool cuda_image_is_kernel(const void *data, const struct cuda_kernel_node_params *params);
 
 /* Finds what an address belongs to. False: the driver does not tell. */
 bool cuda_find_buffer(struct virtual *v, cuda_address address, struct cuda_buffer *buffer);

@@ -51,9 +51,14 @@ void cuda_images_forget_functions(void)
 
 /* ---- making calls again ---- */
 
+static struct cuda_argument *arguments_of(const struct cuda_kernel_image *image)
+{
+	return (struct cuda_argument *)(image->block + (image->bytes + 7) / 8);
+}
+
 static int apply_kernel(const struct cuda_kernel_image *image, cuda_exec exec, cuda_node node)
 {
-	const uint32_t *offsets = (const uint32_t *)(image->block + (image->bytes + 7) / 8);
+	const struct cuda_argument *arguments = arguments_of(image);
 	struct cuda_kernel_node_params params = {
 		.func = image->func, .kern = image->kern, .ctx = image->context};
 	void *pointers[PATCH_PARAMETERS + 1];
@@ -64,7 +69,7 @@ static int apply_kernel(const struct cuda_kernel_image *image, cuda_exec exec, c
 	memcpy(&params.gridDimX, image->dimensions, sizeof(image->dimensions));
 	params.sharedMemBytes = image->shared_bytes;
 	for (uint32_t i = 0; i < image->count; i++)
-		pointers[i] = (uint8_t *)image->block + offsets[i];
+		pointers[i] = (uint8_t *)image->block + arguments[i].offset;
 	if (image->is_block)
 		params.extra = extra;
 	else
@@ -124,9 +129,8 @@ static uint32_t add_kernel(const struct cuda_kernel_node_params *params,
 			   uint64_t now, struct bytes *to)
 {
 	uint32_t count = layout ? layout->count : 0;
-	size_t words = (bytes + 7) / 8 + (count + 1) / 2;
+	size_t words = (bytes + 7) / 8 + (count * sizeof(struct cuda_argument) + 7) / 8;
 	struct cuda_kernel_image *image = bytes_add(to, sizeof(*image) + 8 * words);
-	uint32_t *offsets;
 
 	if (!image)
 		return 0;
@@ -140,13 +144,14 @@ static uint32_t add_kernel(const struct cuda_kernel_node_params *params,
 	image->context = params->ctx;
 	memcpy(image->dimensions, &params->gridDimX, sizeof(image->dimensions));
 	image->shared_bytes = params->sharedMemBytes;
-	offsets = (uint32_t *)(image->block + (bytes + 7) / 8);
 	if (block)
 		memcpy(image->block, block, bytes);
 	for (uint32_t i = 0; i < count; i++) {
-		offsets[i] = layout->parameters[i].offset;
-		memcpy((uint8_t *)image->block + offsets[i], params->kernelParams[i],
-		       layout->parameters[i].bytes);
+		const struct dagpatch_parameter *at = &layout->parameters[i];
+
+		arguments_of(image)[i] =
+			(struct cuda_argument){(uint16_t)at->offset, (uint16_t)at->bytes};
+		memcpy((uint8_t *)image->block + at->offset, params->kernelParams[i], at->bytes);
 	}
 	return (uint32_t)(sizeof(*image) + 8 * words);
 }
@@ -185,9 +190,52 @@ uint32_t cuda_image_kernel(struct virtual *v, const struct cuda_kernel_node_para
 		return block ? add_kernel(params, NULL, block, bytes, now, &v->scratch) : 0;
 	}
 	layout = find_layout(v, function, now);
-	if (!layout || (!params->kernelParams && layout->count > 0))
+	if (!layout || layout->bytes > UINT16_MAX || (!params->kernelParams && layout->count > 0))
 		return 0;
 	return add_kernel(params, layout, NULL, layout->bytes, now, &v->scratch);
+}
+
+static bool has_argument(const uint8_t *at, const void *argument, uint32_t bytes)
+{
+	/* What most arguments are; compilers make one comparison of each. */
+	if (bytes == 8)
+		return memcmp(at, argument, 8) == 0;
+	if (bytes == 4)
+		return memcmp(at, argument, 4) == 0;
+	return memcmp(at, argument, bytes) == 0;
+}
+
+static bool has_arguments(const struct cuda_kernel_image *image,
+			  const struct cuda_kernel_node_params *params)
+{
+	const struct cuda_argument *arguments = arguments_of(image);
+	const void *block;
+	size_t bytes;
+
+	if (image->is_block) {
+		block = params->extra && !params->kernelParams ? find_block(params->extra, &bytes)
+							       : NULL;
+		return block && bytes == image->bytes && memcmp(image->block, block, bytes) == 0;
+	}
+	if (params->extra || (!params->kernelParams && image->count > 0))
+		return false;
+	for (uint32_t i = 0; i < image->count; i++)
+		if (!has_argument((const uint8_t *)image->block + arguments[i].offset,
+				  params->kernelParams[i], arguments[i].bytes))
+			return false;
+	return true;
+}
+
+bool cuda_image_is_kernel(const void *data, const struct cuda_kernel_node_params *params)
+{
+	const struct cuda_kernel_image *image = data;
+
+	return image->door == CUDA_DOOR_cuGraphExecKernelNodeSetParams_v2 &&
+	       image->func == params->func && image->kern == params->kern &&
+	       image->context == params->ctx && image->shared_bytes == params->sharedMemBytes &&
+	       image->epoch == atomic_load_explicit(&epoch, memory_order_acquire) &&
+	       memcmp(image->dimensions, &params->gridDimX, sizeof(image->dimensions)) == 0 &&
+	       has_arguments(image, params);
 }
 
 /* ---- copies and memsets ---- */

@@ -220,24 +220,35 @@ int cuLibraryUnload(cuda_library library)
 
 /* ---- calls that are noted ---- */
 
-/* Notes the call on V, which is released. */
-static int set_kernel(struct virtual *v, cuda_exec exec, cuda_node node,
-		      const struct cuda_kernel_node_params *params)
+/* Makes the image of the call and notes it. */
+static int set_new_kernel(struct virtual *v, cuda_exec exec, cuda_node node,
+			  const struct cuda_kernel_node_params *params)
 {
-	uint64_t begin = preload_note_begin();
 	struct bytes *bytes = virtual_scratch(v);
 	struct note note = {.bytes = cuda_image_kernel(v, params),
 			    .call = "cuGraphExecKernelNodeSetParams"};
 	int err;
 
 	note.data = bytes->at;
-	if (note.bytes) {
-		err = virtual_set(v, node, CELL_PARAMS, &note);
-	} else {
-		err = virtual_dissolve(v, &preload_stats.pass_layout, note.call);
-		if (err == CUDA_OK)
-			err = REAL(cuGraphExecKernelNodeSetParams_v2)(exec, node, params);
-	}
+	if (note.bytes)
+		return virtual_set(v, node, CELL_PARAMS, &note);
+	err = virtual_dissolve(v, &preload_stats.pass_layout, note.call);
+	return err ? err : REAL(cuGraphExecKernelNodeSetParams_v2)(exec, node, params);
+}
+
+/* Notes the call on V, which is released. */
+static int set_kernel(struct virtual *v, cuda_exec exec, cuda_node node,
+		      const struct cuda_kernel_node_params *params)
+{
+	uint64_t begin = preload_note_begin();
+	uint32_t number;
+	const struct image *guess = virtual_guess(v, node, CELL_PARAMS, &number);
+	int err;
+
+	if (guess && cuda_image_is_kernel(guess->data, params))
+		err = virtual_set_again(v, number);
+	else
+		err = set_new_kernel(v, exec, node, params);
 	virtual_release(v);
 	preload_time_end(begin, &preload_stats.times.note);
 	return err;
@@ -346,7 +357,7 @@ int cuGraphExecChildGraphNodeSetParams(cuda_exec exec, cuda_node node, cuda_grap
 	if (!v)
 		return PASS_SET(cuGraphExecChildGraphNodeSetParams, exec, node, graph);
 	seen = cuda_child_seen(v, node, graph);
-	err = seen ? virtual_set_seen(v, seen) : set_child(v, exec, node, graph);
+	err = seen ? virtual_set_again(v, seen->image) : set_child(v, exec, node, graph);
 	virtual_release(v);
 	preload_time_end(begin, &preload_stats.times.note_child);
 	return err;

@@ -73,7 +73,7 @@ static bool list_node(struct virtual *v, void *node, void *copy, void *parent, u
 		v->nodes = larger;
 		v->node_capacity = capacity;
 	}
-	v->nodes[v->node_count++] = (struct node_pair){node, copy, parent};
+	v->nodes[v->node_count++] = (struct node_pair){node, copy, parent, 0};
 	return !child || list_nodes(v, child, copy_child, node, level + 1);
 }
 

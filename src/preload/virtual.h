@@ -88,7 +88,8 @@ struct real {
 /* A node of the program's graph, and the same node of our clone. */
 struct node_pair {
 	void *node, *copy;
-	void *parent; /* the child graph's node in which it is, or NULL */
+	void *parent;  /* the child graph's node in which it is, or NULL */
+	uint32_t next; /* index of the node that was set after it the last time */
 };
 
 /* How a function's parameters are placed, as the vendor found it in EPOCH. */
@@ -113,40 +114,42 @@ struct stream_key {
 
 struct virtual
 {
+	/* First what each call needs that notes what was noted before, in few lines of the cache. */
 	pthread_mutex_t lock;
+	/* Passed through: only the first real is used, and nothing is noted. is_through: its next
+	 * launch need not be ordered behind another real either. */
+	_Atomic bool is_passing, is_through;
+	uint32_t last;	    /* the real that was launched last */
+	uint32_t last_node; /* index of the node that was set last */
+	/* Those in child graphs, too; in ascending order of `node`. */
+	struct node_pair *nodes;
+	/* Cells that were set at least once are *moving*. Cell number: CELL_KINDS for each node. */
+	uint32_t *moving_of_cell; /* or CELL_NOT_MOVING */
+	struct real *reals;
+	struct image **images; /* image number i is images[i - 1] */
+	uint32_t *wanted;      /* image number of each moving cell */
+	uint64_t wanted_hash;
+	uint64_t new_sets; /* calls that are not in the counters yet */
+
 	const struct preload_vendor *vendor;
 	void *graph; /* the program's */
 	void *clone;
 	unsigned long long flags;
 	uintptr_t device; /* the thread's when it was made */
-	/* Those in child graphs, too; in ascending order of `node`. */
-	struct node_pair *nodes;
 	uint32_t node_count, node_capacity;
-	/* Passed through: only the first real is used, and nothing is noted. is_through: its next
-	 * launch need not be ordered behind another real either. */
-	_Atomic bool is_passing, is_through;
-
-	struct image **images; /* image number i is images[i - 1] */
 	uint32_t image_count, image_capacity;
 	size_t image_bytes;
 	struct hash_map image_map;
-
-	/* Cells that were set at least once are *moving*. Cell number: CELL_KINDS for each node. */
-	uint32_t *moving_of_cell; /* or CELL_NOT_MOVING */
 	uint32_t *cell_of_moving;
 	uint32_t moving_count, moving_capacity;
 	uint32_t tried;	      /* new images since the last launch */
-	uint64_t new_sets;    /* calls that are not in the counters yet */
 	struct bytes scratch; /* where images are put together */
 	struct layout_hint hints[LAYOUT_HINTS];
 	struct seen_child *seen;
 	uint32_t seen_count, seen_capacity;
 	struct hash_map seen_map;
 	struct memory_range range; /* the last one */
-	uint32_t *wanted;	   /* image number of each moving cell */
-	uint64_t wanted_hash;
 
-	struct real *reals;
 	uint32_t real_count;
 	bool is_full;		 /* no more reals are made */
 	struct missed *missed;	 /* sets that no real had; the table of virtual_choose.c */
@@ -160,7 +163,6 @@ struct virtual
 	uint32_t windows;	 /* that are over */
 	uint64_t launch_count;
 
-	uint32_t last; /* the real that was launched last */
 	bool is_launched;
 	struct stream_key last_stream; /* valid if last_is_open */
 	bool last_is_open;	       /* false: the stream was destroyed since */
@@ -191,8 +193,7 @@ void virtual_count_sets(struct virtual *v);
 
 /* ---- virtual_image.c ---- */
 
-/* Returns the number of the image of NOTE on CELL, or 0. GUESS is tried first: a number, 0 or
- * IMAGE_UNKNOWN. */
+/* Returns the number of the image of NOTE on CELL, or 0. GUESS, a number or 0, is tried first. */
 uint32_t virtual_find_image(struct virtual *v, uint32_t cell, uint32_t guess,
 			    const struct note *note);
 
@@ -298,8 +299,12 @@ struct seen_child *virtual_seen(const struct virtual *v, const void *node, const
 /* Forgets all child graphs that were seen. */
 void virtual_forget_seen(struct virtual *v);
 
-/* Notes a call that sets a child graph again; SEEN is V's, and still right. */
-int virtual_set_seen(struct virtual *v, const struct seen_child *seen);
+/* Returns the image that a call on NODE has most probably, or NULL. *RET_NUMBER is its number. */
+const struct image *virtual_guess(struct virtual *v, void *node, enum cell_kind kind,
+				  uint32_t *ret_number);
+
+/* Notes a call whose image has this number. As virtual_set. */
+int virtual_set_again(struct virtual *v, uint32_t number);
 
 /* ---- virtual_choose.c ---- */
 

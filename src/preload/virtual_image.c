@@ -56,7 +56,7 @@ static uint32_t find_hashed(struct virtual *v, uint32_t cell, const struct note 
 uint32_t virtual_find_image(struct virtual *v, uint32_t cell, uint32_t guess,
 			    const struct note *note)
 {
-	if (guess && guess != IMAGE_UNKNOWN && is_image(v->images[guess - 1], cell, note))
+	if (guess && is_image(v->images[guess - 1], cell, note))
 		return guess;
 	return find_hashed(v, cell, note);
 }

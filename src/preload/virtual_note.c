@@ -180,35 +180,69 @@ static void remember(struct virtual *v, const struct seen_child *seen, uint32_t 
 	slot->image = image;
 }
 
-int virtual_set_seen(struct virtual *v, const struct seen_child *seen)
+/* Programs set nodes in the same order again and again. */
+static const struct node_pair *find_pair(struct virtual *v, void *node)
 {
-	uint32_t moving = v->moving_of_cell[v->images[seen->image - 1]->cell];
+	const struct node_pair *pair = &v->nodes[v->last_node];
+
+	if (pair->node == node)
+		return pair;
+	pair = &v->nodes[pair->next];
+	if (pair->node != node)
+		pair = virtual_find_node(v, node);
+	if (!pair)
+		return NULL;
+	v->nodes[v->last_node].next = (uint32_t)(pair - v->nodes);
+	v->last_node = (uint32_t)(pair - v->nodes);
+	return pair;
+}
+
+/* Sets mostly come in the order in which they came before. */
+static uint32_t guess_image(const struct virtual *v, uint32_t moving)
+{
+	const struct real *next = &v->reals[v->reals[v->last].next];
+
+	return next->have[moving] == IMAGE_UNKNOWN ? 0 : next->have[moving];
+}
+
+const struct image *virtual_guess(struct virtual *v, void *node, enum cell_kind kind,
+				  uint32_t *ret_number)
+{
+	const struct node_pair *pair = find_pair(v, node);
+	uint32_t moving =
+		pair ? v->moving_of_cell[v->last_node * CELL_KINDS + kind] : CELL_NOT_MOVING;
+
+	*ret_number = moving == CELL_NOT_MOVING ? 0 : guess_image(v, moving);
+	return *ret_number ? v->images[*ret_number - 1] : NULL;
+}
+
+int virtual_set_again(struct virtual *v, uint32_t number)
+{
+	uint32_t moving = v->moving_of_cell[v->images[number - 1]->cell];
 	const struct note note = {.is_always_tried = false};
-	int err = try_if_needed(v, moving, seen->image, &note);
+	int err = try_if_needed(v, moving, number, &note);
 
 	v->new_sets++;
 	if (err == 0)
-		want(v, moving, seen->image);
+		want(v, moving, number);
 	return err;
 }
 
 int virtual_set(struct virtual *v, void *node, enum cell_kind kind, const struct note *note)
 {
-	const struct node_pair *pair = virtual_find_node(v, node);
-	const struct real *next = &v->reals[v->reals[v->last].next];
+	const struct node_pair *pair = find_pair(v, node);
 	uint32_t cell, image, moving;
 	int err;
 
 	v->new_sets++;
 	if (!pair)
 		return set_passing(v, &preload_stats.pass_node, note, node);
-	cell = (uint32_t)(pair - v->nodes) * CELL_KINDS + kind;
+	cell = v->last_node * CELL_KINDS + kind;
 	if (v->moving_of_cell[cell] == CELL_NOT_MOVING && overlaps(v, pair))
 		return set_passing(v, &preload_stats.pass_child, note, node);
 	if (make_moving(v, cell, &moving) < 0)
 		return set_passing(v, &preload_stats.pass_memory, note, node);
-	/* Sets mostly come in the order in which they came before. */
-	image = virtual_find_image(v, cell, next->have[moving], note);
+	image = virtual_find_image(v, cell, guess_image(v, moving), note);
 	if (!image && virtual_add_image(v, cell, note, &image) < 0)
 		return set_passing(v, &preload_stats.pass_memory, note, node);
 	if (note->seen)
