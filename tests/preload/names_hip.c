@@ -2,6 +2,7 @@
  * names-hip: kernels of two modules have one name and different parameters. Which one a function
  * belongs to cannot be known, so both executables have to pass through.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +26,13 @@ void softgpu_kernel_preload_twin(const void *kernarg, const hsa_kernel_dispatch_
 {
 	uint64_t words[2];
 	uint64_t *out;
+	bool is_value_first;
 
 	memcpy(words, kernarg, sizeof(words));
-	/* The values are small, and addresses are not. */
-	out = (uint64_t *)(uintptr_t)(words[0] > UINT32_MAX ? words[0] : words[1]);
-	*out += (uint32_t)(words[0] > UINT32_MAX ? words[1] : words[0]);
+	/* The values are small, and addresses are not. What is behind a value is not 0 always. */
+	is_value_first = (uint32_t)words[0] <= STEPS;
+	out = (uint64_t *)(uintptr_t)words[is_value_first];
+	*out += (uint32_t)words[!is_value_first];
 }
 
 static uint64_t run(hipFunction_t function, int first, uint64_t *out)
