@@ -241,6 +241,7 @@ static int set_kernel(struct virtual *v, cuda_exec exec, cuda_node node,
 		      const struct cuda_kernel_node_params *params)
 {
 	uint64_t begin = preload_note_begin();
+	uint64_t sample = virtual_note_begin(v);
 	uint32_t number;
 	const struct image *guess = virtual_guess(v, node, CELL_PARAMS, &number);
 	int err;
@@ -249,6 +250,7 @@ static int set_kernel(struct virtual *v, cuda_exec exec, cuda_node node,
 		err = virtual_set_again(v, number);
 	else
 		err = set_new_kernel(v, exec, node, params);
+	virtual_note_end(v, sample);
 	virtual_release(v);
 	preload_time_end(begin, &preload_stats.times.note);
 	return err;
@@ -280,14 +282,15 @@ int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
 	return set_kernel(v, exec, node, params);
 }
 
-/* Notes IMAGE on V, which is released. */
+/* Notes IMAGE on V, which is released. SAMPLE: of virtual_note_begin, or 0. */
 static int set(struct virtual *v, cuda_node node, enum cell_kind kind,
-	       const struct cuda_image *image, bool is_always_tried)
+	       const struct cuda_image *image, bool is_always_tried, uint64_t sample)
 {
 	struct note note = {image, sizeof(*image), is_always_tried, doors[image->door].name, NULL,
 			    NULL};
 	int err = virtual_set(v, node, kind, &note);
 
+	virtual_note_end(v, sample);
 	virtual_release(v);
 	return err;
 }
@@ -300,13 +303,15 @@ int cuGraphExecMemcpyNodeSetParams(cuda_exec exec, cuda_node node,
 	uint64_t begin = preload_note_begin();
 	struct virtual *v = params ? virtual_take(exec) : NULL;
 	struct cuda_image image = {0};
+	uint64_t sample;
 	bool is_known;
 	int err;
 
 	if (!v)
 		return PASS_SET(cuGraphExecMemcpyNodeSetParams, exec, node, params, context);
+	sample = virtual_note_begin(v);
 	is_known = cuda_image_copy(v, params, context, &image);
-	err = set(v, node, CELL_PARAMS, &image, !is_known);
+	err = set(v, node, CELL_PARAMS, &image, !is_known, sample);
 	preload_time_end(begin, &preload_stats.times.note_memory);
 	return err;
 }
@@ -318,13 +323,15 @@ int cuGraphExecMemsetNodeSetParams(cuda_exec exec, cuda_node node,
 	uint64_t begin = preload_note_begin();
 	struct virtual *v = params ? virtual_take(exec) : NULL;
 	struct cuda_image image = {0};
+	uint64_t sample;
 	bool is_known;
 	int err;
 
 	if (!v)
 		return PASS_SET(cuGraphExecMemsetNodeSetParams, exec, node, params, context);
+	sample = virtual_note_begin(v);
 	is_known = cuda_image_memset(v, params, context, &image);
-	err = set(v, node, CELL_PARAMS, &image, !is_known);
+	err = set(v, node, CELL_PARAMS, &image, !is_known, sample);
 	preload_time_end(begin, &preload_stats.times.note_memory);
 	return err;
 }
@@ -352,12 +359,15 @@ int cuGraphExecChildGraphNodeSetParams(cuda_exec exec, cuda_node node, cuda_grap
 	uint64_t begin = preload_note_begin();
 	struct virtual *v = graph ? virtual_take(exec) : NULL;
 	const struct seen_child *seen;
+	uint64_t sample;
 	int err;
 
 	if (!v)
 		return PASS_SET(cuGraphExecChildGraphNodeSetParams, exec, node, graph);
+	sample = virtual_note_begin(v);
 	seen = cuda_child_seen(v, node, graph);
 	err = seen ? virtual_set_again(v, seen->image) : set_child(v, exec, node, graph);
+	virtual_note_end(v, sample);
 	virtual_release(v);
 	preload_time_end(begin, &preload_stats.times.note_child);
 	return err;
@@ -372,7 +382,7 @@ int cuGraphExecHostNodeSetParams(cuda_exec exec, cuda_node node,
 	if (!v)
 		return PASS_SET(cuGraphExecHostNodeSetParams, exec, node, params);
 	image.u.host = *params;
-	return set(v, node, CELL_PARAMS, &image, false);
+	return set(v, node, CELL_PARAMS, &image, false, 0);
 }
 
 /* Events may be destroyed and their handles used again, so CUDA is asked each time. */
@@ -384,7 +394,7 @@ int cuGraphExecEventRecordNodeSetEvent(cuda_exec exec, cuda_node node, cuda_even
 	if (!v)
 		return PASS_SET(cuGraphExecEventRecordNodeSetEvent, exec, node, event);
 	image.u.event = event;
-	return set(v, node, CELL_PARAMS, &image, true);
+	return set(v, node, CELL_PARAMS, &image, true, 0);
 }
 
 int cuGraphExecEventWaitNodeSetEvent(cuda_exec exec, cuda_node node, cuda_event event)
@@ -395,7 +405,7 @@ int cuGraphExecEventWaitNodeSetEvent(cuda_exec exec, cuda_node node, cuda_event 
 	if (!v)
 		return PASS_SET(cuGraphExecEventWaitNodeSetEvent, exec, node, event);
 	image.u.event = event;
-	return set(v, node, CELL_PARAMS, &image, true);
+	return set(v, node, CELL_PARAMS, &image, true, 0);
 }
 
 int cuGraphNodeSetEnabled(cuda_exec exec, cuda_node node, unsigned int is_enabled)
@@ -406,7 +416,7 @@ int cuGraphNodeSetEnabled(cuda_exec exec, cuda_node node, unsigned int is_enable
 	if (!v)
 		return PASS_SET(cuGraphNodeSetEnabled, exec, node, is_enabled);
 	image.u.is_enabled = is_enabled;
-	return set(v, node, CELL_ENABLED, &image, false);
+	return set(v, node, CELL_ENABLED, &image, false, 0);
 }
 
 /* ---- calls that are passed on ---- */

@@ -544,16 +544,19 @@ int hipGraphExecKernelNodeSetParams(void *exec, void *node, const struct hip_ker
 	uint64_t begin = preload_note_begin();
 	struct bytes *bytes = v ? virtual_scratch(v) : NULL;
 	struct note note = {.call = "hipGraphExecKernelNodeSetParams"};
+	uint64_t sample;
 	int err;
 
 	if (!v)
 		return PASS_SET(hipGraphExecKernelNodeSetParams, exec, node, params);
+	sample = virtual_note_begin(v);
 	note.bytes = kernel_image(params, bytes);
 	note.data = bytes->at;
 	if (note.bytes)
 		err = virtual_set(v, node, CELL_PARAMS, &note);
 	else
 		err = virtual_dissolve(v, &preload_stats.pass_layout, note.call);
+	virtual_note_end(v, sample);
 	virtual_release(v);
 	preload_time_end(begin, &preload_stats.times.note);
 	if (!note.bytes && err == HIP_OK)

@@ -16,7 +16,8 @@ static uint64_t number(const char *name, uint64_t least, uint64_t usual, uint64_
 	return end && !*end && value >= least && value <= most ? value : usual;
 }
 
-/* DAGPATCH_PRELOAD_COSTS=MAKING,NOTE,SWITCH. What was measured on an H100, if it is not set. */
+/* DAGPATCH_PRELOAD_COSTS=MAKING,NOTE,SWITCH. If it is not set: what was measured on an H100, until it
+ * is measured where the program runs. */
 static void read_costs(struct virtual_limits *limits)
 {
 	const char *text = getenv("DAGPATCH_PRELOAD_COSTS");
@@ -25,11 +26,13 @@ static void read_costs(struct virtual_limits *limits)
 	limits->making_calls = 250;
 	limits->note_percent = 75;
 	limits->switch_calls = 3;
+	limits->are_measured = true;
 	if (!text || sscanf(text, "%u,%u,%u", &making, &note, &other) != 3)
 		return;
 	limits->making_calls = making;
 	limits->note_percent = note;
 	limits->switch_calls = other;
+	limits->are_measured = false;
 }
 
 static struct virtual_limits read_limits(void)

@@ -11,7 +11,7 @@
 struct preload_stats preload_stats;
 _Bool preload_is_counting, preload_is_timing;
 
-static uint64_t now_ns(void)
+uint64_t preload_now_ns(void)
 {
 	struct timespec now;
 
@@ -21,14 +21,14 @@ static uint64_t now_ns(void)
 
 uint64_t preload_time_begin(void)
 {
-	return preload_is_timing ? now_ns() : 0;
+	return preload_is_timing ? preload_now_ns() : 0;
 }
 
 uint64_t preload_note_begin(void)
 {
 	static __thread uint32_t calls __attribute__((tls_model("initial-exec")));
 
-	return preload_is_timing && calls++ % 16 == 0 ? now_ns() : 0;
+	return preload_is_timing && calls++ % 16 == 0 ? preload_now_ns() : 0;
 }
 
 void preload_time_end(uint64_t begin, struct preload_time *time)
@@ -36,12 +36,12 @@ void preload_time_end(uint64_t begin, struct preload_time *time)
 	if (begin == 0)
 		return;
 	atomic_fetch_add_explicit(&time->count, 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&time->ns, now_ns() - begin, memory_order_relaxed);
+	atomic_fetch_add_explicit(&time->ns, preload_now_ns() - begin, memory_order_relaxed);
 }
 
 uint64_t preload_set_begin(void)
 {
-	return preload_is_counting ? now_ns() : 0;
+	return preload_is_counting ? preload_now_ns() : 0;
 }
 
 void preload_set_end(uint64_t begin)

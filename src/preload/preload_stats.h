@@ -65,6 +65,9 @@ extern struct preload_stats preload_stats;
 /* The counters will be written. Constant after the library was loaded. */
 extern _Bool preload_is_timing;
 
+/* The clock by which all is measured. */
+uint64_t preload_now_ns(void);
+
 /* Around what is measured. The first one returns 0 if nothing is; then the second one does
  * nothing. */
 uint64_t preload_time_begin(void);

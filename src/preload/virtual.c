@@ -142,6 +142,9 @@ static bool open_virtual(struct virtual *v, void *exec)
 	v->reals[0].handle = exec;
 	v->real_count = 1;
 	v->most_by_chance = FIRST_REALS;
+	v->costs.making_calls = virtual_limits.making_calls;
+	v->costs.note_percent = virtual_limits.note_percent;
+	v->costs.switch_percent = 100 * (uint64_t)virtual_limits.switch_calls;
 	return read_nodes(v);
 }
 

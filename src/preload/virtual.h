@@ -85,6 +85,23 @@ struct real {
 	uint32_t next;	   /* the real that was launched after this one */
 };
 
+/* Samples of what one kind of call takes. */
+enum { COST_SAMPLES = 31 };
+struct cost {
+	uint32_t ns[COST_SAMPLES];
+	uint32_t count; /* below COST_SAMPLES: so many samples are there */
+	uint32_t turn;
+};
+
+struct virtual_costs {
+	struct cost note, set, making;
+	/* Launches: the first one of an executable, of the same one as before, of another one. */
+	struct cost first, same, other;
+	uint64_t applied; /* calls made on a real, when a note began */
+	/* In calls of the driver that set a node. */
+	uint64_t making_calls, note_percent, switch_percent;
+};
+
 /* A node of the program's graph, and the same node of our clone. */
 struct node_pair {
 	void *node, *copy;
@@ -161,6 +178,7 @@ struct virtual
 	uint64_t switches;	 /* launches of another real than before */
 	uint64_t came_back;	 /* calls of sets that had been there */
 	uint32_t windows;	 /* that are over */
+	uint32_t lean;		 /* of these, the last ones in a row that did not gain */
 	uint64_t launch_count;
 
 	bool is_launched;
@@ -169,6 +187,7 @@ struct virtual
 	bool is_roaming;	       /* has been launched into several streams */
 	bool is_recorded;	       /* EVENT marks the last launch */
 	void *event;
+	struct virtual_costs costs;
 };
 
 /* ---- virtual_event.c ---- */
@@ -232,7 +251,8 @@ struct virtual_limits {
 	 * for each set that comes back), of noting a call, and of launching another real than
 	 * before. */
 	uint32_t making_calls, note_percent, switch_calls;
-	uint64_t bytes; /* of images and reals; a real is reckoned by its nodes */
+	bool are_measured; /* these hold until the costs were measured */
+	uint64_t bytes;	   /* of images and reals; a real is reckoned by its nodes */
 };
 extern struct virtual_limits virtual_limits;
 
@@ -305,6 +325,23 @@ const struct image *virtual_guess(struct virtual *v, void *node, enum cell_kind 
 
 /* Notes a call whose image has this number. As virtual_set. */
 int virtual_set_again(struct virtual *v, uint32_t number);
+
+/* ---- virtual_cost.c ---- */
+
+/* Around a call of one kind, for a virtual executable that is locked. cost_begin returns 0 if it is
+ * not measured; then cost_end does nothing. */
+uint64_t cost_begin(struct cost *cost);
+void cost_end(struct cost *cost, uint64_t begin);
+
+/* What a call takes, in nanoseconds; 0: no samples. */
+uint64_t cost_typical(const struct cost *cost);
+
+/* The same around a note; one in which the driver was called is not measured. */
+uint64_t virtual_note_begin(struct virtual *v);
+void virtual_note_end(struct virtual *v, uint64_t begin);
+
+/* Takes over what was measured. */
+void virtual_reckon(struct virtual *v);
 
 /* ---- virtual_choose.c ---- */
 

@@ -1,8 +1,7 @@
 /* Which real is launched, when another one is made, and when it is better to pass through.
  *
- * All is reckoned in calls that set a node in the driver, so it does not depend on the machine's
- * speed of the moment. What else costs, in such calls, was measured on an H100
- * (docs/dagpatch-preload.md). */
+ * All is reckoned in calls that set a node in the driver. What else costs, in such calls, is stated,
+ * or measured on the way (virtual_cost.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +14,7 @@ enum {
 	MISSED = 1024,	   /* slots for sets that no real had; a power of two */
 	WINDOW = 256,	   /* launches with noted calls after which gain and costs are compared */
 	LEARNING = 12,	   /* windows in which it need not gain yet, if sets come back */
+	LEAN = 3,	   /* windows without a gain in a row, where costs are measured */
 	STALE_ROUNDS = 4,  /* a real is kept for so many launches for each real that there may be */
 };
 
@@ -48,6 +48,8 @@ bool virtual_find_real(const struct virtual *v, uint32_t *ret_real)
 
 static uint64_t cost_of_making(const struct virtual *v)
 {
+	if (virtual_limits.are_measured && v->costs.making.count > 0)
+		return v->costs.making_calls;
 	return virtual_limits.making_calls
 		       ? virtual_limits.making_calls + (uint64_t)MAKING_NODE * v->node_count
 		       : 1;
@@ -125,13 +127,14 @@ static bool make_real(struct virtual *v, uint32_t *ret_real)
 {
 	struct real *real = &v->reals[v->real_count];
 	uintptr_t before = v->vendor->device_enter(v->device);
-	uint64_t begin = preload_time_begin();
+	uint64_t begin = preload_time_begin(), sample = cost_begin(&v->costs.making);
 	int mode = v->vendor->relax();
 	int err = -1;
 
 	*real = (struct real){.have = calloc(v->moving_capacity, sizeof(*real->have))};
 	if (real->have)
 		err = v->vendor->instantiate(&real->handle, v->clone, v->flags);
+	cost_end(&v->costs.making, sample);
 	preload_time_end(begin, &preload_stats.times.instantiate);
 	if (err == 0) {
 		err = real_settle(v, real);
@@ -208,13 +211,20 @@ uint32_t virtual_choose(struct virtual *v)
 
 void virtual_look_back(struct virtual *v)
 {
-	uint64_t cost = v->noted * virtual_limits.note_percent / 100 + v->applied +
-			v->switches * virtual_limits.switch_calls;
-	bool gains = v->noted > cost;
-	bool may_gain = v->windows < LEARNING && v->came_back * BACK_SHARE >= v->noted;
+	uint64_t cost;
+	bool gains, may_gain;
 
 	if (v->window < WINDOW)
 		return;
+	virtual_reckon(v);
+	cost = v->applied +
+	       (v->noted * v->costs.note_percent + v->switches * v->costs.switch_percent) / 100;
+	gains = v->noted > cost;
+	v->lean = gains ? 0 : v->lean + 1;
+	may_gain = v->windows < LEARNING && v->came_back * BACK_SHARE >= v->noted;
+	/* A measured window may have been disturbed. */
+	if (virtual_limits.are_measured && v->lean < LEAN)
+		may_gain |= v->windows >= v->lean || v->came_back * BACK_SHARE >= v->noted;
 	if (!gains && !may_gain &&
 	    virtual_dissolve(v, &preload_stats.pass_rare, "GraphLaunch") != 0)
 		PRELOAD_COUNT(failures);

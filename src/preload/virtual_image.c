@@ -242,9 +242,10 @@ void *real_node(const struct virtual *v, const struct real *real, uint32_t movin
 
 int virtual_apply(struct virtual *v, const struct image *image, void *exec, void *node)
 {
-	uint64_t begin = preload_time_begin();
+	uint64_t begin = preload_time_begin(), sample = cost_begin(&v->costs.set);
 	int err = v->vendor->apply(image->data, image->child, exec, node);
 
+	cost_end(&v->costs.set, sample);
 	preload_time_end(begin, &preload_stats.times.set);
 	PRELOAD_COUNT(driver_sets);
 	v->applied++;

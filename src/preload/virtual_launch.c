@@ -48,6 +48,14 @@ static int order(struct virtual *v, uint32_t *chosen, const struct stream_key *k
 	return 0;
 }
 
+/* Where a launch of a real that has the wanted set is measured. */
+static struct cost *cost_of_launch(struct virtual *v, uint32_t chosen)
+{
+	if (chosen && v->reals[chosen].launched == 0)
+		return &v->costs.first;
+	return chosen == v->last ? &v->costs.same : &v->costs.other;
+}
+
 static int launch_real(struct virtual *v, uint32_t chosen, const struct stream_key *key,
 		       int (*launch)(void *exec, void *stream))
 {
@@ -55,11 +63,14 @@ static int launch_real(struct virtual *v, uint32_t chosen, const struct stream_k
 	bool has_wanted = v->is_passing || real_has_wanted(v, real);
 	int err = has_wanted ? 0 : real_settle(v, real);
 	uint64_t begin = preload_time_begin();
+	struct cost *cost = cost_of_launch(v, chosen);
+	uint64_t sample = has_wanted ? cost_begin(cost) : 0;
 
 	if (err == 0)
 		err = launch(real->handle, key->stream);
 	if (err != 0)
 		return err;
+	cost_end(cost, sample);
 	preload_time_end(begin, chosen && real->launched == 0 ? &preload_stats.times.launch_first
 				: !has_wanted		      ? &preload_stats.times.launch_updated
 				: chosen == v->last	      ? &preload_stats.times.launch_same

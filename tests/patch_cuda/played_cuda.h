@@ -20,6 +20,11 @@ PLAYED_PROTOTYPE(cuGetProcAddress_v2,
 PLAYED_PROTOTYPE(cuPointerGetAttribute, (void *value, int attribute, cuda_address address))
 
 /*
+ * A program that holds the clock may define this, and move the clock by what CALL takes.
+ */
+__attribute__((weak)) void played_spend(const char *call);
+
+/*
  * Check calls that CUDA forbids while the thread captures a stream, and a launch of an executable
  * graph into STREAM. Return 0, or the error; a forbidden call invalidates the capture.
  */

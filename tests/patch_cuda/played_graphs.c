@@ -30,6 +30,12 @@ static struct patch_params *use(struct scratch *scratch, enum patch_kind kind, s
 	return &scratch->params;
 }
 
+static void spend(const char *call)
+{
+	if (played_spend)
+		played_spend(call);
+}
+
 /* ---- kernels ---- */
 
 /*
@@ -152,6 +158,7 @@ int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
 	struct scratch scratch;
 	int rc;
 
+	spend(__func__);
 	if (!played_is_current(exec))
 		return CUDA_INVALID_CONTEXT;
 	rc = wrapped_image(MODEL_NODE(node), params, &scratch);
@@ -632,6 +639,7 @@ int cuGraphInstantiateWithFlags(cuda_exec *exec, cuda_graph graph, unsigned long
 	int result = played_may_disturb();
 	int rc;
 
+	spend(__func__);
 	if (result != CUDA_OK)
 		return result;
 	if (!played_is_current(NULL))
@@ -719,6 +727,7 @@ int cuGraphLaunch(cuda_exec exec, cuda_stream stream)
 {
 	int result = played_launch_into(stream);
 
+	spend(__func__);
 	if (result != CUDA_OK)
 		return result;
 	if (!played_is_current(exec))
