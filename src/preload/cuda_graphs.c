@@ -4,20 +4,18 @@
 
 #include "preload/cuda_calls.h"
 #include "preload/graph_versions.h"
-
-enum { NOT_FOUND = 500 }; /* CUDA_ERROR_NOT_FOUND */
-
-#define REAL(name) ((__typeof__(&(name)))door_real(&door_cuda, CUDA_DOOR_##name))
+#include "preload/passing.h"
 
 /* Makes the program's call. Functions of the driver may call each other by their exported names;
  * what they make in between is not the program's. */
 #define PASS(name, arguments)                                                                      \
 	({                                                                                         \
-		__typeof__(&(name)) real_ = REAL(name);                                            \
+		__typeof__(&(name)) real_ =                                                        \
+			(__typeof__(&(name)))door_real(&door_cuda, CUDA_DOOR_##name);              \
 		int result_;                                                                       \
                                                                                                    \
 		virtual_inner_begin();                                                             \
-		result_ = real_ ? real_ arguments : NOT_FOUND;                                     \
+		result_ = real_ ? real_ arguments : DOOR_NOT_FOUND;                                \
 		virtual_inner_end();                                                               \
 		result_;                                                                           \
 	})

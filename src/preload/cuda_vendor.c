@@ -76,37 +76,15 @@ static uintptr_t device_current(void)
 	return (uintptr_t)context;
 }
 
-/* cuCtxSetCurrent replaces the top of the thread's stack of contexts, or pushes onto an empty one;
- * setting NULL pops. */
-static uintptr_t enter_context(uintptr_t context)
+/* Replaces the top of the thread's stack of contexts, or pushes onto an empty one; NULL pops. */
+static void device_set(uintptr_t context)
 {
-	uintptr_t before = device_current();
-
-	if (before != context)
-		cuda_inner.cuCtxSetCurrent((cuda_context)context);
-	return before;
+	cuda_inner.cuCtxSetCurrent((cuda_context)context);
 }
 
-static void leave_context(uintptr_t before)
+static int exchange_capture_mode(int *mode)
 {
-	if (device_current() != before)
-		cuda_inner.cuCtxSetCurrent((cuda_context)before);
-}
-
-static int relax(void)
-{
-	uint32_t mode = CUDA_CAPTURE_RELAXED;
-
-	if (cuda_inner.cuThreadExchangeStreamCaptureMode(&mode) != CUDA_OK)
-		mode = CUDA_CAPTURE_GLOBAL;
-	return (int)mode;
-}
-
-static void unrelax(int mode)
-{
-	uint32_t before = (uint32_t)mode;
-
-	cuda_inner.cuThreadExchangeStreamCaptureMode(&before);
+	return cuda_inner.cuThreadExchangeStreamCaptureMode((uint32_t *)mode);
 }
 
 const struct preload_vendor cuda_vendor = {
@@ -123,8 +101,6 @@ const struct preload_vendor cuda_vendor = {
 	.apply = cuda_image_apply,
 	.is_capturing = is_capturing,
 	.device_current = device_current,
-	.device_enter = enter_context,
-	.device_leave = leave_context,
-	.relax = relax,
-	.unrelax = unrelax,
+	.device_set = device_set,
+	.exchange_capture_mode = exchange_capture_mode,
 };

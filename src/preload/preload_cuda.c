@@ -3,9 +3,9 @@
 
 #include "preload/cuda_calls.h"
 #include "preload/graph_versions.h"
+#include "preload/passing.h"
 
 enum {
-	NOT_FOUND = 500, /* CUDA_ERROR_NOT_FOUND */
 	FLAG_UPLOAD = 2, /* of cuGraphInstantiateWithParams */
 	/* Of CUDA. A name may mean another function from a later version on. */
 	KNOWN_VERSION = 13000,
@@ -36,22 +36,8 @@ static bool cuda_is_open(void)
 	return is_open;
 }
 
-/* Calls CUDA's function with the program's arguments. */
-#define PASS(name, ...)                                                                            \
-	({                                                                                         \
-		__typeof__(&(name)) real_ = REAL(name);                                            \
-		real_ ? real_(__VA_ARGS__) : NOT_FOUND;                                            \
-	})
-
-/* The same for calls that set a node. */
-#define PASS_SET(name, ...)                                                                        \
-	({                                                                                         \
-		uint64_t begin_ = preload_set_begin();                                             \
-		int result_ = PASS(name, __VA_ARGS__);                                             \
-                                                                                                   \
-		preload_set_end(begin_);                                                           \
-		result_;                                                                           \
-	})
+#define PASS(name, ...)	    DOOR_PASS(REAL(name), __VA_ARGS__)
+#define PASS_SET(name, ...) DOOR_PASS_SET(REAL(name), __VA_ARGS__)
 
 /* ---- making, launching, destroying ---- */
 
@@ -114,7 +100,7 @@ static int launch(cuda_exec exec, cuda_stream stream)
 	int err;
 
 	if (!v)
-		return real ? real(exec, stream) : NOT_FOUND;
+		return real ? real(exec, stream) : DOOR_NOT_FOUND;
 	if ((uintptr_t)stream <= CUDA_STREAM_PER_THREAD)
 		scope = virtual_thread_scope(&cuda_vendor);
 	err = virtual_launch(v, stream, scope, real);
@@ -141,7 +127,7 @@ static int upload(cuda_exec exec, cuda_stream stream, int (*real)(cuda_exec, cud
 	int err;
 
 	if (!v)
-		return real ? real(exec, stream) : NOT_FOUND;
+		return real ? real(exec, stream) : DOOR_NOT_FOUND;
 	err = virtual_upload(v, stream, (int (*)(void *, void *))real);
 	virtual_release(v);
 	return err;
@@ -456,7 +442,7 @@ static int dissolve(cuda_exec exec, const char *call)
 		preload_set_end(begin);                                                            \
 		return err;                                                                        \
 	}
-#define PASS_ALL(name, arguments) (REAL(name) ? REAL(name) arguments : NOT_FOUND)
+#define PASS_ALL(name, arguments) (REAL(name) ? REAL(name) arguments : DOOR_NOT_FOUND)
 CUDA_PASSING_DOORS(CUDA_PASSING)
 
 /* ---- cuGetProcAddress ---- */

@@ -11,6 +11,9 @@
 /* Of one node two things are set independently: its parameters, and whether it is enabled. */
 enum cell_kind { CELL_PARAMS, CELL_ENABLED, CELL_KINDS };
 
+/* HIP and CUDA have the same numbers. */
+enum vendor_capture_mode { VENDOR_CAPTURE_GLOBAL = 0, VENDOR_CAPTURE_RELAXED = 2 };
+
 struct preload_vendor {
 	int (*graph_clone)(void **ret_clone, void *graph);
 	int (*graph_destroy)(void *graph);
@@ -32,17 +35,26 @@ struct preload_vendor {
 	int (*apply)(const void *data, void *child, void *exec, void *node);
 	/* Whether work that is submitted to STREAM is captured, or is part of a failed capture. */
 	bool (*is_capturing)(void *stream);
-	/* The calling thread's device or context. device_enter makes DEVICE current and returns
-	 * what was before, for device_leave. */
+	/* The calling thread's device or context. */
 	uintptr_t (*device_current)(void);
-	uintptr_t (*device_enter)(uintptr_t device);
-	void (*device_leave)(uintptr_t before);
-	/* From relax to unrelax the thread's calls do not end captures of other streams. */
-	int (*relax)(void);
-	void (*unrelax)(int mode);
+	void (*device_set)(uintptr_t device);
+	/* Gives the thread another mode of captures (enum vendor_capture_mode); *MODE is then the
+	 * one before. */
+	int (*exchange_capture_mode)(int *mode);
 	/* Called when a call that the program has not made has failed: the error that the runtime
 	 * keeps for the thread is not the program's. May be NULL. */
 	void (*forget_error)(void);
 };
+
+/* ---- vendor.c ---- */
+
+/* Makes DEVICE the thread's. Returns what was before, for vendor_leave. */
+uintptr_t vendor_enter(const struct preload_vendor *vendor, uintptr_t device);
+void vendor_leave(const struct preload_vendor *vendor, uintptr_t before);
+
+/* From relax to unrelax, which gets the result, the thread's calls do not end captures of other
+ * streams. */
+int vendor_relax(const struct preload_vendor *vendor);
+void vendor_unrelax(const struct preload_vendor *vendor, int mode);
 
 #endif

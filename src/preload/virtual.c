@@ -162,7 +162,7 @@ void virtual_make(const struct preload_vendor *vendor, void *exec, void *graph,
 	v->graph = graph;
 	v->flags = flags;
 	virtual_inner_begin();
-	mode = vendor->relax();
+	mode = vendor_relax(vendor);
 	v->device = vendor->device_current();
 	is_made = open_virtual(v, exec) && registry_add(exec, v) == 0;
 	if (is_made) {
@@ -174,7 +174,7 @@ void virtual_make(const struct preload_vendor *vendor, void *exec, void *graph,
 			vendor->forget_error();
 		free_virtual(v);
 	}
-	vendor->unrelax(mode);
+	vendor_unrelax(vendor, mode);
 	virtual_inner_end();
 }
 
@@ -216,12 +216,12 @@ void virtual_release(struct virtual *v)
 
 static void drop_clone(struct virtual *v)
 {
-	int mode = v->vendor->relax();
+	int mode = vendor_relax(v->vendor);
 
 	if (v->clone && v->vendor->graph_destroy(v->clone) != 0)
 		PRELOAD_COUNT(failures);
 	v->clone = NULL;
-	v->vendor->unrelax(mode);
+	vendor_unrelax(v->vendor, mode);
 }
 
 int virtual_dissolve(struct virtual *v, _Atomic uint64_t *cause, const char *call)
@@ -263,15 +263,15 @@ int virtual_destroy(struct virtual *v, void *exec, int (*destroy)(void *exec))
 		virtual_inner_end();
 		return err;
 	}
-	mode = v->vendor->relax();
-	before = v->vendor->device_enter(v->device);
+	mode = vendor_relax(v->vendor);
+	before = vendor_enter(v->vendor, v->device);
 	for (uint32_t i = 1; i < v->real_count; i++)
 		if (v->vendor->exec_destroy(v->reals[i].handle) != 0)
 			PRELOAD_COUNT(failures);
 	if (v->event && v->vendor->event_destroy(v->event) != 0)
 		PRELOAD_COUNT(failures);
-	v->vendor->device_leave(before);
-	v->vendor->unrelax(mode);
+	vendor_leave(v->vendor, before);
+	vendor_unrelax(v->vendor, mode);
 	drop_clone(v);
 	free_virtual(v);
 	virtual_inner_end();

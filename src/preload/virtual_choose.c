@@ -126,9 +126,9 @@ static uint64_t note_missed(struct virtual *v, uint32_t calls)
 static bool make_real(struct virtual *v, uint32_t *ret_real)
 {
 	struct real *real = &v->reals[v->real_count];
-	uintptr_t before = v->vendor->device_enter(v->device);
+	uintptr_t before = vendor_enter(v->vendor, v->device);
 	uint64_t begin = preload_time_begin(), sample = cost_begin(&v->costs.making);
-	int mode = v->vendor->relax();
+	int mode = vendor_relax(v->vendor);
 	int err = -1;
 
 	*real = (struct real){.have = calloc(v->moving_capacity, sizeof(*real->have))};
@@ -143,8 +143,8 @@ static bool make_real(struct virtual *v, uint32_t *ret_real)
 	}
 	if (err != 0)
 		virtual_inner_failed(v);
-	v->vendor->unrelax(mode);
-	v->vendor->device_leave(before);
+	vendor_unrelax(v->vendor, mode);
+	vendor_leave(v->vendor, before);
 	if (err != 0) {
 		free(real->have);
 		v->is_full = true;

@@ -20,14 +20,14 @@ void virtual_inner_failed(const struct virtual *v)
 
 int virtual_record_last(struct virtual *v)
 {
-	int mode = v->vendor->relax();
+	int mode = vendor_relax(v->vendor);
 	int err = v->event ? 0 : v->vendor->event_create(&v->event);
 
 	if (err == 0)
 		err = v->vendor->event_record(v->event, v->last_stream.stream);
 	if (err != 0)
 		virtual_inner_failed(v);
-	v->vendor->unrelax(mode);
+	vendor_unrelax(v->vendor, mode);
 	v->is_recorded = err == 0;
 	return err;
 }

@@ -108,7 +108,7 @@ static void put_image(struct virtual *v, uint64_t hash, uint32_t row)
 static void keep_marked(struct virtual *v, uint32_t *numbers)
 {
 	uint32_t kept = 0;
-	int mode = v->vendor->relax();
+	int mode = vendor_relax(v->vendor);
 
 	for (uint32_t i = 0; i < v->image_count; i++) {
 		if (!numbers[i + 1]) {
@@ -118,7 +118,7 @@ static void keep_marked(struct virtual *v, uint32_t *numbers)
 		v->images[kept] = v->images[i];
 		numbers[i + 1] = ++kept;
 	}
-	v->vendor->unrelax(mode);
+	vendor_unrelax(v->vendor, mode);
 	v->image_count = kept;
 	v->image_bytes = 0;
 	hash_map_clear(&v->image_map);
@@ -176,14 +176,14 @@ static bool has_room(struct virtual *v, uint32_t bytes)
 /* The image's own clone of the child graph: the program may change or destroy its graph. */
 static bool clone_child(struct virtual *v, struct image *image, void *child)
 {
-	int mode = v->vendor->relax();
+	int mode = vendor_relax(v->vendor);
 	int err = v->vendor->graph_clone(&image->child, child);
 
 	if (err != 0) {
 		image->child = NULL;
 		virtual_inner_failed(v);
 	}
-	v->vendor->unrelax(mode);
+	vendor_unrelax(v->vendor, mode);
 	return err == 0;
 }
 
@@ -210,11 +210,11 @@ int virtual_add_image(struct virtual *v, uint32_t cell, const struct note *note,
 
 void virtual_free_images(struct virtual *v)
 {
-	int mode = v->vendor->relax();
+	int mode = vendor_relax(v->vendor);
 
 	for (uint32_t i = 0; i < v->image_count; i++)
 		free_image(v, v->images[i]);
-	v->vendor->unrelax(mode);
+	vendor_unrelax(v->vendor, mode);
 	free(v->images);
 	hash_map_release(&v->image_map);
 }
