@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SECOND_NS 1000000000u
 
@@ -57,6 +58,31 @@ static bool read_seconds(const char *text, uint64_t *ret_ns)
 	if (!end || *end != 's' || end[1] || !seconds || seconds > UINT64_MAX / SECOND_NS)
 		return false;
 	*ret_ns = seconds * SECOND_NS;
+	return true;
+}
+
+/* Reads what follows the point: its digits, as ns. */
+static const char *read_fraction(const char *text, uint64_t *ret_ns)
+{
+	uint64_t unit_ns = SECOND_NS / 10;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	for (*ret_ns = 0; *text >= '0' && *text <= '9'; text++, unit_ns /= 10)
+		*ret_ns += unit_ns * (uint64_t)(*text - '0');
+	return text;
+}
+
+bool amount_seconds(const char *text, uint64_t *ret_ns)
+{
+	uint64_t seconds, ns = 0;
+	const char *end = read_digits(text, &seconds);
+
+	if (end && *end == '.')
+		end = read_fraction(end + 1, &ns);
+	if (!end || (*end && strcmp(end, "s")) || seconds > UINT64_MAX / SECOND_NS - 1)
+		return false;
+	*ret_ns = seconds * SECOND_NS + ns;
 	return true;
 }
 

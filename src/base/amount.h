@@ -14,4 +14,8 @@ const char *amount_bytes(const char *text, uint64_t *ret_bytes);
  * Sets the one that is absent to 0. Returns false, and sets nothing, if TEXT has another form. */
 bool amount_size_and_age(const char *text, uint64_t *ret_bytes, uint64_t *ret_ns);
 
+/* Parses a time in seconds: 5, 0.25 or 30s. Digits beyond the ninth after the point are ignored.
+ * Returns false, and sets nothing, if TEXT has another form or the time does not fit. */
+bool amount_seconds(const char *text, uint64_t *ret_ns);
+
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/timer.h"
 #include "capture/capture_sources.h"
+#include "capture/capture_switch.h"
 #include "capture/early_range.h"
 #include "capture/env.h"
 #include "capture/housekeeper.h"
@@ -238,7 +239,7 @@ static bool wait_while(enum session_state state)
 	return true;
 }
 
-bool session_start(void)
+static bool start_first(void)
 {
 	int state = SESSION_IDLE;
 
@@ -250,13 +251,36 @@ bool session_start(void)
 	return (state != SESSION_STARTING || wait_while(SESSION_STARTING)) && session_is_on();
 }
 
+bool session_start(void)
+{
+	if (switch_is_armed() && atomic_load(&session_state) == SESSION_IDLE)
+		return switch_gpu_used();
+	return start_first();
+}
+
 bool session_start_again(void)
 {
 	int state = SESSION_STOPPED;
 
 	if (!atomic_compare_exchange_strong(&session_state, &state, SESSION_STARTING))
-		return session_start();
+		return start_first();
 	return start_as_first(SESSION_STOPPED);
+}
+
+/* Scopes are events of the switch while nothing is recorded, too, so they stay open. */
+static void end_scopes(void)
+{
+	if (!switch_watches_scope())
+		scope_stack_session_ended();
+}
+
+void session_sleep(void)
+{
+	int state = SESSION_IDLE;
+
+	pthread_once(&first_start_once, prepare_first_start);
+	if (atomic_compare_exchange_strong(&session_state, &state, SESSION_STOPPED))
+		end_scopes();
 }
 
 void session_arm(void)
@@ -268,6 +292,8 @@ void session_arm(void)
 	 * of it when the process uses a GPU. */
 	if (!*env_text(ENV_SPOOL) && !*env_text(ENV_RECORDER))
 		atomic_compare_exchange_strong(&session_state, &state, SESSION_OFF);
+	else
+		switch_configure();
 }
 
 /* ---- stop ---- */
@@ -292,7 +318,7 @@ static bool stop(enum session_state after)
 	 * stopped here. */
 	spooler = recording_spooler();
 	atomic_store(&changer_tid, session_tid());
-	scope_stack_session_ended();
+	end_scopes();
 	if (!capture_sources_stop())
 		tell_unstopped();
 	put_end();

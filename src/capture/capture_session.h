@@ -30,7 +30,7 @@ enum session_state {
 	SESSION_STARTING, /* the spool is opened and the capture sources start */
 	SESSION_ON,	  /* records are written */
 	SESSION_DRAINING, /* the capture sources stop and the spool is closed */
-	SESSION_STOPPED,  /* by the program, which may start the next session */
+	SESSION_STOPPED,  /* by the program or the switch, which may start the next session */
 	SESSION_OFF,	  /* no session will start any more */
 };
 
@@ -65,16 +65,22 @@ static inline uint32_t session_on_number(void)
 											: 0;
 }
 
-/* Starts the first session if DAGTAP_SPOOL names a folder. Returns whether a session is on.
+/* Starts the first session if DAGTAP_SPOOL names a folder, and the switch (capture_switch.h) wants
+ * it; if not, the process is dormant. Returns whether a session is on.
  * While another thread starts it, the calling thread waits, up to TIMER_SESSION_CHANGE (10 s).
  * The starting thread itself gets false, so that calls made by a start hook pass unrecorded.
  * Returns false, and starts nothing, when the program has stopped the session. Cost when a
  * session is on: one load. */
 bool session_start(void);
 
-/* The same for the program's own call (dagtap_session_start): after session_stop it starts the
- * next session. */
+/* The same for the program's own call (dagtap_session_start) and for the switch, which it does not
+ * ask: after session_stop it starts the next session. */
 bool session_start_again(void);
+
+/* The process is dormant: the state changes from SESSION_IDLE to SESSION_STOPPED, as if the program
+ * had stopped a session, so that wrappers follow the lives of graphs and record nothing. In other
+ * states it does nothing. */
+void session_sleep(void);
 
 /* Stops the session: runs the stop hooks in reverse order of registration, writes the END record
  * and closes the spool. When another thread stops the session already, waits for it, up to

@@ -4,6 +4,7 @@
 
 #include "base/inject.h"
 #include "capture/capture_session.h"
+#include "capture/capture_switch.h"
 #include "capture/hip/hip_source.h"
 #include "capture/rccl/rccl.h"
 #include "capture/roctx_source.h"
@@ -33,7 +34,15 @@ static void end_step(void)
 
 static int start_session(void)
 {
-	return session_start_again();
+	return switch_is_armed() ? switch_start("dagtap_session_start") : session_start_again();
+}
+
+static void stop_session(void)
+{
+	if (switch_is_armed())
+		switch_stop("dagtap_session_stop");
+	else
+		session_stop();
 }
 
 static int is_recording(void)
@@ -53,7 +62,7 @@ CAPTURE_EXPORT const struct inject_table dagtap_inject_v1 = {
 	.scope_pop = pop_scope,
 	.start = start_session,
 	.is_recording = is_recording,
-	.stop = session_stop,
+	.stop = stop_session,
 	.note = put_note,
 	.scope_push_with = push_scope_with,
 	.step_begin = scope_step_begin,

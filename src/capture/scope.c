@@ -3,8 +3,10 @@
 
 #include <dagtap/annotate.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "capture/capture_session.h"
+#include "capture/capture_switch.h"
 #include "capture/early_range.h"
 #include "capture/scope_record.h"
 #include "record/attribute.h"
@@ -19,7 +21,25 @@ static bool will_record(void)
 {
 	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
 
-	return state == SESSION_IDLE || state == SESSION_STARTING || state == SESSION_ON;
+	return state == SESSION_IDLE || state == SESSION_STARTING || state == SESSION_ON ||
+	       (state != SESSION_OFF && switch_watches_scope());
+}
+
+/* Returns the calling thread's writer; NULL between two recordings, where scopes are kept for the
+ * next one. */
+static struct writer *writer_now(void)
+{
+	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
+
+	if (switch_watches_scope() && (state == SESSION_STOPPED || state == SESSION_DRAINING))
+		return NULL;
+	return session_writer();
+}
+
+/* Whether TEXT is a scope that starts the recording. */
+static bool is_watched(const char *text)
+{
+	return switch_watches_scope() && text && switch_is_scope(text, strlen(text));
 }
 
 /* Returns the calling thread's stack, which is made if need be; NULL: memory is short. */
@@ -54,12 +74,30 @@ static uint64_t push(uint32_t kind, const char *text, const struct dagtap_attrib
 		     size_t count)
 {
 	struct scope_stack *stack = will_record() ? own_stack() : NULL;
-	uint64_t id = stack ? scope_stack_push(stack, kind, text, attributes, count) : 0;
-	struct writer *w = id ? session_writer() : NULL;
+	bool begins = stack && is_watched(text);
+	struct writer *w;
+	uint64_t id;
 
+	if (begins)
+		switch_scope_begins();
+	id = stack ? scope_stack_push(stack, kind, text, attributes, count) : 0;
+	if (begins && !id)
+		switch_scope_ends();
+	w = id ? writer_now() : NULL;
 	if (w)
 		scope_stack_write(stack, w);
 	return id;
+}
+
+static void pop(uint32_t kind)
+{
+	size_t bytes = 0;
+	const char *text = switch_watches_scope() ? scope_stack_innermost(kind, &bytes) : NULL;
+	bool ends = text && switch_is_scope(text, bytes);
+
+	scope_stack_pop(kind, writer_now());
+	if (ends)
+		switch_scope_ends();
 }
 
 uint64_t scope_push_with(enum record_scope_kind kind, const char *text,
@@ -88,12 +126,12 @@ uint64_t scope_step_begin(const char *name, int64_t number)
 
 void scope_pop(enum record_scope_kind kind)
 {
-	scope_stack_pop(kind, session_writer());
+	pop(kind);
 }
 
 void scope_pop_nvtx(uint32_t domain)
 {
-	scope_stack_pop(nvtx_kind(domain), session_writer());
+	pop(nvtx_kind(domain));
 }
 
 /* ---- paths ---- */
@@ -135,7 +173,9 @@ static void start_range(uint64_t id, const char *text, const struct dagtap_attri
 			size_t count)
 {
 	text = text ? text : "";
-	if (session_writer()) {
+	if (is_watched(text))
+		switch_range_begins(id);
+	if (writer_now()) {
 		put_loose_now(RECORD_SCOPE_RANGE, id, text, attributes, count);
 		return;
 	}
@@ -172,7 +212,9 @@ uint64_t scope_range_start(const char *text)
 void scope_range_stop(uint64_t id)
 {
 	if (session_is_on() || !early_range_drop(id))
-		scope_record_put_end(session_writer(), id);
+		scope_record_put_end(writer_now(), id);
+	if (switch_watches_scope())
+		switch_range_ends(id);
 }
 
 /* A mark before the session is not kept: there is no GPU work yet that it could be related to. */

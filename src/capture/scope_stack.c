@@ -259,6 +259,17 @@ static struct scope_stack *find_to_end(uint32_t kind, uint32_t *ret_index)
 	return *ret_index == UINT32_MAX ? NULL : stack;
 }
 
+const char *scope_stack_innermost(uint32_t kind, size_t *ret_bytes)
+{
+	const struct scope_stack *stack = scope_stack_known();
+	uint32_t index = stack && !stack->beyond ? find_innermost(stack, kind) : UINT32_MAX;
+
+	if (index == UINT32_MAX)
+		return NULL;
+	*ret_bytes = stack->scopes[index].text_bytes;
+	return stack->bodies + stack->scopes[index].body_at;
+}
+
 void scope_stack_pop(uint32_t kind, struct writer *w)
 {
 	uint32_t index;

@@ -66,6 +66,9 @@ uint64_t scope_stack_push(struct scope_stack *stack, uint32_t kind, const char *
  * before, in W or among the kept records of W, writes SCOPE_END. Take W (session_writer) before
  * the call: binding to a new writer may empty the stack. */
 void scope_stack_pop(uint32_t kind, struct writer *w);
+/* Returns the text of the scope that scope_stack_pop would end, with its length, which is not
+ * terminated and valid until the stack changes. NULL: there is none. */
+const char *scope_stack_innermost(uint32_t kind, size_t *ret_bytes);
 /* Writes to W the scopes of STACK that are not in the spool yet. */
 void scope_stack_write(struct scope_stack *stack, struct writer *w);
 /* Writes to KEPT (writer_kept) the scopes of STACK that are not among the kept records yet. */

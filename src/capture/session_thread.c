@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "capture/capture_session.h"
+#include "capture/capture_switch.h"
 #include "capture/log.h"
 #include "capture/process_recordings.h"
 #include "capture/scope_stack.h"
@@ -39,6 +40,7 @@ static void thread_ended(void *value)
 	scope_stack_thread_ended();
 	if (w)
 		recording_unbind(recording, w);
+	switch_thread_ended();
 }
 
 static void make_thread_key(void)

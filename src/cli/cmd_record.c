@@ -1,5 +1,6 @@
 /* dagtap record: runs a program with the tracer in it, and packs its spools into one file. */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 #include "cli/spool_folder.h"
 #include "cli/spool_listing.h"
 #include "format/words.h"
+#include "record/environment.h"
 #include "record/spooler.h"
 
 struct record_options {
@@ -32,7 +34,12 @@ struct record_options {
 	uint64_t ring_bytes; /* size of each process's ring */
 	const char *hsa_mode;
 	const char *calls; /* the value of --calls, or NULL */
-	uint32_t backend;  /* enum launch_backend */
+	const char *scope; /* the value of --capture-range, or NULL */
+	const char *delay; /* the values of --delay and --duration, or NULL */
+	const char *duration;
+	uint64_t skip, count; /* of --skip and --count; 0: not given */
+	uint32_t backend;     /* enum launch_backend */
+	bool waits;
 	bool force;
 	bool keep_spool;
 	bool quiet;
@@ -120,6 +127,44 @@ static int take_ready(const struct cli_command *self, const char *value, void *v
 	return CLI_OK;
 }
 
+static int take_seconds(const struct cli_command *self, const char *name, const char *value,
+			const char **ret_value)
+{
+	uint64_t ns;
+
+	*ret_value = value;
+	if (!amount_seconds(value, &ns) || !ns)
+		return cli_usage(self, "--%s %s: not a number of seconds (5, 0.5)", name, value);
+	return CLI_OK;
+}
+
+static int take_delay(const struct cli_command *self, const char *value, void *values)
+{
+	return take_seconds(self, "delay", value, &((struct record_options *)values)->delay);
+}
+
+static int take_duration(const struct cli_command *self, const char *value, void *values)
+{
+	return take_seconds(self, "duration", value, &((struct record_options *)values)->duration);
+}
+
+static int take_scope(const struct cli_command *self, const char *value, void *values)
+{
+	((struct record_options *)values)->scope = value;
+	if (!*value || strlen(value) >= RECORD_CAPTURE_RANGE_BYTES)
+		return cli_usage(self, "--capture-range: the text of a scope has 1 to %d bytes",
+				 RECORD_CAPTURE_RANGE_BYTES - 1);
+	return CLI_OK;
+}
+
+static int take_count(const struct cli_command *self, const char *value, void *values)
+{
+	uint64_t *count = &((struct record_options *)values)->count;
+	int err = options_take_u64(self, "count", value, count);
+
+	return err != CLI_OK || *count ? err : cli_usage(self, "--count 0: nothing is recorded");
+}
+
 static const struct cli_option options_of_record[] = {
 	{"output", 'o', "OUT", "the recording, by default dagtap-PROGRAM-PID.dagtap", OPTION_TEXT,
 	 OPTION_IN(record_options, output)},
@@ -137,6 +182,17 @@ static const struct cli_option options_of_record[] = {
 	 OPTION_HANDLER, .take = take_ready},
 	{"calls", 0, "WHICH", "which calls are recorded, by default selected:", OPTION_HANDLER,
 	 .take = take_calls, .choice = calls_choice},
+	{"wait", 0, NULL, "record nothing before the program starts the recording", OPTION_FLAG,
+	 OPTION_IN(record_options, waits)},
+	{"capture-range", 0, "NAME", "record while a scope NAME is open on some thread",
+	 OPTION_HANDLER, .take = take_scope},
+	{"skip", 0, "N", "leave out the first N of these scopes", OPTION_NUMBER,
+	 OPTION_IN(record_options, skip)},
+	{"count", 0, "M", "record M of these scopes, not all", OPTION_HANDLER, .take = take_count},
+	{"delay", 0, "SECONDS", "record nothing in a process's first SECONDS", OPTION_HANDLER,
+	 .take = take_delay},
+	{"duration", 0, "SECONDS", "end the recording of a process after SECONDS", OPTION_HANDLER,
+	 .take = take_duration},
 	{"hsa-mode", 0, "MODE", "how kernels are timed, by default harvest:", OPTION_HANDLER,
 	 .take = take_hsa_mode, .choice = mode_choice},
 	{"keep-spool", 0, NULL, "leave the folder of spools beside OUT", OPTION_FLAG,
@@ -170,6 +226,8 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	options->program = argv + first;
 	if (!*options->program)
 		return cli_usage(self, "PROGRAM is missing");
+	if ((options->skip || options->count) && !options->scope)
+		return cli_usage(self, "--skip and --count need --capture-range");
 	if (!options->output)
 		options->output = *ret_made_name = default_output(*options->program);
 	return options->output ? CLI_OK : cli_fail("out of memory");
@@ -205,6 +263,36 @@ static int prepare_folder(const struct cli_command *self, const struct record_op
 	return err == CLI_OK ? spool_folder_make(options->output, &wanted, ret_folder) : err;
 }
 
+/* Sets VARIABLE unless VALUE is NULL. */
+static bool set_variable(const char *variable, const char *value)
+{
+	return !value || setenv(variable, value, 1) == 0;
+}
+
+static bool set_number(const char *variable, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	return set_variable(variable, value ? text : NULL);
+}
+
+static int set_variables(const struct record_options *options)
+{
+	bool are_set = set_variable("DAGTAP_READY", options->ready) &&
+		       set_variable("DAGTAP_RING", options->ring) &&
+		       set_variable("DAGTAP_CALLS", options->calls) &&
+		       set_variable("DAGTAP_HSA_MODE", options->hsa_mode) &&
+		       set_variable("DAGTAP_WAIT", options->waits ? "1" : NULL) &&
+		       set_variable("DAGTAP_CAPTURE_RANGE", options->scope) &&
+		       set_number("DAGTAP_SKIP", options->skip) &&
+		       set_number("DAGTAP_COUNT", options->count) &&
+		       set_variable("DAGTAP_DELAY", options->delay) &&
+		       set_variable("DAGTAP_DURATION", options->duration);
+
+	return are_set ? CLI_OK : cli_fail("environment: %s", strerror(errno));
+}
+
 static int prepare_environment(const struct cli_command *self, const struct record_options *options,
 			       const char *folder)
 {
@@ -219,15 +307,7 @@ static int prepare_environment(const struct cli_command *self, const struct reco
 		return err == -EINVAL ? cli_usage(self, "%s; dagtap softgpu --help lists the keys",
 						  error.message)
 				      : cli_fail_error(&error);
-	if (options->ready && setenv("DAGTAP_READY", options->ready, 1) < 0)
-		return cli_fail("environment: %s", strerror(errno));
-	if (options->ring && setenv("DAGTAP_RING", options->ring, 1) < 0)
-		return cli_fail("environment: %s", strerror(errno));
-	if (options->calls && setenv("DAGTAP_CALLS", options->calls, 1) < 0)
-		return cli_fail("environment: %s", strerror(errno));
-	if (options->hsa_mode && setenv("DAGTAP_HSA_MODE", options->hsa_mode, 1) < 0)
-		return cli_fail("environment: %s", strerror(errno));
-	return CLI_OK;
+	return set_variables(options);
 }
 
 static char *join_words(char **words)
@@ -351,6 +431,11 @@ static char *collect_losses(const struct spool_folder *folder, struct loss_box *
 	return text;
 }
 
+static bool is_dormant_at_first(const struct record_options *options)
+{
+	return options->scope || options->waits || options->delay;
+}
+
 static int gather(const struct record_options *options, const struct spool_folder *folder,
 		  struct loss_box *box, struct bundle_meta *meta)
 {
@@ -386,6 +471,11 @@ static int gather(const struct record_options *options, const struct spool_folde
 		tell_survivors(options, name, result.live_count);
 	if (result.spool_count > 0)
 		tell_result(options->output, &result);
+	else if (result.live_count == 0 && status == CLI_OK && is_dormant_at_first(options))
+		tell("%s: nothing recorded: %s, or it used no GPU", options->program[0],
+		     options->scope   ? "no scope of --capture-range was recorded"
+		     : options->waits ? "it did not start the recording"
+				      : "it ended within the delay");
 	else if (result.live_count == 0 && status == CLI_OK)
 		tell("%s used no GPU: nothing recorded; dagtap info says what can be recorded here",
 		     options->program[0]);

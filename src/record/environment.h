@@ -4,6 +4,9 @@
 #ifndef DAGTAP_RECORD_ENVIRONMENT_H
 #define DAGTAP_RECORD_ENVIRONMENT_H
 
+/* Most bytes of DAGTAP_CAPTURE_RANGE, with its end. */
+#define RECORD_CAPTURE_RANGE_BYTES 1024
+
 /* X(id, name, default, help) */
 #define ENVIRONMENT_VARIABLES(X)                                                                   \
 	X(SPOOL, "DAGTAP_SPOOL", "",                                                               \
@@ -19,6 +22,15 @@
 	X(CALLS, "DAGTAP_CALLS", "selected",                                                       \
 	  "which calls are recorded: selected (those that launch, copy, set, allocate or free "    \
 	  "memory, build graphs, or can wait), or all")                                            \
+	X(WAIT, "DAGTAP_WAIT", "", "1: nothing is recorded before a call starts the recording")    \
+	X(CAPTURE_RANGE, "DAGTAP_CAPTURE_RANGE", "",                                               \
+	  "text of a scope: it is recorded while the scope is open on some thread")                \
+	X(SCOPE_SKIP, "DAGTAP_SKIP", "0", "so many instances of that scope are not recorded")      \
+	X(SCOPE_COUNT, "DAGTAP_COUNT", "",                                                         \
+	  "so many instances of that scope are recorded after them; unset: all")                   \
+	X(DELAY, "DAGTAP_DELAY", "0", "seconds from the process's begin without a recording")      \
+	X(DURATION, "DAGTAP_DURATION", "",                                                         \
+	  "seconds after which the recording ends; unset: with the process")                       \
 	X(HSA_MODE, "DAGTAP_HSA_MODE", "harvest",                                                  \
 	  "how HSA queues are timed: harvest, borrow, observe, intercept")                         \
 	X(HSA_SERIALIZE, "DAGTAP_HSA_SERIALIZE", "0", "1: one kernel at a time on each GPU")       \

@@ -71,12 +71,44 @@ static void a_size_an_age_or_both(void **state)
 	assert_int_equal(ns, 1000000000);
 }
 
+static void seconds_may_have_a_fraction(void **state)
+{
+	const struct {
+		const char *text;
+		uint64_t ns;
+	} right[] = {
+		{"0", 0},
+		{"5", 5000000000},
+		{"5s", 5000000000},
+		{"0.25", 250000000},
+		{"1.5s", 1500000000},
+		{"0.000000001", 1},
+		{"0.0000000019", 1},
+		{"18446744072", 18446744072000000000u},
+	};
+	const char *const wrong[] = {"",    "s",   ".5", "1.",		"-1",
+				     "+1",  " 1",  "1 ", "1.s",		"1.5ms",
+				     "1e3", "1,5", "1m", "18446744074", "99999999999999999999"};
+	uint64_t ns = 7;
+
+	for (size_t i = 0; i < sizeof(right) / sizeof(*right); i++) {
+		assert_true(amount_seconds(right[i].text, &ns));
+		assert_true(ns == right[i].ns);
+	}
+	ns = 7;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		if (amount_seconds(wrong[i], &ns))
+			fail_msg("\"%s\" is taken for seconds", wrong[i]);
+	assert_true(ns == 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_end_where_they_end),
 		cmocka_unit_test(what_is_no_amount_is_refused),
 		cmocka_unit_test(a_size_an_age_or_both),
+		cmocka_unit_test(seconds_may_have_a_fraction),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,6 +152,41 @@ static void a_fork_child_writes_open_scopes_anew(void **state)
 	assert_scopes(*state, fork_in_written_scope, "1:1 0 1 outer\n");
 }
 
+/* The switch (capture_switch.h) in a child whose parent is inside a capture range. */
+static void fork_in_a_scope(void)
+{
+	int status;
+	pid_t pid;
+
+	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
+	setenv("DAGTAP_COUNT", "1", 1);
+	session_arm();
+	expect(!session_start());
+	scope_push(RECORD_SCOPE_DAGTAP, "step");
+	pid = fork();
+	if (!pid) {
+		expect(!session_is_on() && session_start());
+		scope_pop(RECORD_SCOPE_DAGTAP);
+		expect(!session_is_on());
+		scope_push(RECORD_SCOPE_DAGTAP, "step"); /* the child's second one */
+		expect(!session_is_on());
+		exit(0);
+	}
+	waitpid(pid, &status, 0);
+	expect(status == 0);
+	expect(session_is_on());
+	scope_pop(RECORD_SCOPE_DAGTAP);
+	expect(!session_is_on());
+}
+
+static void a_fork_child_counts_anew(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	assert_int_equal(in_child(fixture->folder, fork_in_a_scope), 0);
+	assert_int_equal(fixture_files(fixture, NULL, 0), 2);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -161,6 +196,7 @@ int main(void)
 		CASE(a_fork_child_without_gpu_leaves_no_file),
 		CASE(a_fork_child_is_in_its_parents_scopes),
 		CASE(a_fork_child_writes_open_scopes_anew),
+		CASE(a_fork_child_counts_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,6 +30,7 @@ expect_code 1 diff --threshold 5% --by node no.dagtap no.dagtap
 expect_code 1 graph --graph=3 --dot no.dagtap
 expect_code 1 path --scope step --nth 1 --limit 4 no.dagtap
 expect_code 1 path --from -5 --to=7 no.dagtap
+expect_code 0 record -fq --wait --capture-range step --skip 1 --count 2 --delay 0.5 --duration 3s -otaken.dagtap true
 expect_code 0 record -fq --keep --back=hsa -otaken.dagtap true
 # The first operand ends the options of record: what follows is the program's.
 expect_code 0 record -q -o taken.dagtap sh -c 'test "$1" = --force' -- --force
@@ -56,6 +57,15 @@ expect_code 2 diff --threshold=-1 a b
 expect_code 2 record --backend metal true
 expect_code 2 record --hsa-mode guess true
 expect_code 2 record --calls some true
+expect_code 2 record --skip 3 true
+expect_line err "--skip and --count need --capture-range"
+expect_code 2 record --capture-range "" true
+expect_code 2 record --capture-range "$(printf '%1024s' x)" true
+expect_code 2 record --capture-range step --count 0 true
+expect_code 2 record --capture-range step --skip -1 true
+expect_code 2 record --delay 1ms true
+expect_line err "--delay 1ms: not a number of seconds"
+expect_code 2 record --duration 0 true
 expect_code 2 export --format kineto --rank x -o out.json no.dagtap
 expect_code 2 softgpu --no-such-option true
 expect_code 2 softgpu

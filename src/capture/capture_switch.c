@@ -1,0 +1,455 @@
+/* Options, events and the thread that keeps time; see capture_switch.h. */
+#include "capture/capture_switch.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/amount.h"
+#include "base/timer.h"
+#include "capture/capture_session.h"
+#include "capture/env.h"
+#include "capture/guest_thread.h"
+#include "capture/log.h"
+#include "capture/switch_policy.h"
+
+#define RANGES_MOST 64
+#define NOTE_BYTES  (RECORD_CAPTURE_RANGE_BYTES + 256)
+
+struct switch_state switch_state;
+
+static struct switch_options options;
+static char scope_name[RECORD_CAPTURE_RANGE_BYTES]; /* text; "": none */
+
+/* What the events change. */
+static struct {
+	pthread_mutex_t lock; /* over all of it */
+	struct switch_policy policy;
+	const char *call;     /* static: the last call that was an event */
+	const char *end;      /* static: what the last event was that can end a recording */
+	const char *text;     /* static: of switch_note, for the next recording; or NULL */
+	uint64_t failed;      /* starts that failed since the last recording */
+	uint64_t unfollowed;  /* ranges that found no room */
+	bool keeps_time;      /* the thread looks at the policy's time once more, at least */
+	struct switch_range { /* that are open */
+		uint64_t id;
+		struct switch_instance instance;
+	} ranges[RANGES_MOST];
+} events = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static _Atomic uint32_t range_count; /* changed under events.lock */
+
+/* Events that could not take events.lock: its holder is stopped, or is the thread that a signal
+ * handler has interrupted. */
+static _Atomic uint64_t lost;
+
+/* Held by the thread that carries the decision out, so that one start or stop follows the other. */
+static pthread_mutex_t acting = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t actor_tid; /* that thread; 0: none */
+
+static __thread struct {
+	uint32_t depth; /* scopes of the thread that are open and have the name */
+	struct switch_instance instance;
+} own __attribute__((tls_model("initial-exec")));
+
+/* ---- the decision is carried out ---- */
+
+static bool events_lock(void)
+{
+	if (timer_lock(&events.lock, timer_start(TIMER_SESSION_CHANGE)))
+		return true;
+	atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+	return false;
+}
+
+static void events_unlock(void)
+{
+	pthread_mutex_unlock(&events.lock);
+}
+
+/* What began the recording. Call with events.lock. */
+static void describe_begin(char text[NOTE_BYTES])
+{
+	const struct switch_policy *policy = &events.policy;
+
+	if (policy->open)
+		snprintf(text, NOTE_BYTES,
+			 "capture range: begins with instance %" PRIu64 " of the scope \"%s\"; "
+			 "%" PRIu64 " before it were not recorded",
+			 policy->instances, scope_name, policy->instances - policy->selected);
+	else
+		snprintf(text, NOTE_BYTES, "capture range: begins with %s",
+			 events.call	    ? events.call
+			 : options.delay_ns ? "the end of the delay"
+					    : "the first use of a GPU");
+}
+
+/* Call with events.lock. */
+static void describe_failures(char text[NOTE_BYTES])
+{
+	uint64_t count = atomic_exchange(&lost, 0);
+
+	text[0] = '\0';
+	if (count || events.failed || events.unfollowed)
+		snprintf(text, NOTE_BYTES,
+			 "capture range: not followed: %" PRIu64 " events (lock), %" PRIu64
+			 " starts (failed), %" PRIu64 " ranges (more than %d open)",
+			 count, events.failed, events.unfollowed, RANGES_MOST);
+	events.failed = events.unfollowed = 0;
+}
+
+static void note(const char *text)
+{
+	if (text && *text)
+		session_note(text);
+}
+
+static void note_begin(void)
+{
+	char begin[NOTE_BYTES], failures[NOTE_BYTES];
+	const char *text;
+
+	if (!events_lock())
+		return;
+	switch_policy_began(&events.policy, session_now_ns());
+	describe_begin(begin);
+	describe_failures(failures);
+	text = events.text;
+	events.text = NULL;
+	events_unlock();
+	note(begin);
+	note(failures);
+	note(text);
+}
+
+static void note_end(uint64_t now_ns)
+{
+	char text[NOTE_BYTES], failures[NOTE_BYTES];
+
+	if (!events_lock())
+		return;
+	snprintf(text, sizeof(text), "capture range: ends with %s; what follows is not recorded",
+		 switch_policy_is_over(&events.policy, now_ns) ? "the end of the duration"
+							       : events.end);
+	describe_failures(failures);
+	events_unlock();
+	note(text);
+	note(failures);
+}
+
+/* Returns false when the recording cannot be started. */
+static bool begin(void)
+{
+	if (session_start_again()) {
+		note_begin();
+		return true;
+	}
+	log_line("capture range: the recording cannot start");
+	if (events_lock()) {
+		events.failed++;
+		events_unlock();
+	}
+	return false;
+}
+
+/* Starts or stops the recording if need be. Returns whether the decision must be looked at again.
+ */
+static bool act(void)
+{
+	uint64_t now_ns = session_now_ns();
+	bool is_on = session_is_on(), is_wanted;
+
+	if (!session_may_record() || session_is_ending() || !events_lock())
+		return false;
+	is_wanted = switch_policy_wants(&events.policy, now_ns);
+	events_unlock();
+	if (is_wanted == is_on)
+		return false;
+	if (is_wanted)
+		return begin();
+	note_end(now_ns);
+	session_stop();
+	return true;
+}
+
+/* ---- time ---- */
+
+static void keep_time(void);
+
+static struct guest_thread time_thread = {.name = "dagtap-switch", .body = keep_time};
+
+/* On the thread. Without a time to wait for the thread ends. */
+static uint64_t next_ns(void)
+{
+	uint64_t ns = SWITCH_NEVER;
+
+	if (!events_lock())
+		return ns;
+	if (session_may_record() && !session_is_ending())
+		ns = switch_policy_next_ns(&events.policy, session_now_ns());
+	events.keeps_time = ns != SWITCH_NEVER;
+	events_unlock();
+	return ns;
+}
+
+/* Call with `acting`. Another thread is needed after the first one has ended when the recording
+ * begins, which begins the duration. */
+static void keep_time_if_needed(void)
+{
+	bool is_needed;
+
+	if (!events_lock())
+		return;
+	is_needed = !events.keeps_time && session_may_record() &&
+		    switch_policy_next_ns(&events.policy, session_now_ns()) != SWITCH_NEVER;
+	events.keeps_time |= is_needed;
+	events_unlock();
+	if (is_needed && (!guest_thread_await_end(&time_thread, timer_start(TIMER_THREAD_END)) ||
+			  guest_thread_start(&time_thread)))
+		switch_note("capture range: no thread for the delay or the duration");
+}
+
+/* ---- after each event ---- */
+
+/* Makes the recording as it is wanted now. USES_GPU: also before the first use of a GPU. */
+static void settle(bool uses_gpu)
+{
+	/* The caller is a start or stop hook, and its thread looks at the decision again. */
+	if (atomic_load_explicit(&actor_tid, memory_order_relaxed) == session_tid())
+		return;
+	/* At the limit the thread that acts is about to look at the decision again. */
+	if (!timer_lock(&acting, timer_start(TIMER_SESSION_CHANGE)))
+		return;
+	atomic_store_explicit(&actor_tid, session_tid(), memory_order_relaxed);
+	if (uses_gpu || atomic_load(&session_state) != SESSION_IDLE) {
+		while (act())
+			;
+		session_sleep();
+		keep_time_if_needed();
+	}
+	atomic_store_explicit(&actor_tid, 0, memory_order_relaxed);
+	pthread_mutex_unlock(&acting);
+}
+
+static void keep_time(void)
+{
+	for (uint64_t ns; (ns = next_ns()) != SWITCH_NEVER; settle(false)) {
+		while (session_now_ns() < ns && !session_is_ending()) {
+			struct timespec wake = clock_timespec(clock_wake_ns(ns));
+
+			clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL);
+		}
+	}
+}
+
+/* ---- fork ---- */
+
+static void begin_anew(void)
+{
+	events.lock = acting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	atomic_store_explicit(&actor_tid, 0, memory_order_relaxed);
+	atomic_store_explicit(&range_count, 0, memory_order_relaxed);
+	guest_thread_forget(&time_thread);
+	events.call = events.text = NULL;
+	events.failed = events.unfollowed = 0;
+	events.keeps_time = false;
+	switch_policy_init(&events.policy, &options, session_now_ns());
+	if (own.depth)
+		own.instance = switch_policy_enter(&events.policy);
+}
+
+/* ---- options ---- */
+
+static uint64_t read_number(enum env_variable variable)
+{
+	uint64_t number = 0;
+
+	/* Only digits: what K, M and G would mean here is not asked for. */
+	return amount_bytes(env_text(variable), &number) ? number : 0;
+}
+
+static uint64_t read_seconds(enum env_variable variable)
+{
+	uint64_t ns = 0;
+
+	return amount_seconds(env_text(variable), &ns) ? ns : 0;
+}
+
+void switch_configure(void)
+{
+	static _Atomic bool is_configured;
+	const char *name = env_text(ENV_CAPTURE_RANGE);
+
+	if (atomic_exchange(&is_configured, true))
+		return;
+	if (strlen(name) < sizeof(scope_name))
+		strcpy(scope_name, name);
+	else
+		log_line("DAGTAP_CAPTURE_RANGE is too long: no scope is watched");
+	options = (struct switch_options){
+		.is_waiting = env_is_set(ENV_WAIT) && strcmp(env_text(ENV_WAIT), "0") != 0,
+		.has_scope = *scope_name,
+		.delay_ns = read_seconds(ENV_DELAY),
+		.duration_ns = read_seconds(ENV_DURATION),
+		.skip = read_number(ENV_SCOPE_SKIP),
+		.count = read_number(ENV_SCOPE_COUNT),
+	};
+	if (!options.is_waiting && !options.has_scope && !options.delay_ns && !options.duration_ns)
+		return;
+	switch_policy_init(&events.policy, &options, session_now_ns());
+	pthread_atfork(NULL, NULL, begin_anew);
+	atomic_store(&switch_state.takes_calls, options.is_waiting);
+	atomic_store(&switch_state.watches_scope, options.has_scope);
+	atomic_store(&switch_state.is_armed, true);
+}
+
+/* ---- events ---- */
+
+bool switch_gpu_used(void)
+{
+	settle(true);
+	return session_is_on();
+}
+
+bool switch_start(const char *who)
+{
+	if (events_lock()) {
+		switch_policy_start(&events.policy);
+		events.call = who;
+		events_unlock();
+	}
+	settle(true);
+	return session_is_on();
+}
+
+void switch_stop(const char *who)
+{
+	if (events_lock()) {
+		switch_policy_stop(&events.policy);
+		events.end = who;
+		events_unlock();
+	}
+	settle(false);
+}
+
+static bool takes_calls(void)
+{
+	return atomic_load_explicit(&switch_state.takes_calls, memory_order_relaxed);
+}
+
+void switch_profiler_start(const char *who)
+{
+	if (takes_calls())
+		switch_start(who);
+}
+
+void switch_profiler_stop(const char *who)
+{
+	if (takes_calls())
+		switch_stop(who);
+}
+
+void switch_note(const char *text)
+{
+	if (session_is_on()) {
+		session_note(text);
+	} else if (events_lock()) {
+		events.text = text;
+		events_unlock();
+	}
+}
+
+bool switch_is_scope(const char *text, size_t bytes)
+{
+	size_t name_bytes = strlen(scope_name);
+
+	return bytes >= name_bytes && !memcmp(text, scope_name, name_bytes) &&
+	       (bytes == name_bytes || text[name_bytes] == '#');
+}
+
+static void leave(struct switch_instance instance)
+{
+	if (!events_lock())
+		return;
+	switch_policy_leave(&events.policy, instance);
+	events.end = "the end of the scope's instance";
+	events_unlock();
+}
+
+void switch_scope_begins(void)
+{
+	if (own.depth++)
+		return;
+	own.instance = (struct switch_instance){0};
+	if (events_lock()) {
+		own.instance = switch_policy_enter(&events.policy);
+		events_unlock();
+	}
+	settle(false);
+}
+
+void switch_scope_ends(void)
+{
+	if (!own.depth || --own.depth)
+		return;
+	leave(own.instance);
+	settle(false);
+}
+
+void switch_thread_ended(void)
+{
+	if (!own.depth)
+		return;
+	own.depth = 1;
+	switch_scope_ends();
+}
+
+void switch_range_begins(uint64_t id)
+{
+	uint32_t at = RANGES_MOST;
+
+	if (!events_lock())
+		return;
+	at = atomic_load_explicit(&range_count, memory_order_relaxed);
+	if (at < RANGES_MOST) {
+		events.ranges[at] = (struct switch_range){
+			.id = id, .instance = switch_policy_enter(&events.policy)};
+		atomic_store_explicit(&range_count, at + 1, memory_order_relaxed);
+	} else {
+		events.unfollowed++;
+	}
+	events_unlock();
+	if (at < RANGES_MOST)
+		settle(false);
+}
+
+/* Returns whether ID was there. */
+static bool take_range(uint64_t id, struct switch_instance *ret_instance)
+{
+	bool found = false;
+	uint32_t count;
+
+	if (!atomic_load_explicit(&range_count, memory_order_relaxed) || !events_lock())
+		return false;
+	count = atomic_load_explicit(&range_count, memory_order_relaxed);
+	for (uint32_t i = 0; i < count && !found; i++) {
+		found = events.ranges[i].id == id;
+		if (!found)
+			continue;
+		*ret_instance = events.ranges[i].instance;
+		events.ranges[i] = events.ranges[count - 1];
+		atomic_store_explicit(&range_count, count - 1, memory_order_relaxed);
+	}
+	events_unlock();
+	return found;
+}
+
+void switch_range_ends(uint64_t id)
+{
+	struct switch_instance instance;
+
+	if (!take_range(id, &instance))
+		return;
+	leave(instance);
+	settle(false);
+}

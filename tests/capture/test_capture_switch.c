@@ -1,0 +1,541 @@
+/*
+ * The recordings that the options of `dagtap record` ask for: a child puts records all the time,
+ * and each spool must hold those that were put in its capture range and no others.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "capture/capture_session.h"
+#include "capture/capture_switch.h"
+#include "capture/scope.h"
+#include "scope_story.h"
+
+#define NONE UINT64_MAX
+
+/* What the child does; its options are in the environment. */
+static int small_setup(void **state)
+{
+	setenv("DAGTAP_READY", "4M", 1);
+	return fixture_setup(state);
+}
+
+/* Opens the spool of session N (from 0) in FOLDER; NULL when there is none. */
+static struct spool_reader *open_session(const char *folder, uint32_t n)
+{
+	struct spool_reader *reader = NULL;
+	DIR *entries = opendir(folder);
+	struct dirent *entry;
+
+	while (entries && !reader && (entry = readdir(entries))) {
+		char path[2 * TEST_PATH_BYTES];
+
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		if (!strstr(entry->d_name, SPOOL_SUFFIX) || spool_reader_open(path, &reader, NULL))
+			reader = NULL;
+		if (reader && spool_reader_info(reader)->session != n) {
+			spool_reader_close(reader);
+			reader = NULL;
+		}
+	}
+	if (entries)
+		closedir(entries);
+	return reader;
+}
+
+/* Puts COUNT records, which are in the spool if a recording is on. */
+static void work(uint64_t count)
+{
+	bool is_on = session_is_on();
+
+	for (uint64_t i = 0; i < count; i++)
+		expect((is_on && fixture_put(session_writer(), i, 4)) == is_on);
+}
+
+static void arm(void)
+{
+	session_arm();
+	expect(switch_is_armed());
+}
+
+/* Runs BODY in a child; expects spools with so many records of work, up to NONE. */
+static void assert_work(const struct fixture *fixture, void (*body)(void), const uint64_t *expected)
+{
+	int spools = 0;
+
+	assert_int_equal(in_child(fixture->folder, body), 0);
+	for (; *expected != NONE; expected++, spools++) {
+		struct spool_reader *reader = open_session(fixture->folder, (uint32_t)spools);
+
+		assert_non_null(reader);
+		assert_true(spool_reader_info(reader)->closed);
+		assert_int_equal(fixture_count(reader, RECORD_API), *expected);
+		fixture_assert_sound(reader);
+		spool_reader_close(reader);
+	}
+	assert_int_equal(fixture_files(fixture, NULL, 0), spools);
+}
+
+#define EXPECTED(...)                                                                              \
+	(const uint64_t[])                                                                         \
+	{                                                                                          \
+		__VA_ARGS__, NONE                                                                  \
+	}
+
+static void push(const char *text)
+{
+	expect(scope_push(RECORD_SCOPE_DAGTAP, text));
+}
+
+static void pop(void)
+{
+	scope_pop(RECORD_SCOPE_DAGTAP);
+}
+
+/* ---- calls ---- */
+
+static void wait_for_calls(void)
+{
+	setenv("DAGTAP_WAIT", "1", 1);
+	arm();
+	expect(!session_start() && session_state == SESSION_STOPPED);
+	work(3);
+	switch_profiler_start("test");
+	expect(session_is_on());
+	work(5);
+	switch_profiler_stop("test");
+	work(7);
+	switch_profiler_stop("test");
+	expect(switch_start("test") && switch_start("test"));
+	work(2);
+	switch_stop("test");
+	expect(!session_start() && !session_is_on());
+	switch_profiler_start("test");
+	work(4); /* never stopped */
+}
+
+static void a_waiting_process_records_between_calls(void **state)
+{
+	assert_work(*state, wait_for_calls, EXPECTED(5, 2, 4));
+}
+
+static void wait_in_vain(void)
+{
+	setenv("DAGTAP_WAIT", "1", 1);
+	arm();
+	expect(!session_start());
+	work(3);
+}
+
+static void a_process_that_is_never_started_leaves_nothing(void **state)
+{
+	assert_work(*state, wait_in_vain, EXPECTED(NONE));
+}
+
+static void start_before_gpu(void)
+{
+	setenv("DAGTAP_WAIT", "1", 1);
+	arm();
+	expect(switch_start("test"));
+	work(2);
+	expect(session_start());
+	work(1);
+}
+
+static void a_call_starts_before_the_first_use_of_a_gpu(void **state)
+{
+	assert_work(*state, start_before_gpu, EXPECTED(3));
+}
+
+static void start_at_exit(void)
+{
+	switch_start("exit");
+}
+
+static void start_when_all_is_over(void)
+{
+	setenv("DAGTAP_WAIT", "1", 1);
+	arm();
+	/* Handlers run in reverse order: the session's, which a start registers, before this one. */
+	atexit(start_at_exit);
+	expect(switch_start("test"));
+	work(1);
+	switch_stop("test");
+}
+
+static void no_recording_starts_after_the_end(void **state)
+{
+	assert_work(*state, start_when_all_is_over, EXPECTED(1));
+}
+
+static void profile_in_a_scope(void)
+{
+	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
+	arm();
+	expect(!session_start());
+	switch_profiler_start("test");
+	expect(!session_is_on());
+	push("step");
+	switch_profiler_stop("test");
+	work(1);
+	switch_stop("test");
+	work(1);
+	pop();
+	expect(switch_start("test"));
+	work(2);
+}
+
+static void without_wait_only_the_programs_own_calls_count(void **state)
+{
+	assert_work(*state, profile_in_a_scope, EXPECTED(1, 2));
+}
+
+/* ---- scopes ---- */
+
+static void nest(void)
+{
+	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
+	arm();
+	expect(!session_start());
+	work(1);
+	push("epoch");
+	work(1);
+	push("step");
+	work(2);
+	push("step");
+	work(3);
+	pop();
+	work(4);
+	pop();
+	work(1);
+	push("steps"); /* another text */
+	work(1);
+	pop();
+	push("step#step_num=2#");
+	work(6);
+	pop();
+	pop();
+	work(1);
+}
+
+static void nested_scopes_are_one_instance(void **state)
+{
+	const char *const expected[] = {"1:1 0 1 epoch\n1:2 1 1 step\n1:3 2 1 step\n-3\n-2\n",
+					"1:1 0 1 epoch\n1:5 1 1 step step_num=i2\n-5\n"};
+	const struct fixture *fixture = *state;
+
+	assert_work(fixture, nest, EXPECTED(9, 6));
+	for (uint32_t i = 0; i < 2; i++) {
+		struct spool_reader *reader = open_session(fixture->folder, i);
+
+		if (i == 0)
+			assert_scopes_of(reader, expected[i]);
+		assert_int_equal(fixture_count(reader, RECORD_NOTE), 2);
+		spool_reader_close(reader);
+	}
+}
+
+static void step_often(void)
+{
+	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
+	setenv("DAGTAP_SKIP", "2", 1);
+	setenv("DAGTAP_COUNT", "3", 1);
+	arm();
+	expect(!session_start());
+	for (uint64_t i = 1; i <= 8; i++) {
+		push("step");
+		work(i);
+		pop();
+		work(1);
+	}
+}
+
+static void skip_and_count_choose_instances(void **state)
+{
+	assert_work(*state, step_often, EXPECTED(3, 4, 5));
+}
+
+static void leave_open(void)
+{
+	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
+	arm();
+	expect(!session_start());
+	work(1);
+	push("step");
+	work(4);
+}
+
+static void an_instance_that_never_ends_is_recorded_to_the_end(void **state)
+{
+	assert_work(*state, leave_open, EXPECTED(4));
+}
+
+static void use_gpu_late(void)
+{
+	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
+	arm();
+	push("step");
+	pop();
+	push("step");
+	expect(!session_is_on());
+	expect(session_start());
+	work(3);
+	pop();
+	expect(!session_is_on());
+}
+
+static void an_instance_from_before_the_first_use_of_a_gpu_counts(void **state)
+{
+	assert_work(*state, use_gpu_late, EXPECTED(3));
+}
+
+static void use_ranges(void)
+{
+	uint64_t a, b, other;
+
+	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
+	arm();
+	expect(!session_start());
+	other = scope_range_start("other");
+	work(1);
+	a = scope_range_start("step");
+	work(2);
+	b = scope_range_start("step");
+	scope_range_stop(a);
+	work(3);
+	scope_range_stop(other);
+	scope_range_stop(a);
+	expect(session_is_on());
+	scope_range_stop(b);
+	work(1);
+	scope_range_stop(b);
+}
+
+static void ranges_by_id_may_overlap(void **state)
+{
+	assert_work(*state, use_ranges, EXPECTED(5));
+}
+
+/* ---- threads ---- */
+
+#define THREADS 4
+#define ROUNDS	40
+
+static pthread_barrier_t turn;
+
+static void *overlap(void *unused)
+{
+	push("step");
+	work(1);
+	pthread_barrier_wait(&turn); /* open on both */
+	pthread_barrier_wait(&turn); /* ended by main */
+	expect(session_is_on());
+	work(2);
+	pop();
+	expect(!session_is_on());
+	pthread_barrier_wait(&turn);
+	pthread_barrier_wait(&turn);
+	push("step");
+	work(8);
+	return NULL; /* the scope ends with the thread */
+}
+
+static void overlap_on_threads(void)
+{
+	pthread_t thread;
+
+	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
+	arm();
+	expect(!session_start());
+	pthread_barrier_init(&turn, NULL, 2);
+	push("step");
+	work(4);
+	expect(!pthread_create(&thread, NULL, overlap, NULL));
+	pthread_barrier_wait(&turn);
+	pop();
+	pthread_barrier_wait(&turn);
+	pthread_barrier_wait(&turn);
+	expect(!session_is_on());
+	work(1);
+	pthread_barrier_wait(&turn);
+	pthread_join(thread, NULL);
+	expect(!session_is_on());
+	work(1);
+}
+
+static void scopes_overlap_on_threads(void **state)
+{
+	assert_work(*state, overlap_on_threads, EXPECTED(7, 8));
+}
+
+/* Inside its instance each thread is recorded, whatever the others do. */
+static void *step_under_load(void *unused)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		push("step");
+		expect(session_is_on());
+		expect(fixture_put(session_writer(), 1, 4));
+		pop();
+	}
+	return NULL;
+}
+
+static void step_on_threads(void)
+{
+	pthread_t threads[THREADS];
+
+	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
+	arm();
+	expect(!session_start());
+	for (int i = 0; i < THREADS; i++)
+		expect(!pthread_create(&threads[i], NULL, step_under_load, NULL));
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	expect(!session_is_on());
+}
+
+static void each_instance_is_recorded_under_load(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spool_reader *reader;
+	uint64_t records = 0;
+	uint32_t sessions = 0;
+
+	assert_int_equal(in_child(fixture->folder, step_on_threads), 0);
+	while ((reader = open_session(fixture->folder, sessions))) {
+		assert_true(spool_reader_info(reader)->closed);
+		fixture_assert_sound(reader);
+		records += fixture_count(reader, RECORD_API);
+		spool_reader_close(reader);
+		sessions++;
+	}
+	assert_int_equal(fixture_files(fixture, NULL, 0), sessions);
+	assert_int_equal(records, THREADS * ROUNDS);
+}
+
+/* ---- time ---- */
+
+static struct clock_page *page;
+
+/* Holds the clock. The delays are so short that a wait for them that is not over yet is soon looked
+ * at again. */
+static void hold_clock(void)
+{
+	char path[TEST_PATH_BYTES];
+	int file;
+
+	snprintf(path, sizeof(path), "%s.clock", getenv("DAGTAP_SPOOL"));
+	file = open(path, O_RDWR | O_CREAT, 0600);
+	expect(file >= 0 && !ftruncate(file, sizeof(*page)));
+	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	expect(page != MAP_FAILED);
+	close(file);
+	clock_hold(page);
+	expect(!clock_take_page(path));
+	unlink(path);
+}
+
+static void await_recording(bool is_on)
+{
+	const struct timespec pause = {.tv_nsec = 100000};
+
+	while (session_is_on() != is_on)
+		nanosleep(&pause, NULL);
+}
+
+static void come_late(void)
+{
+	hold_clock();
+	setenv("DAGTAP_DELAY", "2.5", 1);
+	setenv("DAGTAP_DURATION", "10", 1);
+	arm();
+	expect(!session_start());
+	clock_step(page, 2400000000);
+	work(1);
+	expect(!session_is_on());
+	clock_step(page, 100000000);
+	await_recording(true);
+	work(5);
+	clock_step(page, 9000000000);
+	work(2);
+	clock_step(page, 1000000000);
+	await_recording(false);
+	work(1);
+	expect(!switch_start("test"));
+}
+
+static void delay_and_duration_begin_and_end_it(void **state)
+{
+	assert_work(*state, come_late, EXPECTED(7));
+}
+
+static void use_gpu_after_the_delay(void)
+{
+	hold_clock();
+	setenv("DAGTAP_DELAY", "2", 1);
+	arm();
+	clock_step(page, 2000000000);
+	expect(session_start());
+	work(5);
+}
+
+static void a_delay_that_is_over_delays_nothing(void **state)
+{
+	assert_work(*state, use_gpu_after_the_delay, EXPECTED(5));
+}
+
+static void end_each_after(void)
+{
+	hold_clock();
+	setenv("DAGTAP_WAIT", "1", 1);
+	setenv("DAGTAP_DELAY", "1", 1);
+	setenv("DAGTAP_DURATION", "3", 1);
+	arm();
+	expect(!session_start());
+	clock_step(page, 1000000000);
+	expect(switch_start("test"));
+	work(1);
+	switch_stop("test");
+	clock_step(page, 2000000000);
+	expect(switch_start("test"));
+	work(2);
+	clock_step(page, 1000000000);
+	await_recording(false);
+}
+
+static void the_duration_counts_from_the_first_recording(void **state)
+{
+	assert_work(*state, end_each_after, EXPECTED(1, 2));
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, small_setup, fixture_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_waiting_process_records_between_calls),
+		CASE(a_process_that_is_never_started_leaves_nothing),
+		CASE(a_call_starts_before_the_first_use_of_a_gpu),
+		CASE(no_recording_starts_after_the_end),
+		CASE(without_wait_only_the_programs_own_calls_count),
+		CASE(nested_scopes_are_one_instance),
+		CASE(skip_and_count_choose_instances),
+		CASE(an_instance_that_never_ends_is_recorded_to_the_end),
+		CASE(an_instance_from_before_the_first_use_of_a_gpu_counts),
+		CASE(ranges_by_id_may_overlap),
+		CASE(scopes_overlap_on_threads),
+		CASE(each_instance_is_recorded_under_load),
+		CASE(delay_and_duration_begin_and_end_it),
+		CASE(a_delay_that_is_over_delays_nothing),
+		CASE(the_duration_counts_from_the_first_recording),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
