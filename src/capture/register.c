@@ -19,6 +19,7 @@
 #include "capture/log.h"
 #include "capture/rccl/rccl.h"
 #include "capture/rccl/rccl_wrap.h"
+#include "capture/roctx_control.h"
 #include "capture/roctx_source.h"
 #include "capture/visible.h"
 
@@ -81,28 +82,37 @@ static set_api_table *find_next(void)
 
 /* ---- the tables that we wrap ---- */
 
-/* Where a library hands over several tables, we wrap the first. */
 static const struct library {
 	const char *name;
+	uint64_t place; /* among the tables that the library hands over at once */
 	struct table_door *door;
 	const struct table_layout *layout;
 } libraries[] = {
-	{"hip", &hip_table, &hip_table_layout},
-	{"hip_compiler", &hip_compiler_table, &hip_compiler_layout},
-	{"roctx", &roctx_table, &roctx_table_layout},
-	{"rccl", &rccl_table, &rccl_table_layout},
+	{"hip", 0, &hip_table, &hip_table_layout},
+	{"hip_compiler", 0, &hip_compiler_table, &hip_compiler_layout},
+	{"roctx", 0, &roctx_table, &roctx_table_layout},
+	{"roctx", 1, &roctx_control_table, &roctx_control_layout},
+	{"rccl", 0, &rccl_table, &rccl_table_layout},
 };
 
-/* Returns 0, also for a table of an unknown name; else why the table is left alone. */
-static int take(const char *name, uint64_t lib_version, void *table)
+/* Returns 0, also for tables of an unknown name; else why one of the tables is left alone. */
+static int take(const char *name, uint64_t lib_version, void **tables, uint64_t table_count)
 {
+	int err = 0;
+
 	if (!strcmp(name, "hsa"))
-		return hsa_source_open(table);
-	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
-		if (!strcmp(name, libraries[i].name))
-			return table_take(libraries[i].door, libraries[i].layout, table,
-					  lib_version);
-	return 0;
+		return hsa_source_open(tables[0]);
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++) {
+		const struct library *library = &libraries[i];
+		int result;
+
+		if (strcmp(name, library->name) || library->place >= table_count)
+			continue;
+		result = table_take(library->door, library->layout, tables[library->place],
+				    lib_version);
+		err = err ? err : result;
+	}
+	return err;
 }
 
 /* Called by rocprofiler-register from inside the libraries' first calls, maybe before our
@@ -121,7 +131,7 @@ int rocprofiler_set_api_table(const char *name, uint64_t lib_version, uint64_t l
 	if (is_passing_on)
 		return 0;
 	if (name && tables && table_count && session_may_record() &&
-	    take(name, lib_version, tables[0]))
+	    take(name, lib_version, tables, table_count))
 		log_line("the %s table of version %llu is left alone", name,
 			 (unsigned long long)lib_version);
 	next = find_next();

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/roctx_control.h"
 #include "capture/scope.h"
 #include "capture/symbol.h"
 #include "capture/visible.h"
@@ -215,7 +216,8 @@ _Static_assert(DOOR_TABLES == 2, "one wrapper a table");
 		}                                                                                  \
 	}
 
-/* The table of marks and ranges, the first of the three tables that roctx hands over. The sixth
+/* The table of marks and ranges, the first of the three tables that roctx hands over; the second
+ * is that of roctx_control.h. The sixth
  * function returns the thread's id and is not wrapped. */
 static const struct table_slot slots[6] = {SLOT(ROCTX_MARK, mark), SLOT(ROCTX_PUSH, push),
 					   SLOT(ROCTX_POP, pop), SLOT(ROCTX_START, start),
@@ -235,11 +237,13 @@ struct table_door roctx_table = {
 static void start(void)
 {
 	table_tell(&roctx_table);
+	table_tell(&roctx_control_table);
 }
 
 static void child(void)
 {
 	table_reset(&roctx_table);
+	table_reset(&roctx_control_table);
 }
 
 const struct capture_source roctx_source = {.name = "roctx", .start = start, .child = child};

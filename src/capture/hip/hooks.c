@@ -1,6 +1,7 @@
 /* Which HIP calls have which hooks; see hooks.h. */
 #include "capture/hip/hooks.h"
 
+#include "capture/capture_switch.h"
 #include "capture/hip/function.h"
 #include "capture/hip/graph_exec.h"
 #include "capture/hip/graph_node.h"
@@ -33,6 +34,18 @@ static void module_function_given(struct hip_call *call, int err, const uint64_t
 		function_learn(handle, call->saved);
 		function_use(handle);
 	}
+}
+
+/* Whatever HIP answers: it does not support the calls any more. The hook comes after the call, so
+ * that the call that stops the recording is in it, and the one that starts it is not. */
+static void profiler_started(struct hip_call *call, int result, const uint64_t *args)
+{
+	switch_profiler_start("hipProfilerStart");
+}
+
+static void profiler_stopped(struct hip_call *call, int result, const uint64_t *args)
+{
+	switch_profiler_stop("hipProfilerStop");
 }
 
 #define AFTER(call, hook)  [HIP_##call] = {.after = hook}
@@ -80,6 +93,9 @@ const struct hip_hook hip_hooks[HIP_FUNCTION_COUNT] = {
 	AFTER(hipArrayDestroy, memory_released),
 	AFTER(hipMemRelease, memory_released),
 	AFTER(hipDeviceReset, memory_device_reset),
+
+	FOLLOW(hipProfilerStart, profiler_started),
+	FOLLOW(hipProfilerStop, profiler_stopped),
 
 	FOLLOW_ALL(hipStreamBeginCapture, stream_capture_begun),
 	FOLLOW_ALL(hipStreamBeginCapture_spt, stream_capture_begun),
