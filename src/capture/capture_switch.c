@@ -28,7 +28,7 @@ static struct {
 	struct switch_policy policy;
 	const char *call;     /* static: the last call that was an event */
 	const char *end;      /* static: what the last event was that can end a recording */
-	const char *text;     /* static: of switch_note, for the next recording; or NULL */
+	const char *text;     /* static: the last one of switch_note, or NULL */
 	uint64_t failed;      /* starts that failed since the last recording */
 	uint64_t unfollowed;  /* ranges that found no room */
 	bool keeps_time;      /* the thread looks at the policy's time once more, at least */
@@ -115,7 +115,6 @@ static void note_begin(void)
 	describe_begin(begin);
 	describe_failures(failures);
 	text = events.text;
-	events.text = NULL;
 	events_unlock();
 	note(begin);
 	note(failures);
@@ -132,6 +131,7 @@ static void note_end(uint64_t now_ns)
 		 switch_policy_is_over(&events.policy, now_ns) ? "the end of the duration"
 							       : events.end);
 	describe_failures(failures);
+	events.text = NULL;
 	events_unlock();
 	note(text);
 	note(failures);
@@ -351,12 +351,15 @@ void switch_profiler_stop(const char *who)
 
 void switch_note(const char *text)
 {
-	if (session_is_on()) {
+	bool is_on = session_is_on(), is_new;
+
+	if (!events_lock())
+		return;
+	is_new = events.text != text;
+	events.text = text;
+	events_unlock();
+	if (is_on && is_new)
 		session_note(text);
-	} else if (events_lock()) {
-		events.text = text;
-		events_unlock();
-	}
 }
 
 bool switch_is_scope(const char *text, size_t bytes)

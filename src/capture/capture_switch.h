@@ -59,7 +59,8 @@ void switch_profiler_start(const char *who);
 void switch_profiler_stop(const char *who);
 
 /* Writes TEXT into the notes of the recording: of this one, or of the next one when none is on.
- * TEXT is static. Of several texts for the next one the last stays. */
+ * TEXT is static. The same text is written once in a recording, and of several texts for the next
+ * one the last. */
 void switch_note(const char *text);
 
 /* ---- scopes; call only if switch_watches_scope ---- */

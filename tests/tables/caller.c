@@ -160,6 +160,24 @@ static int ranges(void)
 	return error | (model_marks != 1) | (model_pushes != 2) | (model_pops != 2);
 }
 
+/* With DAGTAP_WAIT: copies before, in and after a capture range, which begins by symbol and ends by
+ * pointer. Pausing one thread changes nothing. */
+static int control(void)
+{
+	__typeof__(roctxProfilerPause) *pause =
+		of_library("librocprofiler-sdk-roctx.so.1", "roctxProfilerPause");
+	int error = hipMemcpyAsync(NULL, NULL, 64, 1, NULL);
+
+	error |= roctxProfilerResume(0) != 1;
+	error |= hipMemcpyAsync(NULL, NULL, 64, 1, NULL);
+	error |= roctxProfilerPause(7) != 1;
+	error |= hipMemcpyAsync(NULL, NULL, 64, 1, NULL);
+	error |= pause(0) != 2;
+	for (int i = 0; i < 5; i++)
+		error |= hipMemcpyAsync(NULL, NULL, 64, 1, NULL);
+	return error | (model_pauses != 2) | (model_resumes != 1);
+}
+
 static void register_kernel(register_function *by, uintptr_t stub, const char *name)
 {
 	by((void **)0x10, (const void *)stub, NULL, name, 0, NULL, NULL, NULL, NULL, NULL);
@@ -214,6 +232,8 @@ static int scene(const char *name)
 		return kernels();
 	if (!strcmp(name, "roctx"))
 		return ranges();
+	if (!strcmp(name, "control"))
+		return control();
 	return strcmp(name, "rccl") ? 2 : ranks();
 }
 

@@ -1,9 +1,10 @@
-/* A model of librocprofiler-sdk-roctx.so.1: marks and nested ranges, by its dispatch table. */
+/* A model of librocprofiler-sdk-roctx.so.1: marks, nested ranges, pause and resume, by its dispatch
+ * tables. */
 #include <pthread.h>
 
 #include "model_tables.h"
 
-SHOWN uint32_t model_marks, model_pushes, model_pops;
+SHOWN uint32_t model_marks, model_pushes, model_pops, model_pauses, model_resumes;
 
 static void real_mark(const char *message)
 {
@@ -20,6 +21,16 @@ static int real_pop(void)
 	return (int)(model_pushes - ++model_pops);
 }
 
+static int real_pause(uint64_t tid)
+{
+	return (int)++model_pauses;
+}
+
+static int real_resume(uint64_t tid)
+{
+	return (int)++model_resumes;
+}
+
 static struct {
 	size_t size;
 	void *functions[6];
@@ -27,7 +38,7 @@ static struct {
 static struct {
 	size_t size;
 	void *functions[2];
-} control = {sizeof(control), {NULL}};
+} control = {sizeof(control), {(void *)real_pause, (void *)real_resume}};
 static struct {
 	size_t size;
 	void *functions[4];
@@ -57,4 +68,16 @@ SHOWN int roctxRangePop(void)
 {
 	pthread_once(&once, hand_over);
 	return ((int (*)(void))core.functions[2])();
+}
+
+SHOWN int roctxProfilerPause(uint64_t tid)
+{
+	pthread_once(&once, hand_over);
+	return ((int (*)(uint64_t))control.functions[0])(tid);
+}
+
+SHOWN int roctxProfilerResume(uint64_t tid)
+{
+	pthread_once(&once, hand_over);
+	return ((int (*)(uint64_t))control.functions[1])(tid);
 }

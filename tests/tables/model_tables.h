@@ -114,6 +114,8 @@ uint32_t model_rank_questions(void);
 void roctxMarkA(const char *message);
 int roctxRangePushA(const char *message);
 int roctxRangePop(void);
-extern uint32_t model_marks, model_pushes, model_pops;
+int roctxProfilerPause(uint64_t tid);
+int roctxProfilerResume(uint64_t tid);
+extern uint32_t model_marks, model_pushes, model_pops, model_pauses, model_resumes;
 
 #endif

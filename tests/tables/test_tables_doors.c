@@ -343,6 +343,21 @@ static void roctx_ranges_count_once(void **state)
 	recording_free(r);
 }
 
+static void roctx_pauses_and_resumes(void **state)
+{
+	struct recording *r;
+
+	setenv("DAGTAP_WAIT", "1", 1);
+	r = record("control");
+	unsetenv("DAGTAP_WAIT");
+	assert_calls(r, "hipMemcpyAsync", 2);
+	assert_complete(r, 0);
+	/* Its begin, its end, and what was not followed. */
+	assert_int_equal(recording_count(r, RECORD_NOTE), 3);
+	assert_source(r, "roctx.control", RECORD_SOURCE_ON, "1.0: 2 of its 2 functions wrapped");
+	recording_free(r);
+}
+
 static size_t count_functions(const struct recording *r, uint64_t handle, const char *name)
 {
 	const struct record_function *function;
@@ -413,6 +428,7 @@ int main(void)
 		cmocka_unit_test(another_tool_by_its_variable),
 		cmocka_unit_test(rccl_calls_have_their_communicator),
 		cmocka_unit_test(roctx_ranges_count_once),
+		cmocka_unit_test(roctx_pauses_and_resumes),
 		cmocka_unit_test(kernels_are_registered_by_both_doors),
 		cmocka_unit_test(calls_that_only_read_pass_both_doors),
 		cmocka_unit_test(a_tool_that_is_off_touches_nothing),
