@@ -332,20 +332,15 @@ void switch_stop(const char *who)
 	settle(false);
 }
 
-static bool takes_calls(void)
-{
-	return atomic_load_explicit(&switch_state.takes_calls, memory_order_relaxed);
-}
-
 void switch_profiler_start(const char *who)
 {
-	if (takes_calls())
+	if (switch_takes_calls())
 		switch_start(who);
 }
 
 void switch_profiler_stop(const char *who)
 {
-	if (takes_calls())
+	if (switch_takes_calls())
 		switch_stop(who);
 }
 

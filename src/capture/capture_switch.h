@@ -36,6 +36,11 @@ static inline bool switch_is_armed(void)
 	return atomic_load_explicit(&switch_state.is_armed, memory_order_relaxed);
 }
 
+static inline bool switch_takes_calls(void)
+{
+	return atomic_load_explicit(&switch_state.takes_calls, memory_order_relaxed);
+}
+
 /* Returns whether scopes are events. They are then kept open across recordings. */
 static inline bool switch_watches_scope(void)
 {

@@ -73,6 +73,8 @@ enum cupti_domain {
 #define CUDA_STREAM_PER_THREAD 2
 
 enum cupti_driver_call {
+	CUPTI_cuProfilerStart = 308,
+	CUPTI_cuProfilerStop = 309,
 	CUPTI_cuCtxSynchronize = 17,
 	CUPTI_cuEventCreate = 118,
 	CUPTI_cuEventRecord = 119,

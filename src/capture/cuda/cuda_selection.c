@@ -72,3 +72,13 @@ uint32_t cuda_selection_enable(void *subscriber, const char **ret_function)
 	*ret_function = "cuptiEnableCallback";
 	return result;
 }
+
+uint32_t cuda_selection_enable_profiler(void *subscriber)
+{
+	static const struct callback profiler[] = {
+		{CUPTI_DOMAIN_DRIVER, CUPTI_cuProfilerStart},
+		{CUPTI_DOMAIN_DRIVER, CUPTI_cuProfilerStop},
+	};
+
+	return enable_each(subscriber, profiler, COUNT(profiler));
+}

@@ -15,4 +15,8 @@
  * function that failed. Called by the thread that starts the session. */
 uint32_t cuda_selection_enable(void *subscriber, const char **ret_function);
 
+/* The same for cuProfilerStart and cuProfilerStop alone, which cudaProfilerStart and
+ * cudaProfilerStop call: what a dormant process waits for. */
+uint32_t cuda_selection_enable_profiler(void *subscriber);
+
 #endif

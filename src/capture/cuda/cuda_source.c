@@ -1,15 +1,18 @@
-/* The capture source of NVIDIA GPUs: subscribes to CUPTI while a session is on. CUDA loads the
+/* The capture source of NVIDIA GPUs: subscribes to CUPTI while a session is on, and with `dagtap
+ * record --wait` from the start of CUDA on, because cuProfilerStart is known from a callback. CUDA loads the
  * library that CUDA_INJECTION64_PATH names when a process first uses CUDA, and calls its
  * InitializeInjection.
  *
  * CUPTI allows one subscriber. If the program has a profiler of its own, we change nothing of
  * CUPTI. When one of CUPTI's calls fails that the recording needs, the source is turned off and
  * its SOURCE record names the call. */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "capture/capture_session.h"
+#include "capture/capture_switch.h"
 #include "capture/cuda/cuda_activities.h"
 #include "capture/cuda/cuda_buffers.h"
 #include "capture/cuda/cuda_calls.h"
@@ -51,6 +54,8 @@ static const struct {
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(*kinds))
 
+static pthread_mutex_t subscription_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool is_subscribed;     /* under subscription_lock */
 static void *subscriber;       /* CUPTI's handle of us */
 static _Atomic bool is_live;   /* subscribed */
 static uint32_t enabled_kinds; /* a bit for each element of kinds */
@@ -73,12 +78,42 @@ static bool is_cuptis_own(uint32_t domain, uint32_t cbid)
 	       (cbid == CUPTI_cuFuncGetName || cbid == CUPTI_cuKernelGetName);
 }
 
+static bool is_profiler(uint32_t domain, uint32_t cbid)
+{
+	return domain == CUPTI_DOMAIN_DRIVER &&
+	       (cbid == CUPTI_cuProfilerStart || cbid == CUPTI_cuProfilerStop);
+}
+
+/* The recording starts when the call returns and stops when it is entered, as CUPTI's own samples
+ * do it. */
+static void profiler_told(uint32_t cbid, const struct cupti_callback_data *call)
+{
+	if (cbid == CUPTI_cuProfilerStart && call->callbackSite != CUPTI_ENTER)
+		switch_profiler_start("cuProfilerStart");
+	else if (cbid == CUPTI_cuProfilerStop && call->callbackSite == CUPTI_ENTER)
+		switch_profiler_stop("cuProfilerStop");
+}
+
+/* Between two recordings the callbacks stay enabled, and are ignored here. */
+static bool is_dormant(void)
+{
+	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
+
+	return state == SESSION_IDLE || state == SESSION_STOPPED || state == SESSION_OFF;
+}
+
 /* CUPTI's callback, on the thread of the call. */
 static void take_callback(void *userdata, uint32_t domain, uint32_t cbid, const void *data)
 {
 	const struct cupti_resource_data *resource = data;
 
-	if (is_cuptis_own(domain, cbid))
+	if (is_profiler(domain, cbid)) {
+		profiler_told(cbid, data);
+		/* Enabled for its own sake; only with all calls it has a row. */
+		if (env_calls_are_selected())
+			return;
+	}
+	if (is_dormant() || is_cuptis_own(domain, cbid))
 		return;
 	if (domain != CUPTI_DOMAIN_RESOURCE)
 		return cuda_calls_told(domain, cbid, data);
@@ -242,20 +277,67 @@ static bool enable_all(char *ret_reason)
 	return result == CUPTI_OK || fail(function, result, ret_reason);
 }
 
-/* Subscribes to CUPTI and enables everything. Returns false with the reason, and undoes what it
- * has done. */
-static bool turn_on(char *ret_reason)
+/* Loads CUPTI and subscribes to it, unless that is done. Call with subscription_lock. */
+static bool subscribe_locked(char *ret_reason)
 {
-	static bool has_recorded;
-	size_t not_ours; /* records that another tool has lost since the last recording */
 	uint32_t result;
 
+	if (is_subscribed)
+		return true;
 	if (cupti_load(ret_reason, REASON_BYTES) < 0)
 		return false;
 	/* First of all, so that another subscriber is not disturbed. */
 	result = cupti.subscribe(&subscriber, take_callback, NULL);
 	if (result != CUPTI_OK)
 		return fail("cuptiSubscribe", result, ret_reason);
+	is_subscribed = true;
+	if (switch_takes_calls())
+		cuda_selection_enable_profiler(subscriber);
+	return true;
+}
+
+static bool subscribe(char *ret_reason)
+{
+	bool done;
+
+	pthread_mutex_lock(&subscription_lock);
+	done = subscribe_locked(ret_reason);
+	pthread_mutex_unlock(&subscription_lock);
+	return done;
+}
+
+/* With --wait we stay subscribed, with all callbacks: disabling some while threads are inside of
+ * their calls makes CUPTI number these threads' calls wrongly (docs/cuda.md), and the caller may be
+ * in a callback. */
+static void unsubscribe(void)
+{
+	pthread_mutex_lock(&subscription_lock);
+	if (is_subscribed && !switch_takes_calls()) {
+		cupti.unsubscribe(subscriber);
+		is_subscribed = false;
+	}
+	pthread_mutex_unlock(&subscription_lock);
+}
+
+/* CUDA starts in a dormant process: waits for cuProfilerStart. */
+static void await_profiler(void)
+{
+	char reason[REASON_BYTES];
+
+	if (!subscribe(reason))
+		switch_note("capture range: not followed: cudaProfilerStart, because CUPTI could "
+			    "not be subscribed to when CUDA started");
+}
+
+/* Subscribes to CUPTI and enables everything. Returns false with the reason, and undoes what it
+ * has done. */
+static bool turn_on(char *ret_reason)
+{
+	static bool has_recorded;
+	size_t not_ours; /* records that another tool has lost since the last recording */
+
+	if (!subscribe(ret_reason))
+		return false;
 	absences[0] = '\0';
 	cupti_forget_failures();
 	failures_named = 0;
@@ -270,7 +352,7 @@ static bool turn_on(char *ret_reason)
 		return true;
 	disable_kinds();
 	cuda_buffers_close();
-	cupti.unsubscribe(subscriber);
+	unsubscribe();
 	return false;
 }
 
@@ -352,7 +434,7 @@ static void part_stop(void)
 	write_source();
 	/* Calls are turned off last: each activity's call was seen. */
 	if (!is_last)
-		cupti.unsubscribe(subscriber);
+		unsubscribe();
 }
 
 /* CUDA cannot be used in a fork child. */
@@ -360,6 +442,8 @@ static void part_child(void)
 {
 	atomic_store(&is_live, false);
 	has_forked = true;
+	subscription_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	is_subscribed = false;
 	cuda_buffers_forget();
 	cuda_calls_forget();
 	cuda_streams_forget();
@@ -384,5 +468,7 @@ int InitializeInjection(void)
 {
 	session_add_source(&cuda_source);
 	session_start();
+	if (switch_takes_calls() && session_may_record())
+		await_profiler();
 	return 1;
 }
