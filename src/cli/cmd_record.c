@@ -1,6 +1,5 @@
 /* dagtap record: runs a program with the tracer in it, and packs its spools into one file. */
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/amount.h"
 #include "base/clock.h"
 #include "base/timer.h"
 #include "cli/cli.h"
@@ -20,185 +18,9 @@
 #include "cli/human.h"
 #include "cli/launcher.h"
 #include "cli/loss_box.h"
+#include "cli/record_options.h"
 #include "cli/spool_folder.h"
 #include "cli/spool_listing.h"
-#include "format/words.h"
-#include "record/environment.h"
-#include "record/spooler.h"
-
-struct record_options {
-	const char *output;
-	const char *softgpu; /* its configuration; NULL: no software GPU */
-	const char *ready;   /* the value of --ready, or NULL */
-	const char *ring;    /* the value of --ring; NULL: no ring */
-	uint64_t ring_bytes; /* size of each process's ring */
-	const char *hsa_mode;
-	const char *calls; /* the value of --calls, or NULL */
-	const char *scope; /* the value of --capture-range, or NULL */
-	const char *delay; /* the values of --delay and --duration, or NULL */
-	const char *duration;
-	uint64_t skip, count; /* of --skip and --count; 0: not given */
-	uint32_t backend;     /* enum launch_backend */
-	bool waits;
-	bool force;
-	bool keep_spool;
-	bool quiet;
-	char **program;
-};
-
-static struct option_choice backend_choice(size_t index)
-{
-	static const char *const names[] = {
-		[LAUNCH_AUTO] = "auto", [LAUNCH_HSA] = "hsa", [LAUNCH_CUDA] = "cuda", NULL};
-
-	return (struct option_choice){.name = names[index]};
-}
-
-static struct option_choice mode_choice(size_t index)
-{
-	enum record_queue_mode mode = (enum record_queue_mode)(index + 1); /* 0 is unknown */
-
-	return (struct option_choice){
-		.name = mode < RECORD_QUEUE_MODE_COUNT ? words_queue_mode(mode) : NULL};
-}
-
-static int take_hsa_mode(const struct cli_command *self, const char *value, void *values)
-{
-	struct record_options *options = values;
-
-	options->hsa_mode = value;
-	for (size_t i = 0; mode_choice(i).name; i++) {
-		if (!strcmp(value, mode_choice(i).name))
-			return CLI_OK;
-	}
-	return cli_usage(self, "no HSA mode \"%s\"", value);
-}
-
-static struct option_choice calls_choice(size_t index)
-{
-	static const struct option_choice choices[] = {
-		{.name = "selected",
-		 .help = "those that launch, copy, set, allocate or free "
-			 "memory, build graphs, or can wait"},
-		{.name = "all", .help = "every call"},
-		{.name = NULL},
-	};
-
-	return choices[index];
-}
-
-static int take_calls(const struct cli_command *self, const char *value, void *values)
-{
-	struct record_options *options = values;
-
-	options->calls = value;
-	for (size_t i = 0; calls_choice(i).name; i++) {
-		if (!strcmp(value, calls_choice(i).name))
-			return CLI_OK;
-	}
-	return cli_usage(self, "no calls \"%s\"", value);
-}
-
-static int take_ring(const struct cli_command *self, const char *value, void *values)
-{
-	struct record_options *options = values;
-	uint64_t ns;
-
-	options->ring = value;
-	if (!amount_size_and_age(value, &options->ring_bytes, &ns))
-		return cli_usage(self,
-				 "--ring %s: neither a size (64M), nor seconds (30s), nor both "
-				 "(64M,30s)",
-				 value);
-	if (!options->ring_bytes)
-		options->ring_bytes = SPOOLER_RING_BYTES_DEFAULT;
-	return CLI_OK;
-}
-
-static int take_ready(const struct cli_command *self, const char *value, void *values)
-{
-	struct record_options *options = values;
-	uint64_t bytes = 0;
-	const char *end = amount_bytes(value, &bytes);
-
-	options->ready = value;
-	if (!end || *end || !bytes)
-		return cli_usage(self, "--ready %s: not a size (64M)", value);
-	return CLI_OK;
-}
-
-static int take_seconds(const struct cli_command *self, const char *name, const char *value,
-			const char **ret_value)
-{
-	uint64_t ns;
-
-	*ret_value = value;
-	if (!amount_seconds(value, &ns) || !ns)
-		return cli_usage(self, "--%s %s: not a number of seconds (5, 0.5)", name, value);
-	return CLI_OK;
-}
-
-static int take_delay(const struct cli_command *self, const char *value, void *values)
-{
-	return take_seconds(self, "delay", value, &((struct record_options *)values)->delay);
-}
-
-static int take_duration(const struct cli_command *self, const char *value, void *values)
-{
-	return take_seconds(self, "duration", value, &((struct record_options *)values)->duration);
-}
-
-static int take_scope(const struct cli_command *self, const char *value, void *values)
-{
-	((struct record_options *)values)->scope = value;
-	if (!*value || strlen(value) >= RECORD_CAPTURE_RANGE_BYTES)
-		return cli_usage(self, "--capture-range: the text of a scope has 1 to %d bytes",
-				 RECORD_CAPTURE_RANGE_BYTES - 1);
-	return CLI_OK;
-}
-
-static int take_count(const struct cli_command *self, const char *value, void *values)
-{
-	uint64_t *count = &((struct record_options *)values)->count;
-	int err = options_take_u64(self, "count", value, count);
-
-	return err != CLI_OK || *count ? err : cli_usage(self, "--count 0: nothing is recorded");
-}
-
-static const struct cli_option options_of_record[] = {
-	{"output", 'o', "OUT", "the recording, by default dagtap-PROGRAM-PID.dagtap", OPTION_TEXT,
-	 OPTION_IN(record_options, output)},
-	{"force", 'f', NULL, "replace OUT if it exists", OPTION_FLAG,
-	 OPTION_IN(record_options, force)},
-	{"quiet", 'q', NULL, "print no line at the end", OPTION_FLAG,
-	 OPTION_IN(record_options, quiet)},
-	{"softgpu", 0, "[CONFIG]", "run on the software GPU (see dagtap-softgpu(1))", OPTION_TEXT,
-	 OPTION_IN(record_options, softgpu)},
-	{"backend", 0, "NAME", "which vendor's GPUs, auto by default:", OPTION_CHOICE,
-	 OPTION_IN(record_options, backend), .choice = backend_choice},
-	{"ring", 0, "HOW", "keep the last SIZE (64M), SECONDSs (30s), or both (64M,30s)",
-	 OPTION_HANDLER, .take = take_ring},
-	{"ready", 0, "SIZE", "most memory kept ready for the records of a process: 64M, 256M ...",
-	 OPTION_HANDLER, .take = take_ready},
-	{"calls", 0, "WHICH", "which calls are recorded, by default selected:", OPTION_HANDLER,
-	 .take = take_calls, .choice = calls_choice},
-	{"wait", 0, NULL, "record nothing before the program starts the recording", OPTION_FLAG,
-	 OPTION_IN(record_options, waits)},
-	{"capture-range", 0, "NAME", "record while a scope NAME is open on some thread",
-	 OPTION_HANDLER, .take = take_scope},
-	{"skip", 0, "N", "leave out the first N of these scopes", OPTION_NUMBER,
-	 OPTION_IN(record_options, skip)},
-	{"count", 0, "M", "record M of these scopes, not all", OPTION_HANDLER, .take = take_count},
-	{"delay", 0, "SECONDS", "record nothing in a process's first SECONDS", OPTION_HANDLER,
-	 .take = take_delay},
-	{"duration", 0, "SECONDS", "end the recording of a process after SECONDS", OPTION_HANDLER,
-	 .take = take_duration},
-	{"hsa-mode", 0, "MODE", "how kernels are timed, by default harvest:", OPTION_HANDLER,
-	 .take = take_hsa_mode, .choice = mode_choice},
-	{"keep-spool", 0, NULL, "leave the folder of spools beside OUT", OPTION_FLAG,
-	 OPTION_IN(record_options, keep_spool)},
-	{0},
-};
 
 /* A file name made of the program's name, without control characters. NULL: out of memory. */
 static char *default_output(const char *program)
@@ -263,36 +85,6 @@ static int prepare_folder(const struct cli_command *self, const struct record_op
 	return err == CLI_OK ? spool_folder_make(options->output, &wanted, ret_folder) : err;
 }
 
-/* Sets VARIABLE unless VALUE is NULL. */
-static bool set_variable(const char *variable, const char *value)
-{
-	return !value || setenv(variable, value, 1) == 0;
-}
-
-static bool set_number(const char *variable, uint64_t value)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	return set_variable(variable, value ? text : NULL);
-}
-
-static int set_variables(const struct record_options *options)
-{
-	bool are_set = set_variable("DAGTAP_READY", options->ready) &&
-		       set_variable("DAGTAP_RING", options->ring) &&
-		       set_variable("DAGTAP_CALLS", options->calls) &&
-		       set_variable("DAGTAP_HSA_MODE", options->hsa_mode) &&
-		       set_variable("DAGTAP_WAIT", options->waits ? "1" : NULL) &&
-		       set_variable("DAGTAP_CAPTURE_RANGE", options->scope) &&
-		       set_number("DAGTAP_SKIP", options->skip) &&
-		       set_number("DAGTAP_COUNT", options->count) &&
-		       set_variable("DAGTAP_DELAY", options->delay) &&
-		       set_variable("DAGTAP_DURATION", options->duration);
-
-	return are_set ? CLI_OK : cli_fail("environment: %s", strerror(errno));
-}
-
 static int prepare_environment(const struct cli_command *self, const struct record_options *options,
 			       const char *folder)
 {
@@ -307,7 +99,7 @@ static int prepare_environment(const struct cli_command *self, const struct reco
 		return err == -EINVAL ? cli_usage(self, "%s; dagtap softgpu --help lists the keys",
 						  error.message)
 				      : cli_fail_error(&error);
-	return set_variables(options);
+	return record_options_export(options);
 }
 
 static char *join_words(char **words)
