@@ -7,7 +7,7 @@
 way=$1 first=$2 last=$3
 shift 3
 
-launch record --softgpu=kernel_ns=1000 --keep-spool "$@" -o "$work/run.dagtap" -- "$BUILD_DIR/tests/ranged" "$way" \
+launch record "--softgpu=kernel_ns=1000,report=$work/device.%p" --keep-spool "$@" -o "$work/run.dagtap" -- "$BUILD_DIR/tests/ranged" "$way" \
 	>"$work/run.out" || fail "record $* exited with $?: $(cat "$work/run.out")"
 expect_closed "$work/run.dagtap"
 grep -q "capture range: begins with" "$work/check" || fail "no note of a begin: $(cat "$work/check")"
@@ -26,6 +26,20 @@ if [ "$last" = all ]; then
 	done
 	expect "kernels" $sum "$(awk '/^range / { sum += $2 } END { print sum }' "$work/run.out")"
 	exit 0
+fi
+
+# The device took what is recorded and what is said to have passed before it.
+if [ "$way" = exit ]; then
+	outside=$(sed -n 's/.*not recorded: \([0-9]*\) packets.*/\1/p' "$work/check")
+	recorded=$(json "$work/run.dagtap" check '[s["expected"] for s in d["sources"] if s["name"] == "hsa.packet"][0]')
+	taken=$(python3 - "$work"/device.* <<-'END'
+		import json, sys
+		report = json.load(open(sys.argv[1]))
+		counters = report.get("counters", report)
+		print(sum(n for name, n in counters.items() if name.startswith("packets_") and name != "packets_ended"))
+	END
+	)
+	expect "packets of the device" "$taken" $((outside + recorded))
 fi
 
 expect "recordings" "${#spools[@]}" $((last - first + 1))

@@ -4,11 +4,14 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "capture/capture_session.h"
+#include "capture/capture_switch.h"
 #include "capture/env.h"
 #include "capture/hip/hip_source.h"
 #include "capture/hsa/app_signal.h"
@@ -308,6 +311,18 @@ hsa_status_t wrap_hsa_shut_down(void)
 
 /* ---- the session's hooks ---- */
 
+/* Says how many packets the device took outside of capture ranges. */
+static void tell_outside(uint64_t packets)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text),
+		 "capture range: not recorded: %" PRIu64 " packets of the GPU's queues before it",
+		 packets);
+	if (switch_is_armed() && packets)
+		session_note(text);
+}
+
 /* Begins a recording after the first: writes again which agents and kernels there are, and counts
  * from what the device has not done yet. Packets that are on their way meanwhile pass unrecorded
  * and are counted as such. */
@@ -315,6 +330,7 @@ static void record_again(void)
 {
 	hsa_agents_record();
 	hsa_kernels_record();
+	tell_outside(untraced_packets());
 	untraced_begin();
 	hsa_copies_open();
 	/* Also when the runtime has opened in this recording before this hook was called: packets
