@@ -14,7 +14,6 @@
 
 #include "base/timer.h"
 #include "capture/capture_sources.h"
-#include "capture/capture_switch.h"
 #include "capture/early_range.h"
 #include "capture/env.h"
 #include "capture/housekeeper.h"
@@ -253,8 +252,10 @@ static bool start_first(void)
 
 bool session_start(void)
 {
-	if (switch_is_armed() && atomic_load(&session_state) == SESSION_IDLE)
-		return switch_gpu_used();
+	const struct session_switch *armed = atomic_load(&session_armed_switch);
+
+	if (armed && atomic_load(&session_state) == SESSION_IDLE)
+		return armed->gpu_used();
 	return start_first();
 }
 
@@ -270,7 +271,9 @@ bool session_start_again(void)
 /* Scopes are events of the switch while nothing is recorded, too, so they stay open. */
 static void end_scopes(void)
 {
-	if (!switch_watches_scope())
+	const struct session_switch *armed = atomic_load(&session_armed_switch);
+
+	if (!armed || !armed->keeps_scopes)
 		scope_stack_session_ended();
 }
 
@@ -292,8 +295,11 @@ void session_arm(void)
 	 * of it when the process uses a GPU. */
 	if (!*env_text(ENV_SPOOL) && !*env_text(ENV_RECORDER))
 		atomic_compare_exchange_strong(&session_state, &state, SESSION_OFF);
-	else
-		switch_configure();
+}
+
+void session_take_switch(const struct session_switch *armed)
+{
+	atomic_store(&session_armed_switch, armed);
 }
 
 /* ---- stop ---- */

@@ -77,6 +77,19 @@ bool session_start(void);
  * ask: after session_stop it starts the next session. */
 bool session_start_again(void);
 
+/* What the session asks of the switch (capture_switch.h). Static. */
+struct session_switch {
+	/* Instead of the start of the first session: starts it if it is wanted, or makes the
+	 * process dormant. Returns whether a session is on. */
+	bool (*gpu_used)(void);
+	void (*thread_ended)(void); /* on each thread that has used the session */
+	bool keeps_scopes;	    /* across sessions */
+};
+extern _Atomic(const struct session_switch *) session_armed_switch; /* NULL: not armed */
+
+/* Arms the switch, before the first session. */
+void session_take_switch(const struct session_switch *armed);
+
 /* The process is dormant: the state changes from SESSION_IDLE to SESSION_STOPPED, as if the program
  * had stopped a session, so that wrappers follow the lives of graphs and record nothing. In other
  * states it does nothing. */

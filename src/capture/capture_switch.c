@@ -275,13 +275,10 @@ static uint64_t read_seconds(enum env_variable variable)
 	return amount_seconds(env_text(variable), &ns) ? ns : 0;
 }
 
-void switch_configure(void)
+static void read_options(void)
 {
-	static _Atomic bool is_configured;
 	const char *name = env_text(ENV_CAPTURE_RANGE);
 
-	if (atomic_exchange(&is_configured, true))
-		return;
 	if (strlen(name) < sizeof(scope_name))
 		strcpy(scope_name, name);
 	else
@@ -294,22 +291,42 @@ void switch_configure(void)
 		.skip = read_number(ENV_SCOPE_SKIP),
 		.count = read_number(ENV_SCOPE_COUNT),
 	};
+}
+
+static bool gpu_used(void)
+{
+	settle(true);
+	return session_is_on();
+}
+
+static void thread_ended(void)
+{
+	if (!own.depth)
+		return;
+	own.depth = 1;
+	switch_scope_ends();
+}
+
+void switch_configure(void)
+{
+	static _Atomic bool is_configured;
+	static struct session_switch armed = {.gpu_used = gpu_used, .thread_ended = thread_ended};
+
+	if (!session_may_record() || atomic_exchange(&is_configured, true))
+		return;
+	read_options();
 	if (!options.is_waiting && !options.has_scope && !options.delay_ns && !options.duration_ns)
 		return;
+	armed.keeps_scopes = options.has_scope;
 	switch_policy_init(&events.policy, &options, session_now_ns());
 	pthread_atfork(NULL, NULL, begin_anew);
 	atomic_store(&switch_state.takes_calls, options.is_waiting);
 	atomic_store(&switch_state.watches_scope, options.has_scope);
 	atomic_store(&switch_state.is_armed, true);
+	session_take_switch(&armed);
 }
 
 /* ---- events ---- */
-
-bool switch_gpu_used(void)
-{
-	settle(true);
-	return session_is_on();
-}
 
 bool switch_start(const char *who)
 {
@@ -392,14 +409,6 @@ void switch_scope_ends(void)
 		return;
 	leave(own.instance);
 	settle(false);
-}
-
-void switch_thread_ended(void)
-{
-	if (!own.depth)
-		return;
-	own.depth = 1;
-	switch_scope_ends();
 }
 
 void switch_range_begins(uint64_t id)

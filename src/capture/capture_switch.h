@@ -1,6 +1,6 @@
-/* Starts and stops the recording of this process as `dagtap record --wait`, --capture-range, --skip,
- * --count, --delay and --duration ask for. switch_policy.h decides; this module reads the options,
- * takes the events in, and carries the decision out through capture_session.h.
+/* Starts and stops the recording of this process as the options --wait, --capture-range, --skip,
+ * --count, --delay and --duration of `dagtap record` ask for. switch_policy.h decides; this module
+ * reads the options, takes the events in, and carries the decision out through capture_session.h.
  *
  * Without these options the switch is not armed: the session starts with the first use of a GPU,
  * and no function here does anything. Armed, the process is dormant at its first use of a GPU
@@ -47,12 +47,9 @@ static inline bool switch_watches_scope(void)
 	return atomic_load_explicit(&switch_state.watches_scope, memory_order_relaxed);
 }
 
-/* Reads the options from the environment; the second call does nothing. Called by session_arm. */
+/* Reads the options from the environment, and arms the switch if there are any; the second call
+ * does nothing. Call after session_arm. */
 void switch_configure(void);
-
-/* The process uses a GPU for the first time: starts the recording if it is wanted, and else makes
- * the session dormant. Returns whether a session is on. */
-bool switch_gpu_used(void);
 
 /* The program's own calls (dagtap/session.h) start and stop the recording. WHO is the function's
  * name, a static text. switch_start returns whether the recording is on. */
@@ -74,12 +71,10 @@ void switch_note(const char *text);
  * "#" of XLA's attributes. */
 bool switch_is_scope(const char *text, size_t bytes);
 
-/* Such a scope begins or ends on the calling thread. Of nested ones the outermost counts. */
+/* Such a scope begins or ends on the calling thread. Of nested ones the outermost counts. A scope
+ * also ends with its thread. */
 void switch_scope_begins(void);
 void switch_scope_ends(void);
-
-/* The calling thread ends: so do its scopes. */
-void switch_thread_ended(void);
 
 /* The same for a range with the id ID, which any thread may end. switch_range_ends does nothing for
  * an id that is not known. */

@@ -90,6 +90,7 @@ static void attach_annotations(void)
 __attribute__((constructor)) static void library_loaded(void)
 {
 	session_arm();
+	switch_configure();
 	session_add_source(&hip_source);
 	session_add_source(&rccl_source);
 	session_add_source(&roctx_source);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "capture/capture_session.h"
+#include "capture/capture_switch.h"
 #include "capture/hip/compiler.h"
 #include "capture/hip/hip_source.h"
 #include "capture/hip/hip_wrap.h"
@@ -128,6 +129,7 @@ int rocprofiler_set_api_table(const char *name, uint64_t lib_version, uint64_t l
 	int err = 0;
 
 	session_arm();
+	switch_configure();
 	if (is_passing_on)
 		return 0;
 	if (name && tables && table_count && session_may_record() &&

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "capture/capture_session.h"
-#include "capture/capture_switch.h"
 #include "capture/log.h"
 #include "capture/process_recordings.h"
 #include "capture/scope_stack.h"
 
 _Atomic int session_state = SESSION_IDLE;
+_Atomic(const struct session_switch *) session_armed_switch;
 _Atomic uint32_t session_number;
 _Atomic uint64_t session_last_cid __attribute__((aligned(64)));
 
@@ -32,6 +32,7 @@ uint32_t session_read_tid(void)
 /* The destructor of thread_key: runs on the ending thread. */
 static void thread_ended(void *value)
 {
+	const struct session_switch *armed = atomic_load(&session_armed_switch);
 	struct recording *recording = session_thread_recording;
 	struct writer *w = session_thread_writer;
 
@@ -40,7 +41,8 @@ static void thread_ended(void *value)
 	scope_stack_thread_ended();
 	if (w)
 		recording_unbind(recording, w);
-	switch_thread_ended();
+	if (armed)
+		armed->thread_ended();
 }
 
 static void make_thread_key(void)

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "capture/capture_session.h"
+#include "capture/capture_switch.h"
 #include "capture/scope.h"
 #include "in_child.h"
 #include "scope_story.h"
@@ -161,6 +162,7 @@ static void fork_in_a_scope(void)
 	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
 	setenv("DAGTAP_COUNT", "1", 1);
 	session_arm();
+	switch_configure();
 	expect(!session_start());
 	scope_push(RECORD_SCOPE_DAGTAP, "step");
 	pid = fork();

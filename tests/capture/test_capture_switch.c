@@ -62,6 +62,7 @@ static void work(uint64_t count)
 static void arm(void)
 {
 	session_arm();
+	switch_configure();
 	expect(switch_is_armed());
 }
 
@@ -163,7 +164,7 @@ static void start_when_all_is_over(void)
 {
 	setenv("DAGTAP_WAIT", "1", 1);
 	arm();
-	/* Handlers run in reverse order: the session's, which a start registers, before this one. */
+	/* Handlers run in reverse order: the session's, which a start registers, runs first. */
 	atexit(start_at_exit);
 	expect(switch_start("test"));
 	work(1);

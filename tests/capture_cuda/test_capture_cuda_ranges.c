@@ -37,6 +37,7 @@ static void start_waiting(void)
 {
 	setenv("DAGTAP_WAIT", "1", 1);
 	session_arm();
+	switch_configure();
 	play_start();
 	expect(!session_is_on() && model_is_subscribed());
 	expect(model_is_asked(CUPTI_DOMAIN_DRIVER, CUPTI_cuProfilerStart));
@@ -116,6 +117,7 @@ static void step_often(void)
 	setenv("DAGTAP_SKIP", "1", 1);
 	setenv("DAGTAP_COUNT", "1", 1);
 	session_arm();
+	switch_configure();
 	play_start();
 	/* Another profiler may have CUPTI while nothing is recorded. */
 	expect(!session_is_on() && !model_is_subscribed());
@@ -144,6 +146,7 @@ static void wait_beside_another(void)
 	model_fail(MODEL_SUBSCRIBE, 0, 39 /* CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED */);
 	setenv("DAGTAP_WAIT", "1", 1);
 	session_arm();
+	switch_configure();
 	play_start();
 	expect(!session_is_on());
 	expect(switch_start("test"));

@@ -1,7 +1,7 @@
-/* The capture source of NVIDIA GPUs: subscribes to CUPTI while a session is on, and with `dagtap
- * record --wait` from the start of CUDA on, because cuProfilerStart is known from a callback. CUDA loads the
- * library that CUDA_INJECTION64_PATH names when a process first uses CUDA, and calls its
- * InitializeInjection.
+/* The capture source of NVIDIA GPUs: subscribes to CUPTI while a session is on, and with
+ * `dagtap record --wait` as soon as CUDA starts, because cuProfilerStart is known from a callback.
+ * CUDA loads the library that CUDA_INJECTION64_PATH names when a process first uses CUDA, and calls
+ * its InitializeInjection.
  *
  * CUPTI allows one subscriber. If the program has a profiler of its own, we change nothing of
  * CUPTI. When one of CUPTI's calls fails that the recording needs, the source is turned off and
