@@ -18,7 +18,11 @@
 extern "C" {
 #endif
 
-/* Starts the recording now instead of at the first use of a GPU, or starts a new recording after
+/* Under `dagtap record --wait`, --capture-range, --delay or --duration these calls begin and end
+ * capture ranges beside the other events that do: start returns 0 before the delay has passed (the
+ * recording then begins with its end) and after the duration.
+ *
+ * Starts the recording now instead of at the first use of a GPU, or starts a new recording after
  * dagtap_session_stop. Returns 1 when the process records, also when it recorded before the call.
  * Returns 0 without `dagtap record`, when the process is ending, and when the recording could not
  * be started; in the last case a later call may try again. Takes some ms, because it creates and
