@@ -135,6 +135,19 @@ const char *words_known(enum trace_known known)
 	return PICK(names, known);
 }
 
+const char *words_stream_kind(enum trace_stream_kind kind)
+{
+	static const char *const names[] = {
+		[TRACE_STREAM_UNKNOWN] = "",
+		[TRACE_STREAM_NULL] = "null",
+		[TRACE_STREAM_PER_THREAD] = "per_thread",
+		[TRACE_STREAM_BLOCKING] = "blocking",
+		[TRACE_STREAM_NONBLOCKING] = "nonblocking",
+	};
+
+	return PICK(names, kind);
+}
+
 const char *words_work(const struct trace *trace, const struct trace_work *work)
 {
 	static const char *const copies[] = {

@@ -20,8 +20,9 @@ const char *words_memory_kind(enum record_memory_kind kind);
 const char *words_queue_mode(enum record_queue_mode mode); /* "" if unknown */
 const char *words_node_type(enum record_node_type type);
 const char *words_scope_kind(enum record_scope_kind kind);
-const char *words_wait_type(enum trace_wait_type type); /* "" if unknown */
-const char *words_known(enum trace_known known);	/* "" if not known */
+const char *words_wait_type(enum trace_wait_type type);	    /* "" if unknown */
+const char *words_known(enum trace_known known);	    /* "" if not known */
+const char *words_stream_kind(enum trace_stream_kind kind); /* "" if unknown */
 
 /* The label of an activity on a timeline: the kernel's name, "copy D2H", "memset". */
 const char *words_work(const struct trace *trace, const struct trace_work *work);

@@ -1,0 +1,53 @@
+/* The list of tables. */
+#include "format/tables/tables.h"
+
+#include <string.h>
+
+static const struct table *const tables[] = {
+#define X(name, help) &table_##name,
+	TABLES(X)
+#undef X
+};
+
+const struct format_table table_names[] = {
+#define X(name, help) {#name, help},
+	TABLES(X)
+#undef X
+		{0},
+};
+
+const struct table *table_at(size_t index)
+{
+	return index < sizeof(tables) / sizeof(tables[0]) ? tables[index] : NULL;
+}
+
+const struct table *table_find(const char *name)
+{
+	const struct table *table;
+
+	for (size_t i = 0; (table = table_at(i)); i++) {
+		if (!name || strcmp(table->name, name) == 0)
+			return table;
+	}
+	return NULL;
+}
+
+const struct table_column *table_find_column(const struct table *table, const char *name)
+{
+	for (uint32_t i = 0; i < table->columns_count; i++) {
+		if (strcmp(table->columns[i].name, name) == 0)
+			return &table->columns[i];
+	}
+	return NULL;
+}
+
+void table_reader_init(struct table_reader *reader, const struct trace *trace)
+{
+	*reader = (struct table_reader){
+		.trace = trace,
+		.path.scope = TRACE_NONE,
+		.launch_path.scope = TRACE_NONE,
+		.graph_process = TRACE_NONE,
+		.occupancy_work = TRACE_NONE,
+	};
+}
