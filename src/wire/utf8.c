@@ -2,6 +2,7 @@
 #include "wire/utf8.h"
 
 #include <stdint.h>
+#include <string.h>
 
 static bool is_tail(unsigned char byte)
 {
@@ -51,8 +52,19 @@ size_t utf8_character(const char *text, size_t bytes)
 	return length;
 }
 
+/* Whether the first 8 bytes of TEXT are ASCII. */
+static bool is_ascii(const char *text)
+{
+	uint64_t word;
+
+	memcpy(&word, text, sizeof(word));
+	return !(word & 0x8080808080808080);
+}
+
 bool utf8_valid(const char *text, size_t bytes)
 {
+	for (; bytes >= 8 && is_ascii(text); bytes -= 8)
+		text += 8;
 	while (bytes > 0) {
 		size_t length = utf8_character(text, bytes);
 

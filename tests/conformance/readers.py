@@ -18,6 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 WORK = BUILD / "conformance"
 READERS = WORK / "readers"
+TABLE_READERS = WORK / "table-readers"  # apart, because they need another numpy
 SKIPPED = 77
 
 
@@ -31,24 +32,24 @@ def need(program):
         skip(f"{program} is not installed")
 
 
-def install_readers():
+def install_readers(requirements="requirements.txt", folder=READERS):
     """Once for all tests, which may run at the same time."""
     WORK.mkdir(exist_ok=True)
     with open(WORK / "readers.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        install_unless_there()
+        install_unless_there(HERE / requirements, folder)
 
 
-def install_unless_there():
-    requirements = (HERE / "requirements.txt").read_bytes()
-    marker = READERS / hashlib.sha256(requirements).hexdigest()
+def install_unless_there(requirements, folder):
+    marker = folder / hashlib.sha256(requirements.read_bytes()).hexdigest()
     if marker.exists():
         return
-    shutil.rmtree(READERS, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes",
                "--only-binary=:all:", "--python-version", "3.11",
                "--platform", "manylinux2014_x86_64", "--platform", "manylinux_2_27_x86_64",
-               "--target", str(READERS), "-r", str(HERE / "requirements.txt")]
+               "--platform", "manylinux_2_28_x86_64",
+               "--target", str(folder), "-r", str(requirements)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         lines = result.stderr.strip().splitlines() or ["no message"]

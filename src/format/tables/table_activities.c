@@ -117,39 +117,49 @@ static TABLE_READ(untimed)
 	return cell_of(((const struct trace_activity *)row)->untimed);
 }
 
-/* Reckons both cells of the occupancy; rows with the same work on the same agent share them. */
-static void reckon_occupancy(struct table_reader *reader, const struct trace_activity *activity)
+static void reckon_occupancy(const struct trace *trace, struct table_occupancy *entry)
 {
-	const struct trace *trace = reader->trace;
 	struct occupancy known = {0};
 	double value;
 
-	if (reader->occupancy_work == activity->work && reader->occupancy_agent == activity->agent)
-		return;
-	reader->occupancy_work = activity->work;
-	reader->occupancy_agent = activity->agent;
-	if (activity->agent != TRACE_NONE)
-		known = occupancy_of(trace_text(trace, trace->agents[activity->agent].name),
-				     trace_work_of(trace, activity));
-	reader->occupancy = reader->occupancy_limits = CELL_UNKNOWN;
+	if (entry->agent != TRACE_NONE)
+		known = occupancy_of(trace_text(trace, trace->agents[entry->agent].name),
+				     &trace->works[entry->work]);
+	entry->occupancy = entry->limits = CELL_UNKNOWN;
 	if (!known.waves_most)
 		return;
 	value = occupancy_value(&known);
-	reader->occupancy.is_known = true;
-	memcpy(&reader->occupancy.bits, &value, sizeof(value));
-	reader->occupancy_limits = cell_of(known.limits);
+	entry->occupancy.is_known = true;
+	memcpy(&entry->occupancy.bits, &value, sizeof(value));
+	entry->limits = cell_of(known.limits);
+}
+
+/* The occupancy of an activity. Rows with the same work on the same agent share it. */
+static const struct table_occupancy *find_occupancy(struct table_reader *reader,
+						    const struct trace_activity *activity)
+{
+	static const struct table_occupancy unknown;
+	uint32_t place = (activity->work + 61 * activity->agent) % TABLE_OCCUPANCIES;
+	struct table_occupancy *entry = &reader->occupancies[place];
+
+	if (!trace_work_of(reader->trace, activity)->registers)
+		return &unknown;
+	if (entry->work == activity->work && entry->agent == activity->agent)
+		return entry;
+	entry->work = activity->work;
+	entry->agent = activity->agent;
+	reckon_occupancy(reader->trace, entry);
+	return entry;
 }
 
 static TABLE_READ(occupancy)
 {
-	reckon_occupancy(reader, row);
-	return reader->occupancy;
+	return find_occupancy(reader, row)->occupancy;
 }
 
 static TABLE_READ(occupancy_limit)
 {
-	reckon_occupancy(reader, row);
-	return reader->occupancy_limits;
+	return find_occupancy(reader, row)->limits;
 }
 
 static TABLE_TEXT_OF(text_limit)
@@ -183,7 +193,7 @@ static const struct table_column columns[] = {
 	COLUMN("start_ns", "ns", INT64, time_ns, FIELD(start_ns)),
 	COLUMN("end_ns", "ns", INT64, time_ns, FIELD(end_ns)),
 	COLUMN("duration_ns", "ns", INT64, duration_ns, 0),
-	COLUMN("submit_ns", "ns", UINT64, cell_u64_known, FIELD(submit_ns)),
+	COLUMN("submit_ns", "ns", INT64, cell_u64_known, FIELD(submit_ns)),
 	COLUMN("start_tick", "ticks", UINT64, tick, offsetof(struct trace_ticks, start)),
 	COLUMN("end_tick", "ticks", UINT64, tick, offsetof(struct trace_ticks, end)),
 	COLUMN("grid_x", "grid_unit", UINT64, grid, 0),

@@ -45,7 +45,7 @@ static TABLE_READ(call_args)
 	return cell_of((uint64_t)((const struct trace_call *)row - reader->trace->calls));
 }
 
-/* All arguments of the call NUMBER, cut off at the size of the text: "dst=0x7f00 sizeBytes=4096". */
+/* All arguments of call NUMBER, cut off at the size of the text: "dst=0x7f00 sizeBytes=4096". */
 static TABLE_TEXT_OF(text_args)
 {
 	const struct trace_call *call = &reader->trace->calls[number];
@@ -224,7 +224,10 @@ static const struct table_column scope_attributes_columns[] = {
 	NAME_COLUMN("text", attribute_value, RECORD_ATTRIBUTE_TEXT, text_string),
 };
 
-const struct table table_scope_attributes = {"scope_attributes", scope_attributes_columns,
-					     sizeof(scope_attributes_columns) /
-						     sizeof(scope_attributes_columns[0]),
-					     count_scope_attributes, row_scope_attributes};
+const struct table table_scope_attributes = {
+	.name = "scope_attributes",
+	.columns = scope_attributes_columns,
+	.columns_count = sizeof(scope_attributes_columns) / sizeof(scope_attributes_columns[0]),
+	.count = count_scope_attributes,
+	.row = row_scope_attributes,
+};

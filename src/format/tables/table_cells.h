@@ -106,7 +106,12 @@ TABLE_TEXT_OF(text_grid_unit); /* 1: blocks, else work-items */
 	{                                                                                          \
 		return &reader->trace->ROWS[number];                                               \
 	}                                                                                          \
-	const struct table table_##NAME = {#NAME, COLUMNS, sizeof(COLUMNS) / sizeof((COLUMNS)[0]), \
-					   count_##NAME, row_##NAME}
+	const struct table table_##NAME = {.name = #NAME,                                          \
+					   .columns = COLUMNS,                                     \
+					   .columns_count =                                        \
+						   sizeof(COLUMNS) / sizeof((COLUMNS)[0]),         \
+					   .count = count_##NAME,                                  \
+					   .row_bytes = sizeof(struct ROW_TYPE),                   \
+					   .row = row_##NAME}
 
 #endif

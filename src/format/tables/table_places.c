@@ -14,7 +14,7 @@ static const struct table_column processes_columns[] = {
 	COLUMN("session", NULL, UINT32, cell_u32, FIELD(session)),
 	COLUMN("start_ns", "ns", INT64, cell_u64, FIELD(start_ns)),
 	COLUMN("end_ns", "ns", INT64, cell_u64, FIELD(end_ns)),
-	COLUMN("start_realtime_ns", "ns", UINT64, cell_u64_known, FIELD(start_realtime_ns)),
+	COLUMN("start_realtime_ns", "ns", INT64, cell_u64_known, FIELD(start_realtime_ns)),
 	NAME_COLUMN("host", cell_string, FIELD(host), text_string),
 	NAME_COLUMN("exe", cell_string, FIELD(exe), text_string),
 	NAME_COLUMN("command", cell_string, FIELD(command), text_string),

@@ -48,6 +48,7 @@ void table_reader_init(struct table_reader *reader, const struct trace *trace)
 		.path.scope = TRACE_NONE,
 		.launch_path.scope = TRACE_NONE,
 		.graph_process = TRACE_NONE,
-		.occupancy_work = TRACE_NONE,
 	};
+	for (uint32_t i = 0; i < TABLE_OCCUPANCIES; i++)
+		reader->occupancies[i].work = TRACE_NONE;
 }

@@ -61,14 +61,19 @@ struct table_cell {
 /* Characters of a text that is made for one cell, the terminating zero included. */
 #define TABLE_TEXT_CHARS 2048
 
+#define TABLE_OCCUPANCIES 256
+
 /* Caches of one reading. Starts with table_reader_init; owns no memory. */
 struct table_reader {
 	const struct trace *trace;
 	struct words_path path, launch_path;
 	uint32_t graph_process; /* the last process, and whether its graphs count blocks */
 	bool graph_in_blocks;
-	uint32_t occupancy_agent, occupancy_work; /* whose occupancy `occupancy` is */
-	struct table_cell occupancy, occupancy_limits;
+	/* The occupancy of works on agents, each at a place that follows from both. */
+	struct table_occupancy {
+		uint32_t work, agent; /* TRACE_NONE: none here yet */
+		struct table_cell occupancy, limits;
+	} occupancies[TABLE_OCCUPANCIES];
 	/* The last row of scope_attributes: its scope, and the number of that scope's first row. */
 	uint32_t attribute_scope;
 	uint64_t attribute_first;
@@ -98,7 +103,8 @@ struct table {
 	const struct table_column *columns;
 	uint32_t columns_count;
 	uint64_t (*count)(const struct trace *trace);
-	/* The struct of row NUMBER, below count(); valid until the next call for the same reader. */
+	size_t row_bytes; /* of the struct, if the rows are an array of them; else 0 */
+	/* The struct of row NUMBER, below count(); valid until the next call for the reader. */
 	const void *(*row)(struct table_reader *reader, uint64_t number);
 };
 

@@ -1,0 +1,373 @@
+/* Batches: reads the cells of the next rows into the buffers of their columns. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "format/arrow/arrow.h"
+#include "wire/utf8.h"
+
+/* All columns of a block of rows are read before the next block, so that its rows stay in the
+ * processor's cache. A multiple of 64, the bits of a word of the validity. */
+#define BLOCK_ROWS 512
+
+struct block {
+	const char *rows; /* the first row's struct; NULL if the table's rows are no array */
+	uint64_t first;
+	uint32_t at, count; /* place in the batch, number of rows */
+};
+
+static const void *block_row(struct arrow_stream *stream, const struct block *block, uint32_t i)
+{
+	if (block->rows)
+		return block->rows + i * stream->table->row_bytes;
+	return stream->table->row(&stream->reader, block->first + i);
+}
+
+/* Bits that are written one after the other, a word at a time. */
+struct bits {
+	uint64_t *words, word;
+	uint32_t at;
+};
+
+/* Bits from that of BLOCK's first row on. */
+static inline struct bits bits_begin(uint64_t *words, const struct block *block)
+{
+	return (struct bits){.words = words + block->at / 64};
+}
+
+static inline void bits_add(struct bits *bits, bool bit)
+{
+	bits->word |= (uint64_t)bit << bits->at % 64;
+	if (++bits->at % 64)
+		return;
+	*bits->words++ = bits->word;
+	bits->word = 0;
+}
+
+static inline void bits_end(struct bits *bits)
+{
+	if (bits->at % 64)
+		*bits->words = bits->word;
+}
+
+/* Reads numbers of the type TYPE. */
+#define FILL_NUMBERS(name, type)                                                                   \
+	static int name(struct arrow_stream *stream, struct arrow_column *column,                  \
+			const struct block *block)                                                 \
+	{                                                                                          \
+		const struct table_column *what = column->column;                                  \
+		type *values = (type *)column->values + block->at;                                 \
+		struct bits known = bits_begin(column->validity, block);                           \
+                                                                                                   \
+		for (uint32_t i = 0; i < block->count; i++) {                                      \
+			struct table_cell cell = what->read(                                       \
+				&stream->reader, block_row(stream, block, i), what->field);        \
+                                                                                                   \
+			values[i] = (type)cell.bits;                                               \
+			bits_add(&known, cell.is_known);                                           \
+		}                                                                                  \
+		bits_end(&known);                                                                  \
+		return 0;                                                                          \
+	}
+
+FILL_NUMBERS(fill_32, uint32_t)
+FILL_NUMBERS(fill_64, uint64_t)
+
+static int fill_bool(struct arrow_stream *stream, struct arrow_column *column,
+		     const struct block *block)
+{
+	const struct table_column *what = column->column;
+	struct bits values = bits_begin(column->values, block);
+	struct bits known = bits_begin(column->validity, block);
+
+	for (uint32_t i = 0; i < block->count; i++) {
+		struct table_cell cell =
+			what->read(&stream->reader, block_row(stream, block, i), what->field);
+
+		bits_add(&values, cell.bits != 0);
+		bits_add(&known, cell.is_known);
+	}
+	bits_end(&values);
+	bits_end(&known);
+	return 0;
+}
+
+/* TEXT with U+FFFD for each byte that is not UTF-8; in stream->clean if it has any. NULL: out of
+ * memory. */
+static const char *as_utf8(struct arrow_stream *stream, const char *text)
+{
+	size_t bytes = strlen(text);
+	char *to;
+
+	if (utf8_valid(text, bytes))
+		return text;
+	if (table_reserve((void **)&stream->clean, &stream->clean_room,
+			  bytes * UTF8_REPLACEMENT_BYTES + 1, 1) < 0)
+		return NULL;
+	to = stream->clean;
+	while (bytes > 0) {
+		size_t length = utf8_character(text, bytes);
+		size_t taken = length ? length : 1;
+
+		memcpy(to, length ? text : UTF8_REPLACEMENT,
+		       length ? length : UTF8_REPLACEMENT_BYTES);
+		to += length ? length : UTF8_REPLACEMENT_BYTES;
+		text += taken;
+		bytes -= taken;
+	}
+	*to = '\0';
+	return stream->clean;
+}
+
+/* Makes room for NUMBER in index_by_number, zeroed. */
+static int reserve_number(struct arrow_column *column, uint32_t number)
+{
+	size_t before = column->index_room;
+
+	if (table_reserve((void **)&column->index_by_number, &column->index_room,
+			  (uint64_t)number + 1, sizeof(uint32_t)) < 0)
+		return -ENOMEM;
+	memset(column->index_by_number + before, 0,
+	       (column->index_room - before) * sizeof(uint32_t));
+	return 0;
+}
+
+/* Adds the text with NUMBER to the names of the batch. Several numbers may have one text. */
+static int add_name(struct arrow_stream *stream, struct arrow_column *column, uint32_t number)
+{
+	const char *text = as_utf8(stream, column->column->text(&stream->reader, number));
+	uint32_t index = ARROW_EMPTY;
+
+	if (!text || (number >= column->index_room && reserve_number(column, number) < 0) ||
+	    table_reserve((void **)&column->numbers, &column->numbers_room,
+			  (uint64_t)column->numbers_count + 1, sizeof(uint32_t)) < 0)
+		return -ENOMEM;
+	if (*text)
+		index = strtab_intern_z(&column->names, text);
+	column->index_by_number[number] = index;
+	column->numbers[column->numbers_count++] = number;
+	return column->names.failed ? -ENOMEM : 0;
+}
+
+static int fill_names(struct arrow_stream *stream, struct arrow_column *column,
+		      const struct block *block)
+{
+	const struct table_column *what = column->column;
+	int32_t *values = (int32_t *)column->values + block->at;
+	struct bits known = bits_begin(column->validity, block);
+
+	for (uint32_t i = 0; i < block->count; i++) {
+		struct table_cell cell =
+			what->read(&stream->reader, block_row(stream, block, i), what->field);
+		uint32_t number = (uint32_t)cell.bits, index = ARROW_EMPTY;
+
+		if (cell.is_known) {
+			if ((number >= column->index_room || !column->index_by_number[number]) &&
+			    add_name(stream, column, number) < 0)
+				return -ENOMEM;
+			index = column->index_by_number[number];
+		}
+		values[i] = index == ARROW_EMPTY ? 0 : (int32_t)(index - 1);
+		bits_add(&known, index != ARROW_EMPTY);
+	}
+	bits_end(&known);
+	return 0;
+}
+
+static int fill_texts(struct arrow_stream *stream, struct arrow_column *column,
+		      const struct block *block)
+{
+	const struct table_column *what = column->column;
+	int32_t *offsets = (int32_t *)column->values + block->at;
+	struct bits known = bits_begin(column->validity, block);
+
+	for (uint32_t i = 0; i < block->count; i++) {
+		struct table_cell cell =
+			what->read(&stream->reader, block_row(stream, block, i), what->field);
+		const char *text = cell.is_known
+					   ? as_utf8(stream, what->text(&stream->reader, cell.bits))
+					   : "";
+		size_t bytes;
+
+		if (!text)
+			return -ENOMEM;
+		bytes = strlen(text);
+		if (column->text_bytes + bytes > INT32_MAX ||
+		    table_reserve((void **)&column->text, &column->text_room,
+				  column->text_bytes + bytes, 1) < 0)
+			return -ENOMEM;
+		memcpy(column->text + column->text_bytes, text, bytes);
+		column->text_bytes += bytes;
+		offsets[i + 1] = (int32_t)column->text_bytes;
+		bits_add(&known, bytes != 0);
+	}
+	bits_end(&known);
+	return 0;
+}
+
+static const struct {
+	int (*fill)(struct arrow_stream *stream, struct arrow_column *column,
+		    const struct block *block);
+	size_t value_bytes;
+} fillers[] = {
+	[TABLE_BOOL] = {fill_bool, 1},	[TABLE_INT32] = {fill_32, 4},
+	[TABLE_INT64] = {fill_64, 8},	[TABLE_UINT32] = {fill_32, 4},
+	[TABLE_UINT64] = {fill_64, 8},	[TABLE_DOUBLE] = {fill_64, 8},
+	[TABLE_NAME] = {fill_names, 4}, [TABLE_TEXT] = {fill_texts, 4},
+};
+
+void arrow_column_release(struct arrow_column *column)
+{
+	free(column->validity);
+	free(column->values);
+	free(column->index_by_number);
+	free(column->numbers);
+	free(column->text);
+	strtab_release(&column->names);
+}
+
+/* Gives the column buffers for ROWS rows, and one value more, which the offsets of texts have. */
+static int begin_column(struct arrow_column *column, uint32_t rows)
+{
+	size_t bytes = ((size_t)rows + 1) * fillers[column->column->type].value_bytes;
+
+	column->numbers_count = 0;
+	column->text_bytes = 0;
+	free(column->validity);
+	free(column->values);
+	column->validity = malloc((rows + 63) / 64 * sizeof(uint64_t));
+	column->values = malloc((bytes + 7) / 8 * 8);
+	if (!column->validity || !column->values)
+		return -ENOMEM;
+	if (column->column->type == TABLE_TEXT)
+		*(int32_t *)column->values = 0;
+	if (column->column->type != TABLE_NAME)
+		return 0;
+	strtab_release(&column->names);
+	return strtab_init(&column->names);
+}
+
+/* The rows of the batch that are null. */
+static uint32_t count_nulls(const struct arrow_column *column, uint32_t rows)
+{
+	uint32_t nulls = rows;
+
+	for (uint32_t i = 0; i < (rows + 63) / 64; i++)
+		nulls -= (uint32_t)__builtin_popcountll(column->validity[i]);
+	return nulls;
+}
+
+/* Moves the column's buffers into an array. */
+static int end_column(struct arrow_column *column, uint32_t rows, struct ArrowArray *ret_array)
+{
+	void *buffers[3] = {column->validity, column->values, column->text};
+	bool is_text = column->column->type == TABLE_TEXT;
+	uint32_t nulls = count_nulls(column, rows);
+	int err;
+
+	if (!nulls) {
+		free(buffers[0]);
+		buffers[0] = NULL;
+	}
+	column->validity = NULL;
+	column->values = NULL;
+	if (is_text) {
+		column->text = NULL;
+		column->text_room = 0;
+	}
+	err = arrow_make_array(rows, nulls, buffers, is_text ? 3 : 2, ret_array);
+	if (err < 0 || column->column->type != TABLE_NAME)
+		return err;
+	for (uint32_t i = 0; i < column->numbers_count; i++)
+		column->index_by_number[column->numbers[i]] = 0;
+	return arrow_make_dictionary(column, ret_array);
+}
+
+static int fill_batch(struct arrow_stream *stream, uint32_t rows)
+{
+	struct block block = {0};
+
+	for (uint32_t i = 0; i < stream->columns_count; i++) {
+		if (begin_column(&stream->columns[i], rows) < 0)
+			return -ENOMEM;
+	}
+	for (; block.at < rows; block.at += block.count) {
+		block.first = stream->row + block.at;
+		block.count = rows - block.at < BLOCK_ROWS ? rows - block.at : BLOCK_ROWS;
+		if (stream->table->row_bytes)
+			block.rows = stream->table->row(&stream->reader, block.first);
+		for (uint32_t i = 0; i < stream->columns_count; i++) {
+			struct arrow_column *column = &stream->columns[i];
+
+			if (fillers[column->column->type].fill(stream, column, &block) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* The private data of a batch. */
+struct batch_parts {
+	const void *no_validity; /* the one buffer of a struct array: no row is null */
+	struct ArrowArray **pointers;
+	struct ArrowArray children[];
+};
+
+static void release_batch(struct ArrowArray *batch)
+{
+	struct batch_parts *parts = batch->private_data;
+
+	for (int64_t i = 0; i < batch->n_children; i++) {
+		if (batch->children[i]->release)
+			batch->children[i]->release(batch->children[i]);
+	}
+	free(parts->pointers);
+	free(parts);
+	batch->release = NULL;
+}
+
+static int make_empty_batch(uint32_t rows, uint32_t columns_count, struct ArrowArray *batch)
+{
+	struct batch_parts *parts =
+		calloc(1, sizeof(*parts) + columns_count * sizeof(struct ArrowArray));
+
+	if (parts)
+		parts->pointers = calloc(columns_count + 1, sizeof(struct ArrowArray *));
+	if (!parts || !parts->pointers) {
+		free(parts);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < columns_count; i++)
+		parts->pointers[i] = &parts->children[i];
+	*batch = (struct ArrowArray){
+		.length = rows,
+		.n_buffers = 1,
+		.n_children = columns_count,
+		.buffers = &parts->no_validity,
+		.children = parts->pointers,
+		.release = release_batch,
+		.private_data = parts,
+	};
+	return 0;
+}
+
+int arrow_make_batch(struct arrow_stream *stream, struct ArrowArray *ret_batch)
+{
+	uint64_t left = stream->count - stream->row;
+	uint32_t rows = left < DAGTAP_COLUMNS_BATCH ? (uint32_t)left : DAGTAP_COLUMNS_BATCH;
+	struct ArrowArray batch;
+	int err = fill_batch(stream, rows);
+
+	if (err < 0 || make_empty_batch(rows, stream->columns_count, &batch) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < stream->columns_count && err == 0; i++)
+		err = end_column(&stream->columns[i], rows, batch.children[i]);
+	if (err < 0) {
+		batch.release(&batch);
+		return err;
+	}
+	stream->row += rows;
+	*ret_batch = batch;
+	return 0;
+}
