@@ -4,7 +4,8 @@
 #include <string.h>
 
 static const struct format *const formats[] = {
-	&format_perfetto, &format_perfetto_events, &format_xspace, &format_kineto, &format_csv,
+	&format_perfetto, &format_perfetto_events, &format_xspace, &format_kineto,
+	&format_csv,	  &format_sqlite,
 };
 
 const struct format *format_at(size_t index)

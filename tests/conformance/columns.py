@@ -82,6 +82,7 @@ class Trace:
     """Must outlive what reads its tables."""
 
     def __init__(self, path):
+        self.path = path
         self.pointer = ctypes.c_void_p()
         error = Error()
         if dagtap.dagtap_trace_open(str(path).encode(), ctypes.byref(self.pointer),

@@ -37,8 +37,7 @@ struct arrow_stream {
 	uint64_t row, count; /* the next row, and how many there are */
 	struct arrow_column *columns;
 	uint32_t columns_count;
-	char *clean; /* buffer for a text that is not UTF-8; owned */
-	size_t clean_room;
+	struct table_buffer clean;
 	const char *failure; /* of the last call; "" = none */
 };
 

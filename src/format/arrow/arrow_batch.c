@@ -5,7 +5,6 @@
 
 #include "base/table.h"
 #include "format/arrow/arrow.h"
-#include "wire/utf8.h"
 
 /* All columns of a block of rows are read before the next block, so that its rows stay in the
  * processor's cache. A multiple of 64, the bits of a word of the validity. */
@@ -93,33 +92,6 @@ static int fill_bool(struct arrow_stream *stream, struct arrow_column *column,
 	return 0;
 }
 
-/* TEXT with U+FFFD for each byte that is not UTF-8; in stream->clean if it has any. NULL: out of
- * memory. */
-static const char *as_utf8(struct arrow_stream *stream, const char *text)
-{
-	size_t bytes = strlen(text);
-	char *to;
-
-	if (utf8_valid(text, bytes))
-		return text;
-	if (table_reserve((void **)&stream->clean, &stream->clean_room,
-			  bytes * UTF8_REPLACEMENT_BYTES + 1, 1) < 0)
-		return NULL;
-	to = stream->clean;
-	while (bytes > 0) {
-		size_t length = utf8_character(text, bytes);
-		size_t taken = length ? length : 1;
-
-		memcpy(to, length ? text : UTF8_REPLACEMENT,
-		       length ? length : UTF8_REPLACEMENT_BYTES);
-		to += length ? length : UTF8_REPLACEMENT_BYTES;
-		text += taken;
-		bytes -= taken;
-	}
-	*to = '\0';
-	return stream->clean;
-}
-
 /* Makes room for NUMBER in index_by_number, zeroed. */
 static int reserve_number(struct arrow_column *column, uint32_t number)
 {
@@ -136,7 +108,8 @@ static int reserve_number(struct arrow_column *column, uint32_t number)
 /* Adds the text with NUMBER to the names of the batch. Several numbers may have one text. */
 static int add_name(struct arrow_stream *stream, struct arrow_column *column, uint32_t number)
 {
-	const char *text = as_utf8(stream, column->column->text(&stream->reader, number));
+	const char *text =
+		table_utf8(column->column->text(&stream->reader, number), &stream->clean);
 	uint32_t index = ARROW_EMPTY;
 
 	if (!text || (number >= column->index_room && reserve_number(column, number) < 0) ||
@@ -185,9 +158,10 @@ static int fill_texts(struct arrow_stream *stream, struct arrow_column *column,
 	for (uint32_t i = 0; i < block->count; i++) {
 		struct table_cell cell =
 			what->read(&stream->reader, block_row(stream, block, i), what->field);
-		const char *text = cell.is_known
-					   ? as_utf8(stream, what->text(&stream->reader, cell.bits))
-					   : "";
+		const char *text =
+			cell.is_known
+				? table_utf8(what->text(&stream->reader, cell.bits), &stream->clean)
+				: "";
 		size_t bytes;
 
 		if (!text)

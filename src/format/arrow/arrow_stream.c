@@ -41,7 +41,7 @@ static void destroy(struct arrow_stream *stream)
 	for (uint32_t i = 0; i < stream->columns_count; i++)
 		arrow_column_release(&stream->columns[i]);
 	free(stream->columns);
-	free(stream->clean);
+	free(stream->clean.text);
 	free(stream);
 }
 

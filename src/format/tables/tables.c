@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/table.h"
+#include "wire/utf8.h"
+
 static const struct table *const tables[] = {
 #define X(name, help) &table_##name,
 	TABLES(X)
@@ -51,4 +54,29 @@ void table_reader_init(struct table_reader *reader, const struct trace *trace)
 	};
 	for (uint32_t i = 0; i < TABLE_OCCUPANCIES; i++)
 		reader->occupancies[i].work = TRACE_NONE;
+}
+
+const char *table_utf8(const char *text, struct table_buffer *buffer)
+{
+	size_t bytes = strlen(text);
+	char *to;
+
+	if (utf8_valid(text, bytes))
+		return text;
+	if (table_reserve((void **)&buffer->text, &buffer->room, bytes * UTF8_REPLACEMENT_BYTES + 1,
+			  1) < 0)
+		return NULL;
+	to = buffer->text;
+	while (bytes > 0) {
+		size_t length = utf8_character(text, bytes);
+		size_t taken = length ? length : 1;
+
+		memcpy(to, length ? text : UTF8_REPLACEMENT,
+		       length ? length : UTF8_REPLACEMENT_BYTES);
+		to += length ? length : UTF8_REPLACEMENT_BYTES;
+		text += taken;
+		bytes -= taken;
+	}
+	*to = '\0';
+	return buffer->text;
 }

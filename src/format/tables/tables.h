@@ -123,6 +123,16 @@ extern const struct format_table table_names[];
 /* Begins to read TRACE, which must outlive READER. */
 void table_reader_init(struct table_reader *reader, const struct trace *trace);
 
+/* Room for a text that must be changed. Zeroed at first; the owner frees TEXT. */
+struct table_buffer {
+	char *text;
+	size_t room;
+};
+
+/* TEXT as UTF-8: itself, or a copy in BUFFER with U+FFFD for each byte that is not part of a
+ * character. NULL: out of memory. */
+const char *table_utf8(const char *text, struct table_buffer *buffer);
+
 /* True if the column's cells are texts. */
 static inline bool table_is_text(const struct table_column *column)
 {
