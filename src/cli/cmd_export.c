@@ -38,13 +38,21 @@ static struct option_choice format_choice(size_t index)
 		      : (struct option_choice){0};
 }
 
-/* The row at INDEX of the tables of all formats, or of their compats. */
-static struct option_choice row_choice(size_t index, bool is_compat)
+/* The formats with tables have the same ones. */
+static struct option_choice table_choice(size_t index)
+{
+	const struct format_table *row = &format_csv.tables[index];
+
+	return (struct option_choice){.name = row->name, .help = row->help};
+}
+
+/* The row at INDEX of the compats of all formats. */
+static struct option_choice compat_choice(size_t index)
 {
 	const struct format *format;
 
 	for (size_t i = 0; (format = format_at(i)); i++) {
-		const struct format_table *row = is_compat ? format->compats : format->tables;
+		const struct format_table *row = format->compats;
 
 		for (; row && row->name; row++) {
 			if (index-- == 0)
@@ -52,16 +60,6 @@ static struct option_choice row_choice(size_t index, bool is_compat)
 		}
 	}
 	return (struct option_choice){0};
-}
-
-static struct option_choice table_choice(size_t index)
-{
-	return row_choice(index, false);
-}
-
-static struct option_choice compat_choice(size_t index)
-{
-	return row_choice(index, true);
 }
 
 /* Checks the options that only some formats have. */
@@ -118,8 +116,8 @@ static const struct cli_option options_of_export[] = {
 	{"output", 'o', "OUT", "the output; - is standard output; NAME.gz is compressed",
 	 .kind = OPTION_TEXT, OPTION_IN(conversion, output), .is_required = true},
 	{"force", 'f', NULL, "replace OUT if it exists", OPTION_IN(conversion, force)},
-	{"table", .argument = "NAME", .help = "which table, of a format with several:",
-	 .kind = OPTION_TEXT, OPTION_IN(conversion, options.table), .choice = table_choice},
+	{"table", .argument = "NAME", .help = "which table, of csv and arrow:", .kind = OPTION_TEXT,
+	 OPTION_IN(conversion, options.table), .choice = table_choice},
 	{"compat", .argument = "READER", .help = "for a reader that needs a variant:",
 	 .kind = OPTION_TEXT, OPTION_IN(conversion, options.compat), .choice = compat_choice},
 	STEP_OPTION(conversion, step_of),

@@ -72,6 +72,7 @@ const struct format_table *format_find_table(const struct format *format, const 
 extern const struct format format_perfetto;
 extern const struct format format_perfetto_events;
 extern const struct format format_csv;
+extern const struct format format_arrow;
 extern const struct format format_sqlite;
 extern const struct format format_xspace;
 extern const struct format format_kineto;

@@ -6,16 +6,24 @@ sqlite3 is in tests/format/test_format_sqlite.py.
 Without a network to get the readers from, the test is skipped (exit status 77), and says so.
 """
 
+import pathlib
+import subprocess
 import sys
+import tempfile
 import unittest
 
-from readers import TABLE_READERS, install_readers
+from readers import BUILD, TABLE_READERS, dagtap, install_readers
 from table_csv import RECORDINGS, expect_csv, read_csv
 import columns
 
 
 class Tables(unittest.TestCase):
     """Each case is one reader."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
 
     def check(self, read):
         """READ(trace, table) gives the rows, whose values are as Python has them."""
@@ -61,6 +69,42 @@ class Tables(unittest.TestCase):
 
         self.check(read)
 
+    def export(self, recording, table):
+        out = self.path / "table.arrows"
+        dagtap(self, "export", "--force", "--format", "arrow", "--table", table, "-o", out,
+               recording)
+        return out
+
+    def test_file_in_pyarrow(self):
+        def read(trace, table):
+            whole = pyarrow.ipc.open_stream(self.export(trace.path, table)).read_all()
+            whole.validate(full=True)
+            stream = pyarrow.RecordBatchReader.from_stream(trace.table(table))
+            self.assertTrue(whole.schema.equals(stream.schema, check_metadata=True))
+            return [list(row.values()) for row in whole.to_pylist()]
+
+        self.check(read)
+
+    def test_file_in_polars(self):
+        self.check(lambda trace, table:
+                   polars.read_ipc_stream(self.export(trace.path, table)).rows())
+
+    def test_several_batches(self):
+        """Each with dictionaries of its own."""
+        recording = self.path / "reference.spool"
+        subprocess.run([BUILD / "bin" / "dagtap-bench", "reference", "--scale", "0.02", "--keep",
+                        recording, "--generate-only"], check=True, stdout=subprocess.DEVNULL)
+        with columns.Trace(recording) as trace:
+            frame = polars.DataFrame(trace.table("activities"))
+            self.assertGreater(len(frame), 65536)
+            expect_csv(self, recording, "activities", frame.rows())
+        out = self.export(recording, "activities")
+        self.assertEqual(polars.read_ipc_stream(out).rows(), frame.rows())
+        batches = list(pyarrow.ipc.open_stream(out))
+        self.assertEqual([len(batch) for batch in batches], [65536, len(frame) - 65536])
+        self.assertEqual([name for batch in batches for name in batch["name"].to_pylist()],
+                         frame["name"].to_list())
+
     def test_chosen_columns_in_their_order(self):
         with columns.Trace(RECORDINGS[1]) as trace:
             chosen = ["duration_ns", "name", "process"]
@@ -88,5 +132,6 @@ if __name__ == "__main__":
     import pandas
     import polars
     import pyarrow
+    import pyarrow.ipc
 
     unittest.main(verbosity=2)

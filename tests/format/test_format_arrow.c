@@ -194,6 +194,40 @@ static void each_allocation_may_fail(void **state)
 	}
 }
 
+/* The same for the writer of files. */
+static void each_allocation_of_a_file_may_fail(void **state)
+{
+	const struct format_options options = {.table = "calls"};
+	FILE *out = fopen("/dev/null", "w");
+	bool is_through = false;
+
+	assert_non_null(out);
+	for (uint64_t which = 1; !is_through; which++) {
+		struct dagtap_error error = {.message = ""};
+		int err;
+
+		allocations = 0;
+		fails = which;
+		err = format_arrow.write(sample_trace(), out, &options, &error);
+		is_through = allocations < which;
+		fails = 0;
+		assert_int_equal(err, is_through ? 0 : -ENOMEM);
+	}
+	fclose(out);
+}
+
+static void full_disk_is_reported(void **state)
+{
+	struct dagtap_error error;
+	FILE *out = fopen("/dev/full", "w");
+
+	assert_non_null(out);
+	setbuf(out, NULL);
+	assert_int_equal(format_arrow.write(sample_trace(), out, NULL, &error), -ENOSPC);
+	assert_non_null(strstr(error.message, "No space left"));
+	fclose(out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +235,8 @@ int main(void)
 		cmocka_unit_test(dictionaries_have_each_text_once),
 		cmocka_unit_test(texts_are_of_their_row),
 		cmocka_unit_test(each_allocation_may_fail),
+		cmocka_unit_test(each_allocation_of_a_file_may_fail),
+		cmocka_unit_test(full_disk_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ const char sqlite_views[] =
 	" c.thread AS call_thread, a.start_ns - c.begin_ns AS since_call_ns"
 	" FROM activities a LEFT JOIN calls c ON c.process = a.process AND c.cid = a.cid;"
 
-	/* Host time of the scopes with one path, and the work that was launched right inside them. */
+	/* Host time of the scopes with one path, and work that was launched right inside them. */
 	"CREATE VIEW scope_summary AS"
 	" WITH work AS (SELECT process, launch_scope_id AS scope_id, count(*) AS activities,"
 	" sum(duration_ns) AS gpu_ns FROM activities GROUP BY process, launch_scope_id)"
