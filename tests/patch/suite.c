@@ -113,11 +113,11 @@ void scene_run(struct scene *scene)
 	scene_wait(scene);
 }
 
-struct dagpatch_stats scene_stats(const struct scene *scene)
+struct dagpatch_stats stats_of(const struct dagpatch_recording *recording)
 {
 	struct dagpatch_stats stats = {.size = sizeof(stats)};
 
-	OK(scene->recording, dagpatch_recording_stats(scene->recording, &stats));
+	OK(recording, dagpatch_recording_stats(recording, &stats));
 	return stats;
 }
 
@@ -203,6 +203,15 @@ void expect_words(const uint32_t *from, uint32_t count, uint32_t value, const ch
 			print_error("word %u is %u, not %u\n", i, words[i], value);
 			_fail(file, line);
 		}
+}
+
+int capture_mark(void *user, void *stream, void *const *addresses)
+{
+	uint32_t value = user ? *(uint32_t *)user : 1;
+
+	return suite_bed->launch(stream, BED_MARK, 1, 1, (void *[]){(void *)&addresses[0], &value})
+		       ? -EIO
+		       : 0;
 }
 
 uint32_t slot(struct dagpatch_recording *recording, const char *name)

@@ -50,11 +50,11 @@ void scene_lack(struct scene *scene, uint32_t features);
 #define OK(recording, call) scene_ok(recording, call, #call, __FILE__, __LINE__)
 void scene_ok(const struct dagpatch_recording *recording, int rc, const char *call,
 	      const char *file, int line);
+struct dagpatch_stats stats_of(const struct dagpatch_recording *recording);
 /* Asserts that RC and the recording's last error are CODE and that the message contains TEXT. */
 void scene_failed(const struct dagpatch_recording *recording, int rc, int code, const char *text);
 /* Launches the recording on the scene's stream and waits for it. */
 void scene_run(struct scene *scene);
-struct dagpatch_stats scene_stats(const struct scene *scene);
 /* Makes the scene's device current for calls of the bed. Returns the previous device, which the
  * caller restores with device_back. */
 uint32_t scene_visit(const struct scene *scene);
@@ -76,6 +76,9 @@ void buffer_set(uint32_t *buffer, uint32_t value);
 #define expect_first(buffer, value) expect_words(buffer, 1, value, __FILE__, __LINE__)
 void expect_words(const uint32_t *buffer, uint32_t count, uint32_t value, const char *file,
 		  int line);
+
+/* Captures a mark kernel that adds *USER to the first address, or 1 if USER is NULL. */
+int capture_mark(void *user, void *stream, void *const *addresses);
 
 /* Adds a slot of WORDS words and returns its number. */
 uint32_t slot(struct dagpatch_recording *recording, const char *name);

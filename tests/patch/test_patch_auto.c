@@ -15,10 +15,7 @@ struct work {
 
 static uint64_t used(const struct work *work, enum dagpatch_strategy strategy)
 {
-	struct dagpatch_stats stats = {.size = sizeof(stats)};
-
-	assert_int_equal(dagpatch_recording_stats(work->recording, &stats), 0);
-	return stats.uses[strategy];
+	return stats_of(work->recording).uses[strategy];
 }
 
 static void add_marks(struct work *work, uint32_t slot, uint32_t count)

@@ -33,7 +33,7 @@ static void bookkeeping_is_small(void **state)
 	bind(recording, 0, buffer(0));
 	bind(recording, 1, buffer(0));
 	scene_run(scene);
-	stats = scene_stats(scene);
+	stats = stats_of(scene->recording);
 	assert_int_equal(stats.node_count, NODES);
 	assert_int_equal(stats.relocation_count, 3 * NODES);
 	assert_true(stats.node_bytes <= 64 * NODES);
@@ -54,7 +54,7 @@ static struct dagpatch_stats run_chain(struct scene *scene, const struct dagpatc
 		bind(recording, 1, buffers[1 - i % 2]);
 		scene_run(scene);
 	}
-	return scene_stats(scene);
+	return stats_of(scene->recording);
 }
 
 /* Newer releases of HIP need this: after updates of four times the ten nodes, a new graph. */
@@ -108,7 +108,7 @@ static void worn_out_tables_are_instantiated_anew(void **state)
 					 i < 3 ? DAGPATCH_SET_PARAMS : DAGPATCH_INSTANTIATE);
 		}
 	}
-	stats = scene_stats(scene);
+	stats = stats_of(scene->recording);
 	assert_int_equal(stats.uses[DAGPATCH_DEVICE_TABLE], 2);
 	assert_int_equal(stats.uses[DAGPATCH_SET_PARAMS], 2);
 	assert_int_equal(stats.uses[DAGPATCH_INSTANTIATE], 2);
@@ -156,8 +156,8 @@ static void updates_keep_what_was_set_before(void **state)
 		bind(recording, slots[i], buffer(0));
 		OK(recording, dagpatch_apply(recording));
 	}
-	assert_int_equal(scene_stats(scene).uses[DAGPATCH_SET_PARAMS], 1);
-	assert_int_equal(scene_stats(scene).uses[DAGPATCH_UPDATE_GRAPH], 1);
+	assert_int_equal(stats_of(scene->recording).uses[DAGPATCH_SET_PARAMS], 1);
+	assert_int_equal(stats_of(scene->recording).uses[DAGPATCH_UPDATE_GRAPH], 1);
 }
 
 static void what_a_driver_cannot_is_done_otherwise(void **state)
@@ -246,7 +246,7 @@ static void a_moved_shadow_changes_nothing_in_the_graph(void **state)
 			scene_run(scene);
 			expect_all(a, j ? 8 : 6);
 		}
-		stats = scene_stats(scene);
+		stats = stats_of(scene->recording);
 		assert_int_equal(stats.uses[DAGPATCH_INSTANTIATE], 1);
 		assert_int_equal(stats.uses[DAGPATCH_DEVICE_TABLE], 0);
 		assert_int_equal(stats.uses[DAGPATCH_SHADOW], 2);

@@ -356,15 +356,6 @@ static void replays_on_threads_of_their_own(void **state)
 	run_workers(scene, launch_own, NULL, NULL);
 }
 
-static int capture_mark(void *user, void *stream, void *const *addresses)
-{
-	uint32_t value = 1;
-
-	return suite_bed->launch(stream, BED_MARK, 1, 1, (void *[]){(void *)&addresses[0], &value})
-		       ? -EIO
-		       : 0;
-}
-
 static void add_mark(struct dagpatch_recording *recording, uint32_t to, uint32_t flags,
 		     struct dagpatch_cache *cache)
 {

@@ -44,15 +44,6 @@ static void a_value_put_back_keeps_the_address(void **state)
 	expect_all(c, 5);
 }
 
-static int capture_mark(void *user, void *stream, void *const *addresses)
-{
-	uint32_t value = 1;
-
-	return suite_bed->launch(stream, BED_MARK, 1, 1, (void *[]){(void *)&addresses[0], &value})
-		       ? -EIO
-		       : 0;
-}
-
 /* Two slots, each with captured work: the work of the first is captured again; that of the
  * second is patched but cannot be set in an executable graph. */
 static void what_cannot_be_set_is_not_put_back(void **state)
@@ -158,7 +149,7 @@ static void a_call_that_fails_is_one_failure(void **state)
 	dagpatch_model_fail(3, 1000000);
 	scene_failed(recording, dagpatch_apply(recording), -EIO, "making the graph");
 	dagpatch_model_fail(0, 0);
-	assert_int_equal(scene_stats(scene).failures, 1);
+	assert_int_equal(stats_of(scene->recording).failures, 1);
 }
 
 static void lose(struct dagpatch_recording *recording)

@@ -6,16 +6,6 @@
 
 #include "suite.h"
 
-/* Captures a mark kernel that adds *USER, or 1. */
-static int capture_mark(void *user, void *stream, void *const *addresses)
-{
-	uint32_t value = user ? *(uint32_t *)user : 1;
-
-	return suite_bed->launch(stream, BED_MARK, 1, 1, (void *[]){(void *)&addresses[0], &value})
-		       ? -EIO
-		       : 0;
-}
-
 static int add_mark(struct dagpatch_recording *recording, uint32_t to, uint32_t *value,
 		    uint32_t flags)
 {
@@ -134,8 +124,8 @@ static void work_that_cannot_be_read_stays_a_child(void **state)
 		expect_first(buffers[0], 3 * (i / 2 + 1));
 		expect_first(buffers[1], 3 * ((i + 1) / 2));
 	}
-	assert_int_equal(scene_stats(scene).uses[DAGPATCH_INSTANTIATE], 4);
-	assert_int_equal(scene_stats(scene).unread_nodes, 1);
+	assert_int_equal(stats_of(scene->recording).uses[DAGPATCH_INSTANTIATE], 4);
+	assert_int_equal(stats_of(scene->recording).unread_nodes, 1);
 }
 
 /* Two recordings use one executable graph: verify of one finds what the other has applied. */

@@ -209,10 +209,7 @@ uint64_t change(struct rank *rank, uint64_t call, int *ret_rc)
 
 uint64_t instantiations(const struct rank *rank)
 {
-	struct dagpatch_stats stats = {.size = sizeof(stats)};
-
-	OK(rank->recording, dagpatch_recording_stats(rank->recording, &stats));
-	return stats.uses[DAGPATCH_INSTANTIATE];
+	return stats_of(rank->recording).uses[DAGPATCH_INSTANTIATE];
 }
 
 void rank_end(struct rank *rank)
