@@ -353,9 +353,8 @@ static void add_row(struct subject *subject, uint32_t percent)
 		row->us[i] = bench_median(subject->samples[i], repeats);
 }
 
-/* The first run of each subject is a warm-up. Where there is a table, DAGPATCH_AUTO changes its
- * choice when it has lost enough with the one it has, so it is measured when it has seen many
- * changes of this kind. */
+/* The first run of each subject is a warm-up. With a table, DAGPATCH_AUTO changes its strategy
+ * after the present one has cost enough time, so it is measured after many such changes. */
 static int warm_up_way(struct subject *subject, uint32_t moved)
 {
 	uint32_t capabilities = dagpatch_context_capabilities(contexts[DAGPATCH_AUTO]);

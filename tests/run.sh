@@ -1,9 +1,9 @@
 #!/bin/bash
-# run.sh FOLDER REPEAT PROGRAM ARGS...: runs one test and hands its exit status through. The test's
+# run.sh FOLDER REPEAT PROGRAM ARGS...: runs one test and returns its exit status. The test's
 # temporary files go to a new folder, FOLDER.XXXXXX, which is removed when the test passes or is
 # skipped (77) and kept when it fails. Its random numbers come from DAGTAP_TEST_SEED: 1 unless it is
-# set, drawn here if it is "random". REPEAT is the command that runs this test alone. What to do
-# when the test fails is told first and last: CTest kills a test that runs out of time, and us.
+# set, drawn here if it is "random". REPEAT is the command that runs this test alone. Prints what to
+# do after a failure first and last: CTest kills the test and this script when the time is over.
 set -u
 name=${1##*/} folder=$1 repeat=$2
 shift 2
@@ -11,10 +11,10 @@ shift 2
 mkdir -p "${folder%/*}" && folder=$(mktemp -d "$folder.XXXXXX") || exit 1
 export TMPDIR=$folder DAGTAP_TEST_FOLDER=$folder
 export DAGTAP_TEST_SEED=${DAGTAP_TEST_SEED:-1}
-# As on a real device: what the software GPU counts is in no recording, and nothing may need it.
+# As on a real device: recordings have no counters of the software GPU.
 [ "${DAGTAP_TEST_WITNESS:-}" != hidden ] || export DAGTAP_COUNTERS=0
-# What it alone finds to be wrong is a hole in the ledger: check then ends with another status than
-# 3.
+# A loss that only these counters show is a defect of the ledger: dagtap check then ends with 1
+# instead of 3.
 export DAGTAP_CHECK_WITNESS=ledger
 [ "$DAGTAP_TEST_SEED" != random ] || DAGTAP_TEST_SEED=$SRANDOM
 
@@ -37,7 +37,7 @@ if [ $code -gt 128 ] && signal=$(kill -l $code 2>/dev/null); then
 	how+=", as of SIG$signal"
 fi
 echo "FAILED: $name ($how): $*"
-# An empty folder tells nothing.
+# Keeps the folder only if the test has left files in it.
 rmdir "$folder" 2>/dev/null
 tell
 exit $code

@@ -232,7 +232,7 @@ static void waits_cross_contexts(void **state)
 	assert_int_equal(contexts[OTHER_CONTEXT], 2);
 }
 
-/* The tool is told of no stream that was made before. It asks for the streams of the call's context
+/* CUPTI reports no stream that was made before. The tool asks for the streams of the call's context
  * only: of others CUPTI does not say the context. */
 static void made_before_the_recording(void)
 {
@@ -261,7 +261,7 @@ static void a_stream_from_before_is_asked_for(void **state)
 	play_assert_closed(trace);
 }
 
-/* Between two recordings the tool is told of nothing. */
+/* CUPTI reports nothing between two recordings. */
 static void in_two_recordings(void)
 {
 	model_make_stream(A);
