@@ -14,7 +14,6 @@
 void call_notes_release(struct call_notes *notes)
 {
 	free(notes->activity_counts);
-	free(notes->stream_handles);
 	free(notes->programmatic);
 	free(notes->stream_apis);
 	*notes = (struct call_notes){0};

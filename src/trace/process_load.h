@@ -74,7 +74,6 @@ struct raw_records {
  * frees it. */
 struct call_notes {
 	uint32_t *activity_counts; /* by call, from first.calls */
-	uint64_t *stream_handles;  /* by call: its stream's handle, or a STREAM_HANDLE_ (calls.h) */
 	uint64_t *programmatic;	   /* a bit per call: its launch is; NULL: no call's is */
 	struct stream_api *stream_apis; /* by API, from first.apis */
 };
@@ -85,7 +84,8 @@ struct load_tally {
 	uint64_t duplicates;	 /* records with the key of another record */
 	uint64_t unmatched_done; /* completions without a submission, or a second one */
 	bool has_untimed;	 /* some activities were not seen to end (faults.c) */
-	/* by call, from first.calls: dispatches that it must cause (expect_call.h) */
+	/* by call, from first.calls: dispatches that it must cause (expect_call.h); NULL without
+	 * the ledger */
 	uint8_t *expected;
 };
 

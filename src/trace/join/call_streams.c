@@ -134,11 +134,6 @@ static int use_stream(struct stream_walk *walk, enum stream_role role, uint64_t 
 	return 0;
 }
 
-static uint64_t handle_of(const struct process_load *load, uint32_t rank)
-{
-	return load->call_notes.stream_handles[rank];
-}
-
 static enum stream_role role_of(const struct process_load *load, const struct trace_call *call)
 {
 	return load->call_notes.stream_apis[call->api - load->first.apis].role;
@@ -149,7 +144,7 @@ static int take_call(struct stream_walk *walk, uint32_t rank)
 {
 	struct process_load *load = walk->load;
 	struct trace_call *call = &load->trace->calls[load->first.calls + rank];
-	uint64_t handle = handle_of(load, rank);
+	uint64_t handle = call_kept_handle(call);
 	enum stream_role role;
 
 	if (handle == STREAM_HANDLE_NONE)
@@ -194,7 +189,7 @@ static int find_part(void *stream_walk, unsigned worker, uint32_t number)
 	part->change = end;
 	for (uint32_t rank = first; rank < end; rank++) {
 		struct trace_call *call = &load->trace->calls[load->first.calls + rank];
-		uint64_t handle = handle_of(load, rank);
+		uint64_t handle = call_kept_handle(call);
 		uint32_t stream, *waiting;
 
 		if (handle == STREAM_HANDLE_NONE)

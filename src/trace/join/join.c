@@ -155,9 +155,9 @@ static int describe_part(void *joining_of_load, unsigned worker, uint32_t number
 		struct trace_call *call = &load->trace->calls[load->first.calls + i];
 
 		call->activity_count = load->call_notes.activity_counts[i];
+		call->activity_first = call->activity_count ? next : 0;
 		if (call->activity_count == 0)
 			continue;
-		call->activity_first = next;
 		next += call->activity_count;
 		err = describe_activities(load, part, joining->agents[worker], call);
 	}

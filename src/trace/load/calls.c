@@ -259,8 +259,9 @@ static int add_call(const struct call_fill *fill, struct call_worker *worker,
 	use_api(fill, worker, record->header.tag);
 	api = worker->api;
 	fill_call(fill, worker, record, tid, call);
-	load->call_notes.stream_handles[rank] = stream_handle(&api->stream, record);
-	load->tally.expected[rank] = expect_call_count(&api->expected, record);
+	call_keep_handle(call, stream_handle(&api->stream, record));
+	if (load->tally.expected)
+		load->tally.expected[rank] = expect_call_count(&api->expected, record);
 	note_programmatic(load, api->programmatic_word, rank, record);
 	if (add_notes(part, api, rank, record) < 0)
 		return -ENOMEM;
@@ -378,18 +379,19 @@ int calls_load(struct process_load *load)
 	int result = stream_apis_load(load);
 
 	find_handles(load);
-	load->call_notes.stream_handles =
-		table_alloc(count, sizeof(*load->call_notes.stream_handles));
 	load->call_notes.activity_counts =
 		table_zeroed(count, sizeof(*load->call_notes.activity_counts));
-	load->tally.expected = table_zeroed(count, sizeof(*load->tally.expected));
+	if (!load->without_ledger) {
+		load->tally.expected = table_zeroed(count, sizeof(*load->tally.expected));
+		if (!load->tally.expected)
+			result = -ENOMEM;
+	}
 	if (load->cuda.call_records) {
 		load->call_notes.programmatic = table_zeroed(count / 64, sizeof(uint64_t));
 		if (!load->call_notes.programmatic)
 			result = -ENOMEM;
 	}
-	if (!load->tally.expected || !load->call_notes.stream_handles ||
-	    !load->call_notes.activity_counts || !trace_append(load->trace, calls, count))
+	if (!load->call_notes.activity_counts || !trace_append(load->trace, calls, count))
 		result = -ENOMEM;
 	if (result == 0)
 		result = init_fill(&fill, load);

@@ -24,6 +24,19 @@ struct stream_api {
 #define STREAM_HANDLE_PER_THREAD 2
 #define STREAM_HANDLE_NONE	 UINT64_MAX
 
+/* Until join_load gives a call its activities, the two fields for them hold the handle of its
+ * stream, or a STREAM_HANDLE_. */
+static inline void call_keep_handle(struct trace_call *call, uint64_t handle)
+{
+	call->activity_first = (uint32_t)handle;
+	call->activity_count = (uint32_t)(handle >> 32);
+}
+
+static inline uint64_t call_kept_handle(const struct trace_call *call)
+{
+	return (uint64_t)call->activity_count << 32 | call->activity_first;
+}
+
 /* Fills load->call_notes.stream_apis, by API from first.apis. Returns 0 or -ENOMEM. */
 int stream_apis_load(struct process_load *load);
 

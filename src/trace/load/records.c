@@ -2,6 +2,7 @@
  * others (process_load.h). Threads share the parts of the file. Each learns for itself; then what
  * they learned is put together, the copies in the order of the file. */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/table.h"
@@ -147,13 +148,50 @@ static int gather_ids(struct process_load *load, struct learned *from)
 		load->raw.type_counts[type] += from->type_counts[type];
 	if (from->last_ns > load->raw.last_ns)
 		load->raw.last_ns = from->last_ns;
-	if (idset_merge(&load->raw.cids, &from->cids) < 0 ||
-	    idset_merge(&load->raw.scope_ids, &from->scope_ids) < 0 ||
-	    idset_merge(&load->raw.barrier_ids, &from->barrier_ids) < 0 ||
-	    idset_merge(&load->packets.ids, &from->packet_ids) < 0 ||
-	    idset_merge(&load->copies.ids, &from->copy_ids) < 0)
-		return -ENOMEM;
 	return cuda_merge(&load->cuda, &from->cuda);
+}
+
+/* A set of the model, and where each thread has what it learned of it. */
+struct gathered_set {
+	struct idset *set;
+	size_t learned_offset;
+};
+
+struct gathering {
+	const struct first_walk *first;
+	struct gathered_set sets[5];
+};
+
+static int gather_set(void *gathering_of_walk, unsigned worker, uint32_t number)
+{
+	const struct gathering *gathering = gathering_of_walk;
+	const struct gathered_set *to = &gathering->sets[number];
+
+	for (unsigned i = 0; i < gathering->first->worker_count; i++) {
+		char *learned = (char *)&gathering->first->learned[i];
+
+		if (idset_merge(to->set, (struct idset *)(learned + to->learned_offset)) < 0)
+			return -ENOMEM;
+	}
+	return idset_finish(to->set);
+}
+
+/* Threads share the sets. */
+static int gather_sets(struct process_load *load, const struct first_walk *first)
+{
+	struct gathering gathering = {
+		first,
+		{
+			{&load->raw.cids, offsetof(struct learned, cids)},
+			{&load->packets.ids, offsetof(struct learned, packet_ids)},
+			{&load->raw.scope_ids, offsetof(struct learned, scope_ids)},
+			{&load->raw.barrier_ids, offsetof(struct learned, barrier_ids)},
+			{&load->copies.ids, offsetof(struct learned, copy_ids)},
+		},
+	};
+
+	return workers_run(WORKERS_ALL, sizeof(gathering.sets) / sizeof(gathering.sets[0]),
+			   gather_set, &gathering);
 }
 
 static int gather(struct process_load *load, const struct first_walk *first)
@@ -162,6 +200,8 @@ static int gather(struct process_load *load, const struct first_walk *first)
 
 	for (unsigned i = 0; i < first->worker_count && err == 0; i++)
 		err = gather_ids(load, &first->learned[i]);
+	if (err == 0)
+		err = gather_sets(load, first);
 	for (int type = 0; type < RECORD_TYPE_COUNT && err == 0; type++)
 		err = gather_copies(load, first, (enum record_type)type);
 	return err;
@@ -181,9 +221,7 @@ static void release_learned(struct learned *learned)
 
 static int finish_sets(struct process_load *load)
 {
-	if (idset_finish(&load->raw.cids) < 0 || idset_finish(&load->raw.scope_ids) < 0 ||
-	    idset_finish(&load->packets.ids) < 0 || idset_finish(&load->raw.barrier_ids) < 0 ||
-	    idset_finish(&load->copies.ids) < 0 || cuda_finish_sets(&load->cuda) < 0)
+	if (cuda_finish_sets(&load->cuda) < 0)
 		return -ENOMEM;
 	for (int type = 0; type < RECORD_TYPE_COUNT; type++) {
 		if (load->raw.type_counts[type] >= TRACE_NONE)
