@@ -2,8 +2,8 @@
  * calls. Adds each duration to the tally of its group as it comes, and keeps it, at 12 bytes, until
  * spread_finish.
  *
- * Threading: a spread belongs to one thread until it is finished. Several threads make pieces, which
- * spread_finish_pieces puts together. */
+ * Threading: a spread belongs to one thread until it is finished. Several threads make pieces,
+ * which spread_finish_pieces puts together. */
 #ifndef DAGTAP_ANALYZE_SPREAD_H
 #define DAGTAP_ANALYZE_SPREAD_H
 

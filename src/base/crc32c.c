@@ -26,14 +26,14 @@ static uint32_t crc_by_table(uint32_t crc, const unsigned char *bytes, size_t le
 #include <wmmintrin.h>
 
 /* The crc32 instruction has a latency of three cycles and can start in each. So three neighbouring
- * lanes are summed side by side, and their sums put together: the sum of a lane counts as if as many
- * zero bytes followed as the later lanes have. This is a product modulo the polynomial with
- * x^(bits - 33), bit-reflected; the constants are those for one and for two lanes. (Gopal et al.,
+ * pieces are summed side by side, and their sums put together: the sum of a piece counts as if as
+ * many zero bytes followed as the later pieces have. This is a product modulo the polynomial with
+ * x^(bits - 33), bit-reflected; the constants are those for one and for two pieces. (Gopal et al.,
  * "Fast CRC Computation for iSCSI Polynomial Using CRC32 Instruction", Intel, 2011.) */
-#define LANE_WORDS 128
-#define LANE_BYTES (LANE_WORDS * sizeof(uint64_t))
-#define SKIP_ONE   0x170076fa
-#define SKIP_TWO   0xa51b6135
+#define PIECE_WORDS 128
+#define PIECE_BYTES (PIECE_WORDS * sizeof(uint64_t))
+#define SKIP_ONE    0x170076fa
+#define SKIP_TWO    0xa51b6135
 
 static inline uint64_t word_at(const unsigned char *bytes, size_t index)
 {
@@ -43,17 +43,17 @@ static inline uint64_t word_at(const unsigned char *bytes, size_t index)
 	return word;
 }
 
-__attribute__((target("sse4.2,pclmul"))) static uint32_t crc_of_lanes(uint32_t crc,
-								      const unsigned char *bytes)
+__attribute__((target("sse4.2,pclmul"))) static uint32_t crc_of_pieces(uint32_t crc,
+								       const unsigned char *bytes)
 {
 	const __m128i skips = _mm_set_epi64x(SKIP_ONE, SKIP_TWO);
 	uint64_t first = crc, second = 0, third = 0;
 	__m128i skipped;
 
-	for (size_t i = 0; i < LANE_WORDS; i++) {
+	for (size_t i = 0; i < PIECE_WORDS; i++) {
 		first = _mm_crc32_u64(first, word_at(bytes, i));
-		second = _mm_crc32_u64(second, word_at(bytes, i + LANE_WORDS));
-		third = _mm_crc32_u64(third, word_at(bytes, i + 2 * LANE_WORDS));
+		second = _mm_crc32_u64(second, word_at(bytes, i + PIECE_WORDS));
+		third = _mm_crc32_u64(third, word_at(bytes, i + 2 * PIECE_WORDS));
 	}
 	skipped = _mm_xor_si128(
 		_mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)first), skips, 0x00),
@@ -74,17 +74,17 @@ crc_by_machine(uint32_t crc, const unsigned char *bytes, size_t length)
 	return crc;
 }
 
-static uint32_t crc_by_lanes(uint32_t crc, const unsigned char *bytes, size_t length)
+static uint32_t crc_by_pieces(uint32_t crc, const unsigned char *bytes, size_t length)
 {
-	for (; length >= 3 * LANE_BYTES; length -= 3 * LANE_BYTES, bytes += 3 * LANE_BYTES)
-		crc = crc_of_lanes(crc, bytes);
+	for (; length >= 3 * PIECE_BYTES; length -= 3 * PIECE_BYTES, bytes += 3 * PIECE_BYTES)
+		crc = crc_of_pieces(crc, bytes);
 	return crc_by_machine(crc, bytes, length);
 }
 
 uint32_t crc32c(uint32_t crc, const void *bytes, size_t length)
 {
 	if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul"))
-		return ~crc_by_lanes(~crc, bytes, length);
+		return ~crc_by_pieces(~crc, bytes, length);
 	if (__builtin_cpu_supports("sse4.2"))
 		return ~crc_by_machine(~crc, bytes, length);
 	return ~crc_by_table(~crc, bytes, length);

@@ -73,8 +73,8 @@ struct raw_records {
 /* What calls_load and streams_load note of calls and APIs for the stages up to join_load, which
  * frees it. */
 struct call_notes {
-	uint32_t *activity_counts; /* by call, from first.calls */
-	uint64_t *programmatic;	   /* a bit per call: its launch is; NULL: no call's is */
+	uint32_t *activity_counts;	/* by call, from first.calls */
+	uint64_t *programmatic;		/* a bit per call: its launch is; NULL: no call's is */
 	struct stream_api *stream_apis; /* by API, from first.apis */
 };
 

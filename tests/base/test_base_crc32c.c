@@ -64,7 +64,7 @@ static uint32_t bit_by_bit(const unsigned char *bytes, size_t length)
 	return ~crc;
 }
 
-/* Long pieces are summed in lanes. */
+/* Long bytes are summed in pieces, side by side. */
 static void sums_long_pieces(void **state)
 {
 	static unsigned char bytes[65536 + 8];

@@ -1,7 +1,8 @@
 /*
  * repeated_ids FILE: gives records in the later half of a spool the ids of records in the earlier
- * half: dispatches, completions of dispatches, calls, scopes and ends of scopes. dagtap writes no such file; which of two
- * records counts is decided by their order in the file. Prints how many were changed.
+ * half: dispatches, completions of dispatches, calls, scopes and ends of scopes. dagtap writes no
+ * such file; which of two records counts is decided by their order in the file. Prints how many
+ * were changed.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Inside trace/: what an executable graph launches, item by item, as it was at a launch: its graph's
- * nodes, and the updates of the exec before the launch. Used by naming.c. */
+/* Inside trace/: what an executable graph launches, item by item, as it was at a launch: the nodes
+ * of its graph, with the updates of the exec before the launch. Used by naming.c. */
 #ifndef DAGTAP_TRACE_EXEC_STATE_H
 #define DAGTAP_TRACE_EXEC_STATE_H
 
@@ -29,6 +29,7 @@ int exec_state_update(struct exec_state *state, const struct process_load *load,
 int exec_state_find(struct exec_state *state, const struct node_signature *signature,
 		    uint32_t *ret_item);
 
+/* Frees what STATE holds. */
 void exec_state_release(struct exec_state *state);
 
 #endif

@@ -1,5 +1,5 @@
-/* Inside trace/: what a part of the file adds to the calls besides their rows. Threads fill parts of
- * their own; calls_load puts them together in the order of the file. */
+/* Inside trace/: what a part of the file adds to the calls besides their rows. Threads fill parts
+ * of their own; calls_load puts them together in the order of the file. */
 #ifndef DAGTAP_TRACE_CALL_PARTS_H
 #define DAGTAP_TRACE_CALL_PARTS_H
 

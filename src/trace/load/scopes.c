@@ -1,8 +1,8 @@
 /* The stage of scopes: each begin with its end and its attributes.
  *
  * The rank of a scope's id is its row, so threads share the scopes. Texts are interned in the order
- * of rows: each part has a table of its own, whose texts are then interned part by part. Scopes that
- * bring new texts or attributes are taken by one thread, in order. */
+ * of rows: each part has a table of its own, whose texts are then interned part by part. Scopes
+ * that bring new texts or attributes are taken by one thread, in order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
