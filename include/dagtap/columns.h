@@ -28,9 +28,11 @@
  * need neither the stream nor the trace, and a child may be moved out of its batch.
  *
  * Threading: a stream belongs to one thread at a time; several streams may read one trace at the
- * same time. Cost: get_next reads the rows of its batch once. A stream's memory is that of one
- * batch and four bytes for each different name of the trace and column of names; it does not grow
- * with the number of rows.
+ * same time. get_next shares the columns of a large batch among threads, which end before it
+ * returns; the values do not depend on their number. Cost: about 10 ns of CPU time a value
+ * (docs/tables.md). A stream's memory is that of one batch, four bytes for each different name of
+ * the trace and column of names, and 20 KiB for each thread; it does not grow with the number of
+ * rows.
  *
  * Errors: get_schema and get_next return 0 or a positive errno, as Arrow defines (ENOMEM);
  * get_last_error then returns a line that is valid until the next call. After a failed get_next the

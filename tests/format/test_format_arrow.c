@@ -19,7 +19,7 @@ static uint64_t allocations, fails;
 
 static bool is_refused(void)
 {
-	return ++allocations == fails;
+	return __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED) == fails;
 }
 
 void *__real_malloc(size_t bytes);

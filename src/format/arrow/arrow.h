@@ -31,13 +31,19 @@ struct arrow_column {
 
 #define ARROW_EMPTY UINT32_MAX
 
+/* What each of the threads that fill a batch has of its own. */
+struct arrow_worker {
+	struct table_reader reader;
+	struct table_buffer clean;
+};
+
 struct arrow_stream {
 	const struct table *table;
-	struct table_reader reader;
 	uint64_t row, count; /* the next row, and how many there are */
 	struct arrow_column *columns;
 	uint32_t columns_count;
-	struct table_buffer clean;
+	struct arrow_worker *workers; /* owned, as are the columns */
+	unsigned workers_count;
 	const char *failure; /* of the last call; "" = none */
 };
 

@@ -4,23 +4,28 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "base/workers.h"
 #include "format/arrow/arrow.h"
 
-/* All columns of a block of rows are read before the next block, so that its rows stay in the
- * processor's cache. A multiple of 64, the bits of a word of the validity. */
+/* All columns of a thread are read for a block of rows before the next block, so that its rows stay
+ * in the processor's cache. A multiple of 64, the bits of a word of the validity. */
 #define BLOCK_ROWS 512
 
+/* Of a smaller batch one thread fills all columns. */
+#define SHARED_ROWS 4096
+
 struct block {
+	const struct table *table;
 	const char *rows; /* the first row's struct; NULL if the table's rows are no array */
 	uint64_t first;
 	uint32_t at, count; /* place in the batch, number of rows */
 };
 
-static const void *block_row(struct arrow_stream *stream, const struct block *block, uint32_t i)
+static const void *block_row(struct arrow_worker *worker, const struct block *block, uint32_t i)
 {
 	if (block->rows)
-		return block->rows + i * stream->table->row_bytes;
-	return stream->table->row(&stream->reader, block->first + i);
+		return block->rows + i * block->table->row_bytes;
+	return block->table->row(&worker->reader, block->first + i);
 }
 
 /* Bits that are written one after the other, a word at a time. */
@@ -52,7 +57,7 @@ static inline void bits_end(struct bits *bits)
 
 /* Reads numbers of the type TYPE. */
 #define FILL_NUMBERS(name, type)                                                                   \
-	static int name(struct arrow_stream *stream, struct arrow_column *column,                  \
+	static int name(struct arrow_worker *worker, struct arrow_column *column,                  \
 			const struct block *block)                                                 \
 	{                                                                                          \
 		const struct table_column *what = column->column;                                  \
@@ -61,7 +66,7 @@ static inline void bits_end(struct bits *bits)
                                                                                                    \
 		for (uint32_t i = 0; i < block->count; i++) {                                      \
 			struct table_cell cell = what->read(                                       \
-				&stream->reader, block_row(stream, block, i), what->field);        \
+				&worker->reader, block_row(worker, block, i), what->field);        \
                                                                                                    \
 			values[i] = (type)cell.bits;                                               \
 			bits_add(&known, cell.is_known);                                           \
@@ -73,7 +78,7 @@ static inline void bits_end(struct bits *bits)
 FILL_NUMBERS(fill_32, uint32_t)
 FILL_NUMBERS(fill_64, uint64_t)
 
-static int fill_bool(struct arrow_stream *stream, struct arrow_column *column,
+static int fill_bool(struct arrow_worker *worker, struct arrow_column *column,
 		     const struct block *block)
 {
 	const struct table_column *what = column->column;
@@ -82,7 +87,7 @@ static int fill_bool(struct arrow_stream *stream, struct arrow_column *column,
 
 	for (uint32_t i = 0; i < block->count; i++) {
 		struct table_cell cell =
-			what->read(&stream->reader, block_row(stream, block, i), what->field);
+			what->read(&worker->reader, block_row(worker, block, i), what->field);
 
 		bits_add(&values, cell.bits != 0);
 		bits_add(&known, cell.is_known);
@@ -106,10 +111,10 @@ static int reserve_number(struct arrow_column *column, uint32_t number)
 }
 
 /* Adds the text with NUMBER to the names of the batch. Several numbers may have one text. */
-static int add_name(struct arrow_stream *stream, struct arrow_column *column, uint32_t number)
+static int add_name(struct arrow_worker *worker, struct arrow_column *column, uint32_t number)
 {
 	const char *text =
-		table_utf8(column->column->text(&stream->reader, number), &stream->clean);
+		table_utf8(column->column->text(&worker->reader, number), &worker->clean);
 	uint32_t index = ARROW_EMPTY;
 
 	if (!text || (number >= column->index_room && reserve_number(column, number) < 0) ||
@@ -123,7 +128,7 @@ static int add_name(struct arrow_stream *stream, struct arrow_column *column, ui
 	return column->names.failed ? -ENOMEM : 0;
 }
 
-static int fill_names(struct arrow_stream *stream, struct arrow_column *column,
+static int fill_names(struct arrow_worker *worker, struct arrow_column *column,
 		      const struct block *block)
 {
 	const struct table_column *what = column->column;
@@ -132,12 +137,12 @@ static int fill_names(struct arrow_stream *stream, struct arrow_column *column,
 
 	for (uint32_t i = 0; i < block->count; i++) {
 		struct table_cell cell =
-			what->read(&stream->reader, block_row(stream, block, i), what->field);
+			what->read(&worker->reader, block_row(worker, block, i), what->field);
 		uint32_t number = (uint32_t)cell.bits, index = ARROW_EMPTY;
 
 		if (cell.is_known) {
 			if ((number >= column->index_room || !column->index_by_number[number]) &&
-			    add_name(stream, column, number) < 0)
+			    add_name(worker, column, number) < 0)
 				return -ENOMEM;
 			index = column->index_by_number[number];
 		}
@@ -148,7 +153,7 @@ static int fill_names(struct arrow_stream *stream, struct arrow_column *column,
 	return 0;
 }
 
-static int fill_texts(struct arrow_stream *stream, struct arrow_column *column,
+static int fill_texts(struct arrow_worker *worker, struct arrow_column *column,
 		      const struct block *block)
 {
 	const struct table_column *what = column->column;
@@ -157,10 +162,10 @@ static int fill_texts(struct arrow_stream *stream, struct arrow_column *column,
 
 	for (uint32_t i = 0; i < block->count; i++) {
 		struct table_cell cell =
-			what->read(&stream->reader, block_row(stream, block, i), what->field);
+			what->read(&worker->reader, block_row(worker, block, i), what->field);
 		const char *text =
 			cell.is_known
-				? table_utf8(what->text(&stream->reader, cell.bits), &stream->clean)
+				? table_utf8(what->text(&worker->reader, cell.bits), &worker->clean)
 				: "";
 		size_t bytes;
 
@@ -181,7 +186,7 @@ static int fill_texts(struct arrow_stream *stream, struct arrow_column *column,
 }
 
 static const struct {
-	int (*fill)(struct arrow_stream *stream, struct arrow_column *column,
+	int (*fill)(struct arrow_worker *worker, struct arrow_column *column,
 		    const struct block *block);
 	size_t value_bytes;
 } fillers[] = {
@@ -258,27 +263,57 @@ static int end_column(struct arrow_column *column, uint32_t rows, struct ArrowAr
 	return arrow_make_dictionary(column, ret_array);
 }
 
-static int fill_batch(struct arrow_stream *stream, uint32_t rows)
-{
-	struct block block = {0};
+/* A batch that is filled by several threads: part P has the columns P, P + parts, ... */
+struct filling {
+	struct arrow_stream *stream;
+	uint32_t rows, parts;
+};
 
-	for (uint32_t i = 0; i < stream->columns_count; i++) {
-		if (begin_column(&stream->columns[i], rows) < 0)
+static int fill_block(struct arrow_worker *worker, const struct filling *filling, uint32_t part,
+		      const struct block *block)
+{
+	const struct arrow_stream *stream = filling->stream;
+
+	for (uint32_t i = part; i < stream->columns_count; i += filling->parts) {
+		struct arrow_column *column = &stream->columns[i];
+
+		if (fillers[column->column->type].fill(worker, column, block) < 0)
 			return -ENOMEM;
 	}
-	for (; block.at < rows; block.at += block.count) {
-		block.first = stream->row + block.at;
-		block.count = rows - block.at < BLOCK_ROWS ? rows - block.at : BLOCK_ROWS;
-		if (stream->table->row_bytes)
-			block.rows = stream->table->row(&stream->reader, block.first);
-		for (uint32_t i = 0; i < stream->columns_count; i++) {
-			struct arrow_column *column = &stream->columns[i];
+	return 0;
+}
 
-			if (fillers[column->column->type].fill(stream, column, &block) < 0)
-				return -ENOMEM;
-		}
+static int fill_part(void *context, unsigned number, uint32_t part)
+{
+	const struct filling *filling = context;
+	const struct arrow_stream *stream = filling->stream;
+	struct arrow_worker *worker = &stream->workers[number];
+	struct block block = {.table = stream->table};
+
+	for (uint32_t i = part; i < stream->columns_count; i += filling->parts) {
+		if (begin_column(&stream->columns[i], filling->rows) < 0)
+			return -ENOMEM;
+	}
+	for (; block.at < filling->rows; block.at += block.count) {
+		uint32_t left = filling->rows - block.at;
+
+		block.first = stream->row + block.at;
+		block.count = left < BLOCK_ROWS ? left : BLOCK_ROWS;
+		if (block.table->row_bytes)
+			block.rows = block.table->row(&worker->reader, block.first);
+		if (fill_block(worker, filling, part, &block) < 0)
+			return -ENOMEM;
 	}
 	return 0;
+}
+
+static int fill_batch(struct arrow_stream *stream, uint32_t rows)
+{
+	struct filling filling = {.stream = stream, .rows = rows, .parts = stream->workers_count};
+
+	if (rows < SHARED_ROWS)
+		filling.parts = 1;
+	return workers_run(stream->workers_count, filling.parts, fill_part, &filling);
 }
 
 /* The private data of a batch. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/workers.h"
 #include "format/arrow/arrow.h"
 
 /* Keeps the cause for get_last_error, and returns the code that Arrow wants. */
@@ -40,8 +41,10 @@ static void destroy(struct arrow_stream *stream)
 {
 	for (uint32_t i = 0; i < stream->columns_count; i++)
 		arrow_column_release(&stream->columns[i]);
+	for (unsigned i = 0; i < stream->workers_count; i++)
+		free(stream->workers[i].clean.text);
 	free(stream->columns);
-	free(stream->clean.text);
+	free(stream->workers);
 	free(stream);
 }
 
@@ -71,14 +74,19 @@ static struct arrow_stream *create(const struct trace *trace, const struct table
 				   const char *const *columns, uint32_t count)
 {
 	struct arrow_stream *stream = calloc(1, sizeof(*stream));
+	unsigned workers_most = workers_count(WORKERS_ALL);
 
-	if (stream)
-		stream->columns = calloc((size_t)count + 1, sizeof(*stream->columns));
-	if (!stream || !stream->columns) {
-		free(stream);
+	if (!stream)
+		return NULL;
+	stream->columns = calloc((size_t)count + 1, sizeof(*stream->columns));
+	stream->workers = calloc(workers_most, sizeof(*stream->workers));
+	if (!stream->columns || !stream->workers) {
+		destroy(stream);
 		return NULL;
 	}
-	table_reader_init(&stream->reader, trace);
+	stream->workers_count = workers_most;
+	for (unsigned i = 0; i < workers_most; i++)
+		table_reader_init(&stream->workers[i].reader, trace);
 	stream->table = table;
 	stream->count = table->count(trace);
 	stream->failure = "";
