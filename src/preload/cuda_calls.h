@@ -23,9 +23,9 @@ enum cuda_door {
 
 /* ---- cuda_inner.c ---- */
 
-/* The function of CUDA behind a wrapper. After cuda_inner_open. */
-#define CUDA_REAL(name) ((__typeof__(&(name)))door_real(cuda_doors, CUDA_DOOR_##name))
-extern struct door_library *cuda_doors;
+/* The function of CUDA behind a wrapper. */
+#define CUDA_REAL(name) ((__typeof__(&(name)))door_real(&cuda_doors, CUDA_DOOR_##name))
+extern struct door_library cuda_doors;
 
 #define CUDA_INNER(FUNCTION)                                                                       \
 	FUNCTION(cuGraphClone, (cuda_graph * clone, cuda_graph graph))                             \
@@ -66,9 +66,8 @@ struct cuda_inner {
 };
 extern struct cuda_inner cuda_inner;
 
-/* Finds all functions, by the library of the wrappers. False: this driver is passed through; it is
- * older than CUDA 12.4. */
-bool cuda_inner_open(struct door_library *library);
+/* Finds all functions. False: this driver is passed through; it is older than CUDA 12.4. */
+bool cuda_inner_open(void);
 
 /* ---- cuda_vendor.c ---- */
 

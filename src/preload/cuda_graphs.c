@@ -10,8 +10,7 @@
  * what they make in between is not the program's. */
 #define PASS(name, arguments)                                                                      \
 	({                                                                                         \
-		__typeof__(&(name)) real_ =                                                        \
-			(__typeof__(&(name)))door_real(&door_cuda, CUDA_DOOR_##name);              \
+		__typeof__(&(name)) real_ = CUDA_REAL(name);                                       \
 		int result_;                                                                       \
                                                                                                    \
 		virtual_inner_begin();                                                             \

@@ -4,7 +4,7 @@
 
 #include "preload/doors.h"
 
-static struct door_library *const libraries[] = {&door_hip, &door_cuda};
+static const struct door_wrappers *const libraries[] = {&door_hip, &door_cuda};
 
 void *door_dlsym(void *handle, const char *name)
 {

@@ -96,20 +96,22 @@ void *door_real(struct door_library *library, size_t door)
 	return real;
 }
 
-void *door_wrap(struct door_library *library, const char *name, void *function)
+void *door_wrap(const struct door_wrappers *to, const char *name, void *function)
 {
+	struct door_library *library = to->library;
+
 	for (size_t i = 0; function && i < library->count; i++) {
 		struct door *door = &library->doors[i];
 		void *none = NULL;
 
 		if (strcmp(door->name, name) != 0)
 			continue;
-		if (function == door->wrapper || !is_inside(library, function))
+		if (function == to->wrappers[i] || !is_inside(library, function))
 			return function;
 		atomic_compare_exchange_strong(&door->real, &none, function);
-		return door->wrapper;
+		return to->wrappers[i];
 	}
-	if (library->unwrapped && function)
-		library->unwrapped(name);
+	if (to->unwrapped && function)
+		to->unwrapped(name);
 	return function;
 }

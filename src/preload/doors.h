@@ -11,7 +11,6 @@
 
 struct door {
 	const char *name;
-	void *wrapper;
 	_Atomic(void *) real; /* NULL: not found yet */
 };
 
@@ -22,11 +21,17 @@ struct door_library {
 	struct door *doors;
 	size_t count;
 	_Atomic(void *) base; /* where it is loaded; NULL: not known yet */
+};
+
+/* What is given to the program in the place of a library's functions. */
+struct door_wrappers {
+	struct door_library *library;
+	void *const *wrappers; /* one for each door */
 	/* Called when the program gets a function that is no door, of any library. May be NULL. */
 	void (*unwrapped)(const char *name);
 };
 
-extern struct door_library door_hip, door_cuda;
+extern const struct door_wrappers door_hip, door_cuda;
 
 /* The function behind one of our wrappers, or NULL: no library has it. */
 void *door_real(struct door_library *library, size_t door);
@@ -35,7 +40,7 @@ void *door_real(struct door_library *library, size_t door);
 void *door_find(struct door_library *library, const char *name);
 
 /* Returns our wrapper in the place of FUNCTION, which was found by NAME, or FUNCTION itself. */
-void *door_wrap(struct door_library *library, const char *name, void *function);
+void *door_wrap(const struct door_wrappers *to, const char *name, void *function);
 
 /* The C library's dlsym, called from here. */
 void *door_dlsym_inner(void *handle, const char *name);

@@ -1,6 +1,7 @@
 /* HIP's functions behind the wrappers, and those that the library calls besides. One room of files,
  * as CUDA's (cuda_calls.h): preload_hip.c has the wrappers, hip_inner.c finds the functions,
- * hip_image.c has the images of calls, hip_vendor.c the table of functions for virtual executables. */
+ * hip_image.c has the images of calls, hip_vendor.c the table of functions for virtual
+ * executables. */
 #ifndef DAGPATCH_PRELOAD_HIP_CALLS_H
 #define DAGPATCH_PRELOAD_HIP_CALLS_H
 
@@ -25,7 +26,7 @@ enum hip_door {
 /* ---- hip_inner.c ---- */
 
 /* The function of HIP behind a wrapper. */
-#define HIP_REAL(name) ((__typeof__(&(name)))door_real(&door_hip, HIP_DOOR_##name))
+#define HIP_REAL(name) ((__typeof__(&(name)))door_real(&hip_doors, HIP_DOOR_##name))
 
 #define HIP_INNER(FUNCTION)                                                                        \
 	FUNCTION(hipGraphClone, (void **clone, void *graph))                                       \
@@ -45,10 +46,12 @@ enum hip_door {
 struct hip_inner {
 #define HIP_POINTER_TO(name, parameters) int(*name) parameters;
 	HIP_INNER(HIP_POINTER_TO)
+	int version;
 };
 extern struct hip_inner hip_inner;
+extern struct door_library hip_doors;
 
-/* False: this HIP is passed through; it lacks a function, or it is 6.3. Any number of times. */
+/* Finds all functions. False: this HIP is passed through; it lacks one, or it is 6.3. */
 bool hip_inner_open(void);
 
 /* Whether executables lose the values of memsets that were set. After hip_inner_open. */
@@ -87,7 +90,7 @@ struct hip_image {
 
 /* Prepares what the images of kernels need, once HIP's functions are found. False: this HIP does
  * not tell what a kernel's arguments are, or there is no memory. */
-bool hip_images_open(int version);
+bool hip_images_open(void);
 
 /* Appends the image of a kernel. Returns its size, or 0: what the arguments are is not known, or
  * there is no memory. */

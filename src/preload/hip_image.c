@@ -15,16 +15,16 @@ static const struct patch_driver layouts_driver = {
 	.kernel_parameters = hip_kernel_parameters,
 };
 
-bool hip_images_open(int version)
+bool hip_images_open(void)
 {
 	void *found;
 
 	layouts.device.driver = &layouts_driver;
-	layouts.version = version;
+	layouts.version = hip_inner.version;
 	layouts.library = hip_library_open(NULL);
-	found = door_find(&door_hip, "hipKernelNameRef");
+	found = door_find(&hip_doors, "hipKernelNameRef");
 	memcpy(&layouts.call.hipKernelNameRef, &found, sizeof(found));
-	found = door_find(&door_hip, "hipKernelNameRefByPtr");
+	found = door_find(&hip_doors, "hipKernelNameRefByPtr");
 	memcpy(&layouts.call.hipKernelNameRefByPtr, &found, sizeof(found));
 	layouts.call.hipGetDevice = hip_inner.hipGetDevice;
 	if (!layouts.library || !layouts.call.hipKernelNameRef ||

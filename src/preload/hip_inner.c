@@ -12,39 +12,30 @@ enum {
 	FORGETS_MEMSETS_TO = 70200000,
 };
 
+static struct door doors[HIP_DOORS] = {
+#define HIP_DOOR(name, ...) {#name, NULL},
+	HIP_OTHER_DOORS(HIP_DOOR) HIP_PASSING_DOORS(HIP_DOOR) HIP_DOOR(__hipUnregisterFatBinary)};
+
+struct door_library hip_doors = {"libamdhip64", doors, HIP_DOORS, NULL};
 struct hip_inner hip_inner;
-static int version;
-static bool is_open;
 
 /* NOLINTNEXTLINE(readability-function-size): a few statements for each function of the list */
-static bool find_functions(void)
+bool hip_inner_open(void)
 {
 	void *found;
 
 #define HIP_FIND_INNER(name, parameters)                                                           \
-	found = door_find(&door_hip, #name);                                                       \
+	found = door_find(&hip_doors, #name);                                                      \
 	memcpy(&hip_inner.name, &found, sizeof(found));                                            \
 	if (!found)                                                                                \
 		return false;
 	HIP_INNER(HIP_FIND_INNER)
-	return hip_inner.hipRuntimeGetVersion(&version) == HIP_OK &&
-	       (version < FREES_ARGUMENTS_FROM || version >= FREES_ARGUMENTS_TO);
-}
-
-static void open_hip(void)
-{
-	is_open = find_functions() && hip_images_open(version);
-}
-
-bool hip_inner_open(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, open_hip);
-	return is_open;
+	return hip_inner.hipRuntimeGetVersion(&hip_inner.version) == HIP_OK &&
+	       (hip_inner.version < FREES_ARGUMENTS_FROM ||
+		hip_inner.version >= FREES_ARGUMENTS_TO);
 }
 
 bool hip_forgets_memsets(void)
 {
-	return version >= FORGETS_MEMSETS_FROM && version < FORGETS_MEMSETS_TO;
+	return hip_inner.version >= FORGETS_MEMSETS_FROM && hip_inner.version < FORGETS_MEMSETS_TO;
 }

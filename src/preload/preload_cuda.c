@@ -11,20 +11,20 @@ enum {
 	KNOWN_VERSION = 13000,
 };
 
-static struct door doors[CUDA_DOORS] = {
-#define CUDA_DOOR(name, ...) {#name, (void *)name, NULL},
-	CUDA_OTHER_DOORS(CUDA_DOOR) CUDA_PASSING_DOORS(CUDA_DOOR) CUDA_GRAPH_DOORS(CUDA_DOOR)};
+static void *const wrappers[CUDA_DOORS] = {
+#define CUDA_WRAPPER(name, ...) (void *)name,
+	CUDA_OTHER_DOORS(CUDA_WRAPPER) CUDA_PASSING_DOORS(CUDA_WRAPPER)
+		CUDA_GRAPH_DOORS(CUDA_WRAPPER)};
 
-struct door_library door_cuda = {"libcuda.so", doors, CUDA_DOORS, NULL, cuda_graphs_unwrapped};
+const struct door_wrappers door_cuda = {&cuda_doors, wrappers, cuda_graphs_unwrapped};
 
-/* The function of CUDA behind a wrapper. */
-#define REAL(name) ((__typeof__(&(name)))door_real(&door_cuda, CUDA_DOOR_##name))
+#define REAL(name) CUDA_REAL(name)
 
 static bool is_open;
 
 static void open_cuda(void)
 {
-	is_open = cuda_inner_open(&door_cuda) && cuda_images_open() == 0;
+	is_open = cuda_inner_open() && cuda_images_open() == 0;
 }
 
 /* False: this driver is passed through. */
@@ -272,8 +272,9 @@ int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
 static int set(struct virtual *v, cuda_node node, enum cell_kind kind,
 	       const struct cuda_image *image, bool is_always_tried, uint64_t sample)
 {
-	struct note note = {image, sizeof(*image), is_always_tried, doors[image->door].name, NULL,
-			    NULL};
+	struct note note = {
+		image, sizeof(*image), is_always_tried, cuda_doors.doors[image->door].name, NULL,
+		NULL};
 	int err = virtual_set(v, node, kind, &note);
 
 	virtual_note_end(v, sample);

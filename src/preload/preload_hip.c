@@ -8,22 +8,39 @@ enum {
 	PER_THREAD_DEFAULT_STREAM = 2, /* hipGetProcAddress */
 };
 
-static struct door doors[HIP_DOORS] = {
-#define HIP_DOOR(name, ...) {#name, (void *)name, NULL},
-	HIP_OTHER_DOORS(HIP_DOOR) HIP_PASSING_DOORS(HIP_DOOR) HIP_DOOR(__hipUnregisterFatBinary)};
+static void *const wrappers[HIP_DOORS] = {
+#define HIP_WRAPPER(name, ...) (void *)name,
+	HIP_OTHER_DOORS(HIP_WRAPPER) HIP_PASSING_DOORS(HIP_WRAPPER)
+		HIP_WRAPPER(__hipUnregisterFatBinary)};
 
-struct door_library door_hip = {"libamdhip64", doors, HIP_DOORS, NULL, NULL};
+const struct door_wrappers door_hip = {&hip_doors, wrappers, NULL};
 
 #define REAL(name) HIP_REAL(name)
 
 #define PASS(name, ...)	    DOOR_PASS(REAL(name), __VA_ARGS__)
 #define PASS_SET(name, ...) DOOR_PASS_SET(REAL(name), __VA_ARGS__)
 
+static bool is_open;
+
+static void open_hip(void)
+{
+	is_open = hip_inner_open() && hip_images_open();
+}
+
+/* False: this HIP is passed through. */
+static bool hip_is_open(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, open_hip);
+	return is_open;
+}
+
 /* ---- making, launching, destroying ---- */
 
 int hipGraphInstantiate(void **exec, void *graph, void **error, char *log, size_t bytes)
 {
-	bool is_inner = !virtual_is_on() || !hip_inner_open();
+	bool is_inner = !virtual_is_on() || !hip_is_open();
 	int err;
 
 	virtual_inner_begin();
@@ -36,7 +53,7 @@ int hipGraphInstantiate(void **exec, void *graph, void **error, char *log, size_
 
 int hipGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags)
 {
-	bool is_inner = !virtual_is_on() || !hip_inner_open();
+	bool is_inner = !virtual_is_on() || !hip_is_open();
 	int err;
 
 	virtual_inner_begin();
@@ -118,7 +135,7 @@ int hipStreamDestroy(void *stream)
 
 static void forget_functions(void)
 {
-	if (virtual_is_on() && hip_inner_open())
+	if (virtual_is_on() && hip_is_open())
 		hip_images_forget_functions();
 }
 
@@ -172,8 +189,9 @@ int hipGraphExecKernelNodeSetParams(void *exec, void *node, const struct hip_ker
 static int set(struct virtual *v, void *node, enum cell_kind kind, const struct hip_image *image,
 	       bool is_always_tried)
 {
-	struct note note = {image, sizeof(*image), is_always_tried, doors[image->door].name, NULL,
-			    NULL};
+	struct note note = {
+		image, sizeof(*image), is_always_tried, hip_doors.doors[image->door].name, NULL,
+		NULL};
 	int err = virtual_set(v, node, kind, &note);
 
 	virtual_release(v);

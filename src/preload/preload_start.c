@@ -16,8 +16,8 @@ static uint64_t number(const char *name, uint64_t least, uint64_t usual, uint64_
 	return end && !*end && value >= least && value <= most ? value : usual;
 }
 
-/* DAGPATCH_PRELOAD_COSTS=MAKING,NOTE,SWITCH. If it is not set: what was measured on an H100, until it
- * is measured where the program runs. */
+/* DAGPATCH_PRELOAD_COSTS=MAKING,NOTE,SWITCH. If it is not set: what was measured on an H100, until
+ * it is measured where the program runs. */
 static void read_costs(struct virtual_limits *limits)
 {
 	const char *text = getenv("DAGPATCH_PRELOAD_COSTS");

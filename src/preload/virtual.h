@@ -131,7 +131,7 @@ struct stream_key {
 
 struct virtual
 {
-	/* First what each call needs that notes what was noted before, in few lines of the cache. */
+	/* First what a call needs that notes what was noted before: few lines of the cache. */
 	pthread_mutex_t lock;
 	/* Passed through: only the first real is used, and nothing is noted. is_through: its next
 	 * launch need not be ordered behind another real either. */
@@ -313,18 +313,23 @@ struct bytes *virtual_scratch(struct virtual *v);
  * this node is tried on a real; what the driver refuses is not noted. */
 int virtual_set(struct virtual *v, void *node, enum cell_kind kind, const struct note *note);
 
-/* What is remembered of NODE set to GRAPH, or NULL. */
-struct seen_child *virtual_seen(const struct virtual *v, const void *node, const void *graph);
-
-/* Forgets all child graphs that were seen. */
-void virtual_forget_seen(struct virtual *v);
-
 /* Returns the image that a call on NODE has most probably, or NULL. *RET_NUMBER is its number. */
 const struct image *virtual_guess(struct virtual *v, void *node, enum cell_kind kind,
 				  uint32_t *ret_number);
 
 /* Notes a call whose image has this number. As virtual_set. */
 int virtual_set_again(struct virtual *v, uint32_t number);
+
+/* ---- virtual_seen.c ---- */
+
+/* What is remembered of NODE set to GRAPH, or NULL. */
+struct seen_child *virtual_seen(const struct virtual *v, const void *node, const void *graph);
+
+/* Remembers SEEN with its image. Without memory the graph is read again the next time. */
+void virtual_remember(struct virtual *v, const struct seen_child *seen, uint32_t image);
+
+/* Forgets all child graphs. */
+void virtual_forget_seen(struct virtual *v);
 
 /* ---- virtual_cost.c ---- */
 

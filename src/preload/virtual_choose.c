@@ -1,7 +1,7 @@
 /* Which real is launched, when another one is made, and when it is better to pass through.
  *
- * All is reckoned in calls that set a node in the driver. What else costs, in such calls, is stated,
- * or measured on the way (virtual_cost.c). */
+ * All is reckoned in calls that set a node in the driver. What else costs, in such calls, is
+ * stated, or measured on the way (virtual_cost.c). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "preload/virtual.h"
 
 struct bytes *virtual_scratch(struct virtual *v)
@@ -118,68 +117,6 @@ static int set_passing(struct virtual *v, _Atomic uint64_t *cause, const struct 
 	return err ? err : v->vendor->apply(note->data, note->child, v->reals[0].handle, node);
 }
 
-static uint64_t seen_hash(const void *node, const void *graph)
-{
-	return hash_mix((uintptr_t)node, (uintptr_t)graph);
-}
-
-struct seen_child *virtual_seen(const struct virtual *v, const void *node, const void *graph)
-{
-	struct hash_probe probe;
-
-	if (v->seen_count == 0)
-		return NULL;
-	probe = hash_map_probe(&v->seen_map, seen_hash(node, graph));
-	while (hash_map_next(&v->seen_map, &probe))
-		if (v->seen[probe.row].node == node && v->seen[probe.row].graph == graph)
-			return &v->seen[probe.row];
-	return NULL;
-}
-
-void virtual_forget_seen(struct virtual *v)
-{
-	hash_map_clear(&v->seen_map);
-	v->seen_count = 0;
-}
-
-/* Returns a free slot, or NULL: no memory. */
-static struct seen_child *add_seen(struct virtual *v, const struct seen_child *seen)
-{
-	uint32_t capacity = v->seen_capacity ? 2 * v->seen_capacity : 16;
-	struct hash_probe probe;
-
-	if (v->seen_count == SEEN_CHILDREN)
-		virtual_forget_seen(v);
-	if (v->seen_count == v->seen_capacity) {
-		struct seen_child *larger = realloc(v->seen, capacity * sizeof(*larger));
-
-		if (!larger)
-			return NULL;
-		v->seen = larger;
-		v->seen_capacity = capacity;
-	}
-	if (hash_map_reserve(&v->seen_map) < 0)
-		return NULL;
-	probe = hash_map_probe(&v->seen_map, seen_hash(seen->node, seen->graph));
-	while (hash_map_next(&v->seen_map, &probe))
-		;
-	hash_map_put(&v->seen_map, &probe, v->seen_count);
-	return &v->seen[v->seen_count++];
-}
-
-/* Without memory it is read again the next time. */
-static void remember(struct virtual *v, const struct seen_child *seen, uint32_t image)
-{
-	struct seen_child *slot = virtual_seen(v, seen->node, seen->graph);
-
-	if (!slot)
-		slot = add_seen(v, seen);
-	if (!slot)
-		return;
-	*slot = *seen;
-	slot->image = image;
-}
-
 /* Programs set nodes in the same order again and again. */
 static const struct node_pair *find_pair(struct virtual *v, void *node)
 {
@@ -246,7 +183,7 @@ int virtual_set(struct virtual *v, void *node, enum cell_kind kind, const struct
 	if (!image && virtual_add_image(v, cell, note, &image) < 0)
 		return set_passing(v, &preload_stats.pass_memory, note, node);
 	if (note->seen)
-		remember(v, note->seen, image);
+		virtual_remember(v, note->seen, image);
 	err = try_if_needed(v, moving, image, note);
 	if (err == 0)
 		want(v, moving, image);

@@ -1,7 +1,8 @@
 /*
  * children-cuda kept|unknown: sets a child graph as a whole, again and again, on the played
  * libcuda.so.1. Between two calls the graph is changed in one of all ways, or destroyed and another
- * one made that may get its handle. Prints what each call returns and what the launch after it does.
+ * one made that may get its handle. Prints what each call returns and what the launch after it
+ * does.
  * unknown: the graph is also changed by a function that the library does not wrap.
  */
 #include <dlfcn.h>

@@ -4,8 +4,8 @@
  * on memory of their own. With "failures", short runs in which each call of HIP that
  * libdagpatch-preload.so can make fails in turn (failing_hip.c); a call that fails is made again.
  *
- * Most sets of parameters come back, a few do not. Releases of HIP that forget the values of memsets
- * get a kernel in the place of the memset. Nodes form a chain, because HIP 5.2.3 loses
+ * Most sets of parameters come back, a few do not. Releases of HIP that forget the values of
+ * memsets get a kernel in the place of the memset. Nodes form a chain, because HIP 5.2.3 loses
  * other dependencies.
  */
 #include <dlfcn.h>
