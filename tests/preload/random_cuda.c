@@ -288,18 +288,6 @@ static cuda_graph child_of(uint32_t variant)
 	return kept[variant];
 }
 
-static void set_child(cuda_exec exec, cuda_node node, uint32_t variant)
-{
-	CHECK(cuGraphExecChildGraphNodeSetParams, exec, node, child_of(variant));
-}
-
-static void destroy_children(void)
-{
-	for (uint32_t i = 0; i < VARIANTS; i++)
-		if (kept[i])
-			CHECK(cuGraphDestroy, kept[i]);
-}
-
 static void set_kernel(cuda_exec exec, cuda_node node, int number, uint32_t variant)
 {
 	struct fold_call call;
@@ -320,7 +308,7 @@ static void set_node(cuda_exec exec, cuda_node node, int number, uint32_t varian
 	} else if (number == MEMSET_NODE) {
 		CHECK(cuGraphExecMemsetNodeSetParams, exec, node, &memset, context);
 	} else if (number == CHILD_NODE) {
-		set_child(exec, node, variant);
+		CHECK(cuGraphExecChildGraphNodeSetParams, exec, node, child_of(variant));
 	} else {
 		set_kernel(exec, node, number, variant);
 	}
@@ -399,7 +387,7 @@ static void replace_stream(struct run *run)
 	CHECK(cuStreamCreate, &run->streams[run->stream], CUDA_STREAM_NON_BLOCKING);
 }
 
-/* The same as set_child does, node by node. */
+/* The same as setting the whole child graph does, node by node. */
 static void set_inside_child(struct run *run)
 {
 	uint32_t variant = run->variants[CHILD_NODE];
@@ -471,7 +459,9 @@ static void *work(void *seed)
 				buffers[world][i][word] = i * 1000 + word;
 		}
 	run_steps();
-	destroy_children();
+	for (uint32_t i = 0; i < VARIANTS; i++)
+		if (kept[i])
+			CHECK(cuGraphDestroy, kept[i]);
 	for (int world = 0; world < WORLDS; world++)
 		for (int i = 0; i < BUFFERS; i++)
 			CHECK(cuMemFree_v2, (uintptr_t)buffers[world][i]);
