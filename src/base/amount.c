@@ -80,7 +80,7 @@ bool amount_seconds(const char *text, uint64_t *ret_ns)
 
 	if (end && *end == '.')
 		end = read_fraction(end + 1, &ns);
-	if (!end || (*end && strcmp(end, "s")) || seconds > UINT64_MAX / SECOND_NS - 1)
+	if (!end || (*end && strcmp(end, "s") != 0) || seconds > UINT64_MAX / SECOND_NS - 1)
 		return false;
 	*ret_ns = seconds * SECOND_NS + ns;
 	return true;

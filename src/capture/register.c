@@ -107,7 +107,7 @@ static int take(const char *name, uint64_t lib_version, void **tables, uint64_t 
 		const struct library *library = &libraries[i];
 		int result;
 
-		if (strcmp(name, library->name) || library->place >= table_count)
+		if (strcmp(name, library->name) != 0 || library->place >= table_count)
 			continue;
 		result = table_take(library->door, library->layout, tables[library->place],
 				    lib_version);

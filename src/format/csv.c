@@ -159,12 +159,13 @@ static void put_row(FILE *out, struct table_reader *reader, const struct table *
 static int write_csv(const struct trace *trace, FILE *out, const struct format_options *options,
 		     struct dagtap_error *error)
 {
-	const struct table *table = table_find(options ? options->table : NULL);
+	const char *name = options ? options->table : NULL;
+	const struct table *table = table_find(name);
 	struct table_reader reader;
 	uint64_t count;
 
 	if (!table)
-		return dagtap_error_set(error, -EINVAL, "csv has no table \"%s\"", options->table);
+		return dagtap_error_set(error, -EINVAL, "csv has no table \"%s\"", name ? name : "");
 	table_reader_init(&reader, trace);
 	count = table->count(trace);
 	errno = 0;

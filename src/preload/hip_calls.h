@@ -19,8 +19,7 @@ DOOR_EXPORT void __hipUnregisterFatBinary(void **modules);
 enum hip_door {
 #define HIP_DOOR_NUMBER(name, ...) HIP_DOOR_##name,
 	HIP_OTHER_DOORS(HIP_DOOR_NUMBER) HIP_PASSING_DOORS(HIP_DOOR_NUMBER)
-		HIP_DOOR___hipUnregisterFatBinary,
-	HIP_DOORS,
+		HIP_DOOR_NUMBER(__hipUnregisterFatBinary) HIP_DOORS,
 };
 
 /* ---- hip_inner.c ---- */

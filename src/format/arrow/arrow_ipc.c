@@ -27,7 +27,7 @@ struct body_buffer {
 
 struct ipc {
 	FILE *out;
-	struct flatbuffer message;
+	struct flatbuffer *message;
 	struct ArrowSchema schema;
 	uint32_t columns_count;
 	uint32_t *fields; /* places of the fields; owned, as are the next two */
@@ -48,14 +48,14 @@ static void put_padded(FILE *out, const void *bytes, size_t count)
 	static const char zeros[8];
 
 	if (count)
-		fwrite_unlocked(bytes, 1, count, out);
-	fwrite_unlocked(zeros, 1, pad8(count) - count, out);
+		fwrite(bytes, 1, count, out);
+	fwrite(zeros, 1, pad8(count) - count, out);
 }
 
 /* Writes the message with HEADER, then the buffers. */
 static int put_message(struct ipc *ipc, enum header type, uint32_t header)
 {
-	struct flatbuffer *message = &ipc->message;
+	struct flatbuffer *message = ipc->message;
 	uint32_t prefix[2] = {UINT32_MAX};
 	const void *bytes;
 	size_t size;
@@ -69,8 +69,8 @@ static int put_message(struct ipc *ipc, enum header type, uint32_t header)
 	if (!bytes)
 		return -ENOMEM;
 	prefix[1] = (uint32_t)size;
-	fwrite_unlocked(prefix, sizeof(prefix), 1, ipc->out);
-	fwrite_unlocked(bytes, 1, size, ipc->out);
+	fwrite(prefix, sizeof(prefix), 1, ipc->out);
+	fwrite(bytes, 1, size, ipc->out);
 	for (uint32_t i = 0; i < ipc->buffers_count; i++)
 		put_padded(ipc->out, ipc->bodies[i], (size_t)ipc->buffers[i].bytes);
 	return 0;
@@ -178,7 +178,7 @@ static uint32_t make_field(struct flatbuffer *message, const struct ArrowSchema 
 
 static int put_schema(struct ipc *ipc)
 {
-	struct flatbuffer *message = &ipc->message;
+	struct flatbuffer *message = ipc->message;
 	uint32_t fields, metadata;
 
 	for (uint32_t i = 0; i < ipc->columns_count; i++)
@@ -194,7 +194,7 @@ static int put_schema(struct ipc *ipc)
 /* Starts a message that describes arrays. */
 static void begin_arrays(struct ipc *ipc)
 {
-	flatbuffer_restart(&ipc->message);
+	flatbuffer_restart(ipc->message);
 	ipc->nodes_count = 0;
 	ipc->buffers_count = 0;
 	ipc->body_bytes = 0;
@@ -240,7 +240,7 @@ static void add_array(struct ipc *ipc, char format, const struct ArrowArray *arr
 /* Makes the RecordBatch table of the arrays that were added. */
 static uint32_t make_batch(struct ipc *ipc, int64_t length)
 {
-	struct flatbuffer *message = &ipc->message;
+	struct flatbuffer *message = ipc->message;
 	uint32_t nodes, buffers;
 
 	nodes = flatbuffer_structs(message, ipc->nodes, ipc->nodes_count, sizeof(*ipc->nodes));
@@ -255,7 +255,7 @@ static uint32_t make_batch(struct ipc *ipc, int64_t length)
 
 static int put_dictionary(struct ipc *ipc, uint32_t id, const struct ArrowArray *dictionary)
 {
-	struct flatbuffer *message = &ipc->message;
+	struct flatbuffer *message = ipc->message;
 	uint32_t batch;
 
 	begin_arrays(ipc);
@@ -314,13 +314,12 @@ static int put_stream(struct ipc *ipc, struct ArrowArrayStream *stream)
 	if (err == 0)
 		err = put_batches(ipc, stream);
 	if (err == 0)
-		fwrite_unlocked(end, sizeof(end), 1, ipc->out);
+		fwrite(end, sizeof(end), 1, ipc->out);
 	return err;
 }
 
 static void release(struct ipc *ipc)
 {
-	flatbuffer_release(&ipc->message);
 	free(ipc->fields);
 	free(ipc->nodes);
 	free(ipc->buffers);
@@ -333,7 +332,8 @@ static int write_arrow(const struct trace *trace, FILE *out, const struct format
 		       struct dagtap_error *error)
 {
 	struct ArrowArrayStream stream;
-	struct ipc ipc = {.out = out};
+	struct flatbuffer message = {0};
+	struct ipc ipc = {.out = out, .message = &message};
 	int err = arrow_open(trace, options ? options->table : NULL, NULL, &stream, error);
 
 	if (err < 0)
@@ -345,6 +345,7 @@ static int write_arrow(const struct trace *trace, FILE *out, const struct format
 	if (err == 0 && ferror_unlocked(out))
 		err = errno ? -errno : -EIO;
 	release(&ipc);
+	flatbuffer_release(&message);
 	stream.release(&stream);
 	return err < 0 ? dagtap_error_set(error, err, "arrow: %s", strerror(-err)) : 0;
 }
