@@ -26,6 +26,7 @@ static char scope_name[RECORD_CAPTURE_RANGE_BYTES]; /* text; "": none */
 static struct {
 	pthread_mutex_t lock; /* over all of it */
 	struct switch_policy policy;
+	uint64_t decided_ns;  /* for which time act has asked the policy last */
 	const char *call;     /* static: the last call that was an event */
 	const char *end;      /* static: what the last event was that can end a recording */
 	const char *text;     /* static: the last one of switch_note, or NULL */
@@ -162,6 +163,7 @@ static bool act(void)
 	if (!session_may_record() || session_is_ending() || !events_lock())
 		return false;
 	is_wanted = switch_policy_wants(&events.policy, now_ns);
+	events.decided_ns = now_ns;
 	events_unlock();
 	if (is_wanted == is_on)
 		return false;
@@ -178,15 +180,23 @@ static void keep_time(void);
 
 static struct guest_thread time_thread = {.name = "dagtap-switch", .body = keep_time};
 
+/* When the decision must be looked at next; in the past when a change has not been seen yet. Call
+ * with events.lock. */
+static uint64_t due_ns(void)
+{
+	if (!session_may_record() || session_is_ending())
+		return SWITCH_NEVER;
+	return switch_policy_next_ns(&events.policy, events.decided_ns);
+}
+
 /* On the thread. Without a time to wait for the thread ends. */
 static uint64_t next_ns(void)
 {
-	uint64_t ns = SWITCH_NEVER;
+	uint64_t ns;
 
 	if (!events_lock())
-		return ns;
-	if (session_may_record() && !session_is_ending())
-		ns = switch_policy_next_ns(&events.policy, session_now_ns());
+		return SWITCH_NEVER;
+	ns = due_ns();
 	events.keeps_time = ns != SWITCH_NEVER;
 	events_unlock();
 	return ns;
@@ -200,8 +210,7 @@ static void keep_time_if_needed(void)
 
 	if (!events_lock())
 		return;
-	is_needed = !events.keeps_time && session_may_record() &&
-		    switch_policy_next_ns(&events.policy, session_now_ns()) != SWITCH_NEVER;
+	is_needed = !events.keeps_time && due_ns() != SWITCH_NEVER;
 	events.keeps_time |= is_needed;
 	events_unlock();
 	if (is_needed && (!guest_thread_await_end(&time_thread, timer_start(TIMER_THREAD_END)) ||
@@ -254,6 +263,7 @@ static void begin_anew(void)
 	events.failed = events.unfollowed = 0;
 	events.keeps_time = false;
 	switch_policy_init(&events.policy, &options, session_now_ns());
+	events.decided_ns = 0;
 	if (own.depth)
 		own.instance = switch_policy_enter(&events.policy);
 }

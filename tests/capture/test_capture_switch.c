@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include <cmocka.h>
 
@@ -451,6 +453,24 @@ static void await_recording(bool is_on)
 		nanosleep(&pause, NULL);
 }
 
+/* By how much the clock is moved when the thread that keeps time begins, before it reads it. */
+static uint64_t step_at_begin_ns;
+
+int prctl(int option, ...)
+{
+	unsigned long arguments[4];
+	va_list list;
+
+	va_start(list, option);
+	for (int i = 0; i < 4; i++)
+		arguments[i] = va_arg(list, unsigned long);
+	va_end(list);
+	if (option == PR_SET_NAME && !strcmp((const char *)arguments[0], "dagtap-switch"))
+		clock_step(page, step_at_begin_ns);
+	return (int)syscall(SYS_prctl, option, arguments[0], arguments[1], arguments[2],
+			    arguments[3]);
+}
+
 static void come_late(void)
 {
 	hold_clock();
@@ -475,6 +495,23 @@ static void come_late(void)
 static void delay_and_duration_begin_and_end_it(void **state)
 {
 	assert_work(*state, come_late, EXPECTED(7));
+}
+
+/* The thread looks at the time for the first time when the delay is over. */
+static void begin_the_thread_late(void)
+{
+	hold_clock();
+	setenv("DAGTAP_DELAY", "2.5", 1);
+	step_at_begin_ns = 2500000000;
+	arm();
+	session_start();
+	await_recording(true);
+	work(5);
+}
+
+static void a_delay_may_end_before_its_thread_looks(void **state)
+{
+	assert_work(*state, begin_the_thread_late, EXPECTED(5));
 }
 
 static void use_gpu_after_the_delay(void)
@@ -534,6 +571,7 @@ int main(void)
 		CASE(scopes_overlap_on_threads),
 		CASE(each_instance_is_recorded_under_load),
 		CASE(delay_and_duration_begin_and_end_it),
+		CASE(a_delay_may_end_before_its_thread_looks),
 		CASE(a_delay_that_is_over_delays_nothing),
 		CASE(the_duration_counts_from_the_first_recording),
 	};
