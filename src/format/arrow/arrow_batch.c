@@ -176,7 +176,8 @@ static int fill_texts(struct arrow_worker *worker, struct arrow_column *column,
 		    table_reserve((void **)&column->text, &column->text_room,
 				  column->text_bytes + bytes, 1) < 0)
 			return -ENOMEM;
-		memcpy(column->text + column->text_bytes, text, bytes);
+		if (bytes) /* no room is made for the first text if it is empty */
+			memcpy(column->text + column->text_bytes, text, bytes);
 		column->text_bytes += bytes;
 		offsets[i + 1] = (int32_t)column->text_bytes;
 		bits_add(&known, bytes != 0);
