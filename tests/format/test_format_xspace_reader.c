@@ -128,6 +128,19 @@ static void the_last_of_several_equal_stats_counts(void **state)
 }
 
 /* Before XLA's post-processing API calls are on planes of their own. */
+static void an_unknown_field_leaves_a_stats_value(void **state)
+{
+	struct maker *maker = *state;
+	struct trace *trace;
+
+	maker_gpu(maker);
+	maker_event(maker, "gemm", 0, 1000, STATS(REF("kernel_details", MAKER_DETAILS)));
+	maker_plane_stats(maker, STATS(NEWER("gpu_device_name", "NVIDIA H200", 1000000)));
+	trace = maker_open(maker);
+
+	read_expect_text(trace, trace->agents[0].name, "NVIDIA H200");
+}
+
 static void raw_planes(void **state)
 {
 	struct maker *maker = *state;
@@ -435,6 +448,7 @@ int main(void)
 		MAKER_CASE(a_kernel_and_its_call),
 		MAKER_CASE(stats_are_kept),
 		MAKER_CASE(the_last_of_several_equal_stats_counts),
+		MAKER_CASE(an_unknown_field_leaves_a_stats_value),
 		MAKER_CASE(raw_planes),
 		MAKER_CASE(copies_and_memsets),
 		MAKER_CASE(details_of_rocm),

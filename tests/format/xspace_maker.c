@@ -83,6 +83,10 @@ static void put_stat(struct maker *maker, uint32_t field, const struct maker_sta
 	case MAKER_TEXT:
 		proto_put_text(bytes, 5, stat->text);
 		break;
+	case MAKER_NEWER:
+		proto_put_text(bytes, 5, stat->text);
+		proto_put_u64(bytes, 100, stat->u64);
+		break;
 	case MAKER_REF:
 		proto_put_u64(bytes, 7, ref);
 		break;

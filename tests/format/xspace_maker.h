@@ -18,7 +18,15 @@ enum { MAKER_NAMES_MOST = 256 };
 
 struct maker_stat {
 	const char *key;
-	enum { MAKER_U64, MAKER_I64, MAKER_DOUBLE, MAKER_TEXT, MAKER_REF, MAKER_BYTES } kind;
+	enum {
+		MAKER_U64,
+		MAKER_I64,
+		MAKER_DOUBLE,
+		MAKER_TEXT,
+		MAKER_REF,
+		MAKER_BYTES,
+		MAKER_NEWER
+	} kind;
 	uint64_t u64;
 	double number;
 	const char *text;
@@ -39,6 +47,11 @@ struct maker_stat {
 #define TEXT(name, value)                                                                          \
 	{                                                                                          \
 		.key = (name), .kind = MAKER_TEXT, .text = (value)                                 \
+	}
+/* Of a newer version of the format: a field that nobody knows, with NUMBER, follows the text. */
+#define NEWER(name, value, number)                                                                 \
+	{                                                                                          \
+		.key = (name), .kind = MAKER_NEWER, .text = (value), .u64 = (number)               \
 	}
 #define REF(name, value)                                                                           \
 	{                                                                                          \

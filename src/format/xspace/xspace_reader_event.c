@@ -22,31 +22,36 @@ static trace_string name_of_stat(struct xread_load *load, const struct xread_met
 	return strtab_format(load->import.strings, "stat %lld", (long long)id);
 }
 
+/* Both set all bytes of the union, because sets are hashed as bytes. */
 static void take_text(struct stat_value *value, trace_string text)
 {
 	value->attribute.kind = RECORD_ATTRIBUTE_TEXT;
+	value->attribute.value.uint64 = 0;
 	value->attribute.value.text = text;
 }
 
+static void take_number(struct stat_value *value, enum record_attribute_kind kind, uint64_t bits)
+{
+	value->attribute.kind = kind;
+	value->attribute.value.uint64 = bits;
+}
+
+/* A field that is not understood leaves the value of an earlier one. */
 static void take_value(struct xread_load *load, const struct xread_plane *plane,
 		       const struct proto_field *field, struct stat_value *value)
 {
-	struct trace_scope_attribute *attribute = &value->attribute;
 	const struct xread_meta *meta;
 
-	/* set all bytes of the union, because sets are hashed as bytes */
-	attribute->value.uint64 = field->value;
 	if (field->number == XSTAT_DOUBLE && field->wire == PROTO_FIXED64) {
-		attribute->kind = RECORD_ATTRIBUTE_DOUBLE;
+		take_number(value, RECORD_ATTRIBUTE_DOUBLE, field->value);
 	} else if (field->number == XSTAT_UINT64 && field->wire == PROTO_VARINT) {
-		attribute->kind = RECORD_ATTRIBUTE_UINT64;
+		take_number(value, RECORD_ATTRIBUTE_UINT64, field->value);
 	} else if (field->number == XSTAT_INT64 && field->wire == PROTO_VARINT) {
-		attribute->kind = RECORD_ATTRIBUTE_INT64;
+		take_number(value, RECORD_ATTRIBUTE_INT64, field->value);
 	} else if (field->number == XSTAT_STRING && field->wire == PROTO_BYTES) {
 		take_text(value, xread_text(load, field));
 	} else if (field->number == XSTAT_REF && field->wire == PROTO_VARINT) {
 		meta = xread_meta_find(&plane->stats, (int64_t)field->value);
-		attribute->value.uint64 = 0;
 		take_text(value, meta ? meta->name : 0);
 	} else {
 		value->is_bytes |= field->number == XSTAT_BYTES;
