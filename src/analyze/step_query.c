@@ -10,6 +10,7 @@
 
 #include "analyze/scope_groups.h"
 #include "analyze/scope_instances.h"
+#include "analyze/tally.h"
 #include "base/numbers.h"
 #include "base/sort.h"
 #include "trace/row_table.h"
@@ -129,8 +130,9 @@ static void mark_graphs(const struct trace *trace, const char *text, bool *is_me
 
 		if (is_meant[graph] || !node_matches(trace, &trace->nodes[i], text))
 			continue;
-		/* Of child graphs, those that contain them are launched. */
-		for (; graph != TRACE_NONE; graph = trace->graphs[graph].parent)
+		/* Of child graphs, those that contain them are launched. In a damaged file the
+		 * parents may form a cycle. */
+		for (; graph != TRACE_NONE && !is_meant[graph]; graph = trace->graphs[graph].parent)
 			is_meant[graph] = true;
 	}
 }
@@ -312,12 +314,14 @@ static void sum_graphs(const struct trace *trace, uint64_t *ns, uint32_t *replay
 	for (uint32_t i = 0; i < trace->activities_count; i++) {
 		const struct trace_activity *row = &trace->activities[i];
 		uint32_t graph;
+		int64_t span_ns;
 
 		if (row->launch == TRACE_NONE || row->untimed)
 			continue;
 		graph = trace->execs[trace->launches[row->launch].exec].graph;
-		if (graph != TRACE_NONE)
-			ns[graph] += (uint64_t)(row->end_ns - row->start_ns);
+		span_ns = tally_span(row->start_ns, row->end_ns);
+		if (graph != TRACE_NONE && span_ns > 0)
+			ns[graph] += (uint64_t)span_ns;
 	}
 }
 
