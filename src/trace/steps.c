@@ -104,6 +104,10 @@ static void shift_scopes(struct trace *trace, const struct place *places)
 		trace->nodes[i].scope =
 			shifted(places, trace->graphs[trace->nodes[i].graph].process,
 				trace->nodes[i].scope);
+	for (uint32_t i = 0; i < trace->memory_operations_count; i++)
+		trace->memory_operations[i].scope =
+			shifted(places, trace->memory_operations[i].process,
+				trace->memory_operations[i].scope);
 }
 
 /* Sets the step's text, and its name, which is the text without the number: XProf appends it. */

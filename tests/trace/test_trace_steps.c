@@ -14,7 +14,8 @@
 
 /* Each process has the scopes "main" and, in it, "capture"; a graph, 10 + its index, with one node
  * that was recorded in "capture"; a launch in "main" [100, 200) with an inner call and an activity
- * of each; and a call before it with an activity. */
+ * of each; and a call before it with an activity and an
+ * allocation. */
 enum { BEFORE, LAUNCH, INNER, CALLS };
 enum { MAIN, CAPTURE, SCOPES };
 
@@ -61,6 +62,8 @@ static struct trace *make_trace(void)
 		add_call(trace, p, TRACE_NONE, TRACE_NONE);
 		add_call(trace, p, TRACE_NONE, p);
 		add_call(trace, p, p * CALLS + LAUNCH, TRACE_NONE);
+		*trace_add(trace, memory_operations) =
+			(struct trace_memory_operation){.process = p, .scope = p * SCOPES + MAIN};
 		*trace_add(trace, launches) =
 			(struct trace_launch){.process = p, .exec = p, .call = p * CALLS + LAUNCH};
 	}
@@ -102,6 +105,7 @@ static void expect_process(const struct trace *trace, uint32_t process, const ch
 	assert_int_equal(activities[BEFORE].scope, calls[BEFORE].scope);
 	assert_string_equal(scope_text(trace, trace->nodes[process].scope), "capture");
 	assert_int_equal(trace->scopes[trace->nodes[process].scope].process, process);
+	assert_int_equal(trace->memory_operations[process].scope, calls[BEFORE].scope);
 }
 
 static void launches_of_two_processes(void **state)
