@@ -212,6 +212,9 @@ static int begin_column(struct arrow_column *column, uint32_t rows)
 {
 	size_t bytes = ((size_t)rows + 1) * fillers[column->column->type].value_bytes;
 
+	/* Of a batch before, or of one that failed. */
+	for (uint32_t i = 0; i < column->numbers_count; i++)
+		column->index_by_number[column->numbers[i]] = 0;
 	column->numbers_count = 0;
 	column->text_bytes = 0;
 	free(column->validity);
@@ -259,8 +262,6 @@ static int end_column(struct arrow_column *column, uint32_t rows, struct ArrowAr
 	err = arrow_make_array(rows, nulls, buffers, is_text ? 3 : 2, ret_array);
 	if (err < 0 || column->column->type != TABLE_NAME)
 		return err;
-	for (uint32_t i = 0; i < column->numbers_count; i++)
-		column->index_by_number[column->numbers[i]] = 0;
 	return arrow_make_dictionary(column, ret_array);
 }
 

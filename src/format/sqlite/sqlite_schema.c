@@ -30,7 +30,8 @@ const char sqlite_views[] =
 
 	"CREATE VIEW copy_summary AS"
 	" SELECT kind, direction, count(*) AS count, sum(bytes) AS bytes, " TIMES ","
-	" sum(bytes) * 1e9 / nullif(sum(CASE WHEN bytes IS NOT NULL THEN duration_ns END), 0)"
+	" sum(CASE WHEN duration_ns IS NOT NULL THEN bytes END) * 1e9 / nullif(sum(CASE WHEN bytes "
+	"IS NOT NULL THEN duration_ns END), 0)"
 	" AS bytes_per_s"
 	" FROM activities WHERE kind <> 'kernel' GROUP BY kind, direction ORDER BY total_ns DESC;"
 

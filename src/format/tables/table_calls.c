@@ -151,10 +151,8 @@ static const void *row_scope_attributes(struct table_reader *reader, uint64_t nu
 	const struct trace_scope *scopes = reader->trace->scopes;
 	uint32_t scope;
 
-	if (number < reader->attribute_first) {
-		reader->attribute_scope = 0;
-		reader->attribute_first = 0;
-	}
+	while (number < reader->attribute_first)
+		reader->attribute_first -= scopes[--reader->attribute_scope].attribute_count;
 	while (number - reader->attribute_first >= scopes[reader->attribute_scope].attribute_count)
 		reader->attribute_first += scopes[reader->attribute_scope++].attribute_count;
 	scope = reader->attribute_scope;
