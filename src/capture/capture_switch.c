@@ -105,14 +105,16 @@ static void note(const char *text)
 		session_note(text);
 }
 
-static void note_begin(void)
+/* NOW_NS: for which the recording was decided. A duration counts from then, so that it does not
+ * depend on how long the start takes. */
+static void note_begin(uint64_t now_ns)
 {
 	char begin[NOTE_BYTES], failures[NOTE_BYTES];
 	const char *text;
 
 	if (!events_lock())
 		return;
-	switch_policy_began(&events.policy, session_now_ns());
+	switch_policy_began(&events.policy, now_ns);
 	describe_begin(begin);
 	describe_failures(failures);
 	text = events.text;
@@ -139,10 +141,10 @@ static void note_end(uint64_t now_ns)
 }
 
 /* Returns false when the recording cannot be started. */
-static bool begin(void)
+static bool begin(uint64_t now_ns)
 {
 	if (session_start_again()) {
-		note_begin();
+		note_begin(now_ns);
 		return true;
 	}
 	log_line("capture range: the recording cannot start");
@@ -168,7 +170,7 @@ static bool act(void)
 	if (is_wanted == is_on)
 		return false;
 	if (is_wanted)
-		return begin();
+		return begin(now_ns);
 	note_end(now_ns);
 	session_stop();
 	return true;

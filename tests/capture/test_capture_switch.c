@@ -553,6 +553,30 @@ static void the_duration_counts_from_the_first_recording(void **state)
 	assert_work(*state, end_each_after, EXPECTED(1, 2));
 }
 
+static void start_slowly(void)
+{
+	clock_step(page, 9000000000);
+}
+
+static void end_a_slow_start(void)
+{
+	static const struct capture_source slow = {.start = start_slowly};
+
+	hold_clock();
+	setenv("DAGTAP_DURATION", "10", 1);
+	arm();
+	session_add_source(&slow);
+	expect(session_start());
+	work(5);
+	clock_step(page, 1000000000);
+	await_recording(false);
+}
+
+static void the_duration_counts_from_the_decision(void **state)
+{
+	assert_work(*state, end_a_slow_start, EXPECTED(5));
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, small_setup, fixture_teardown)
 
 int main(void)
@@ -574,6 +598,7 @@ int main(void)
 		CASE(a_delay_may_end_before_its_thread_looks),
 		CASE(a_delay_that_is_over_delays_nothing),
 		CASE(the_duration_counts_from_the_first_recording),
+		CASE(the_duration_counts_from_the_decision),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
