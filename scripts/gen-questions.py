@@ -39,7 +39,7 @@ def run(dagtap, arguments):
     terminal, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
     chunks = []
-    reader = threading.Thread(target=read_until_end, args=(terminal, chunks))
+    reader = threading.Thread(target=read_until_end, args=(terminal, chunks), daemon=True)
     reader.start()
     result = subprocess.run([dagtap, *shlex.split(arguments)], cwd=DATA, stdin=subprocess.DEVNULL, stdout=end,
                             stderr=subprocess.PIPE, env={**os.environ, "NO_COLOR": "1", "TERM": "xterm"}, check=False)

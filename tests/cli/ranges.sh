@@ -11,7 +11,7 @@ launch record "--softgpu=kernel_ns=1000,report=$work/device.%p" --keep-spool "$@
 	>"$work/run.out" || fail "record $* exited with $?: $(cat "$work/run.out")"
 expect_closed "$work/run.dagtap"
 grep -q "capture range: begins with" "$work/check" || fail "no note of a begin: $(cat "$work/check")"
-mapfile -t spools < <(ls "$work"/run.spool/*.spool | sort -t. -k3n)
+mapfile -t spools < <(ls -v "$work"/run.spool/*.spool)
 
 kernels_of() { # SPOOL
 	json "$1" summary '"%d %d" % (d["totals"]["kernels"], d["totals"]["graph_kernels"])'
