@@ -165,7 +165,8 @@ static int write_csv(const struct trace *trace, FILE *out, const struct format_o
 	uint64_t count;
 
 	if (!table)
-		return dagtap_error_set(error, -EINVAL, "csv has no table \"%s\"", name ? name : "");
+		return dagtap_error_set(error, -EINVAL, "csv has no table \"%s\"",
+					name ? name : "");
 	table_reader_init(&reader, trace);
 	count = table->count(trace);
 	errno = 0;
