@@ -14,11 +14,12 @@ void __real_free(void *block);
 void __wrap_free(void *block);
 
 static void *watched;
-static int watched_freed;
+static _Atomic int watched_freed; /* the trace's reader frees on several threads */
 
 void __wrap_free(void *block)
 {
-	watched_freed += block && block == watched;
+	if (block && block == watched)
+		watched_freed++;
 	__real_free(block);
 }
 
