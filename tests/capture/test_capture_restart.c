@@ -26,31 +26,6 @@ static int small_setup(void **state)
 	return fixture_setup(state);
 }
 
-/* Opens the spool of session N (from 0) in FOLDER; NULL when there is none. */
-static struct spool_reader *open_session(const char *folder, uint32_t n)
-{
-	struct spool_reader *reader = NULL;
-	DIR *entries = opendir(folder);
-	struct dirent *entry;
-
-	while (entries && !reader && (entry = readdir(entries))) {
-		char path[2 * TEST_PATH_BYTES];
-
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		if (spool_reader_open(path, &reader, NULL))
-			reader = NULL;
-		if (reader && spool_reader_info(reader)->session != n) {
-			spool_reader_close(reader);
-			reader = NULL;
-		}
-	}
-	if (entries)
-		closedir(entries);
-	return reader;
-}
-
 static void put_some(uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++)
@@ -71,7 +46,7 @@ static void record_three_times(void)
 	expect(session_is_on() && session_current_number() == 2);
 	put_some(5);
 	/* The first spool is complete while the second is written. */
-	reader = open_session(getenv("DAGTAP_SPOOL"), 0);
+	reader = fixture_open_session(getenv("DAGTAP_SPOOL"), 0);
 	expect(reader && spool_reader_info(reader)->closed);
 	expect(fixture_count(reader, RECORD_API) == 3 && fixture_count(reader, RECORD_END) == 1);
 	spool_reader_close(reader);
@@ -89,7 +64,7 @@ static void each_session_has_a_spool(void **state)
 	assert_int_equal(in_child(fixture->folder, record_three_times), 0);
 	assert_int_equal(fixture_files(fixture, NULL, 0), 3);
 	for (uint32_t i = 0; i < 3; i++) {
-		struct spool_reader *reader = open_session(fixture->folder, i);
+		struct spool_reader *reader = fixture_open_session(fixture->folder, i);
 
 		assert_non_null(reader);
 		assert_true(spool_reader_info(reader)->closed);
@@ -122,7 +97,7 @@ static void a_start_that_fails_may_be_tried_again(void **state)
 	struct spool_reader *reader;
 
 	assert_int_equal(in_child(fixture->folder, start_in_vain), 0);
-	reader = open_session(fixture->folder, 1);
+	reader = fixture_open_session(fixture->folder, 1);
 	assert_non_null(reader);
 	assert_int_equal(fixture_count(reader, RECORD_API), 2);
 	spool_reader_close(reader);
@@ -234,7 +209,7 @@ static void parts_start_in_every_session(void **state)
 
 	assert_int_equal(in_child(fixture->folder, live_twice_with_a_part), 0);
 	for (uint32_t i = 0; i < 2; i++) {
-		struct spool_reader *reader = open_session(fixture->folder, i);
+		struct spool_reader *reader = fixture_open_session(fixture->folder, i);
 
 		assert_int_equal(fixture_count(reader, RECORD_WITNESS), 1);
 		spool_reader_close(reader);
@@ -296,7 +271,7 @@ static void a_session_begins_without_open_scopes(void **state)
 
 	assert_int_equal(in_child(fixture->folder, push_over_a_restart), 0);
 	for (uint32_t i = 0; i < 2; i++) {
-		struct spool_reader *reader = open_session(fixture->folder, i);
+		struct spool_reader *reader = fixture_open_session(fixture->folder, i);
 
 		assert_scopes_of(reader, expected[i]);
 		spool_reader_close(reader);
@@ -340,7 +315,7 @@ static void a_thread_goes_on_in_the_next_session(void **state)
 
 	assert_int_equal(in_child(fixture->folder, keep_a_thread), 0);
 	for (uint32_t i = 0; i < 2; i++) {
-		struct spool_reader *reader = open_session(fixture->folder, i);
+		struct spool_reader *reader = fixture_open_session(fixture->folder, i);
 
 		assert_int_equal(fixture_count(reader, RECORD_API), 2 + i);
 		assert_scopes_of(reader, expected[i]);
@@ -496,7 +471,7 @@ static void restarts_lose_nothing_that_other_threads_write(void **state)
 	assert_int_equal(in_child(fixture->folder, restart_under_load), 0);
 	assert_int_equal(fixture_files(fixture, NULL, 0), SESSIONS);
 	for (uint32_t i = 0; i < SESSIONS; i++) {
-		struct spool_reader *reader = open_session(fixture->folder, i);
+		struct spool_reader *reader = fixture_open_session(fixture->folder, i);
 
 		assert_non_null(reader);
 		assert_true(spool_reader_info(reader)->closed);

@@ -2,7 +2,6 @@
  * The recordings that the options of `dagtap record` ask for: a child puts records all the time,
  * and each spool must hold those that were put in its capture range and no others.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -29,29 +28,6 @@ static int small_setup(void **state)
 	return fixture_setup(state);
 }
 
-/* Opens the spool of session N (from 0) in FOLDER; NULL when there is none. */
-static struct spool_reader *open_session(const char *folder, uint32_t n)
-{
-	struct spool_reader *reader = NULL;
-	DIR *entries = opendir(folder);
-	struct dirent *entry;
-
-	while (entries && !reader && (entry = readdir(entries))) {
-		char path[2 * TEST_PATH_BYTES];
-
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-		if (!strstr(entry->d_name, SPOOL_SUFFIX) || spool_reader_open(path, &reader, NULL))
-			reader = NULL;
-		if (reader && spool_reader_info(reader)->session != n) {
-			spool_reader_close(reader);
-			reader = NULL;
-		}
-	}
-	if (entries)
-		closedir(entries);
-	return reader;
-}
-
 /* Puts COUNT records, which are in the spool if a recording is on. */
 static void work(uint64_t count)
 {
@@ -75,7 +51,8 @@ static void assert_work(const struct fixture *fixture, void (*body)(void), const
 
 	assert_int_equal(in_child(fixture->folder, body), 0);
 	for (; *expected != NONE; expected++, spools++) {
-		struct spool_reader *reader = open_session(fixture->folder, (uint32_t)spools);
+		struct spool_reader *reader =
+			fixture_open_session(fixture->folder, (uint32_t)spools);
 
 		assert_non_null(reader);
 		assert_true(spool_reader_info(reader)->closed);
@@ -236,7 +213,7 @@ static void nested_scopes_are_one_instance(void **state)
 
 	assert_work(fixture, nest, EXPECTED(9, 6));
 	for (uint32_t i = 0; i < 2; i++) {
-		struct spool_reader *reader = open_session(fixture->folder, i);
+		struct spool_reader *reader = fixture_open_session(fixture->folder, i);
 
 		if (i == 0)
 			assert_scopes_of(reader, expected[i]);
@@ -412,7 +389,7 @@ static void each_instance_is_recorded_under_load(void **state)
 	uint32_t sessions = 0;
 
 	assert_int_equal(in_child(fixture->folder, step_on_threads), 0);
-	while ((reader = open_session(fixture->folder, sessions))) {
+	while ((reader = fixture_open_session(fixture->folder, sessions))) {
 		assert_true(spool_reader_info(reader)->closed);
 		fixture_assert_sound(reader);
 		records += fixture_count(reader, RECORD_API);

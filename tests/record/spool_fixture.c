@@ -313,3 +313,25 @@ uint64_t fixture_count(const struct spool_reader *reader, enum record_type type)
 	}
 	return count;
 }
+
+struct spool_reader *fixture_open_session(const char *folder, uint32_t n)
+{
+	struct spool_reader *reader = NULL;
+	DIR *entries = opendir(folder);
+	struct dirent *entry;
+
+	while (entries && !reader && (entry = readdir(entries))) {
+		char path[2 * TEST_PATH_BYTES];
+
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		if (!strstr(entry->d_name, SPOOL_SUFFIX) || spool_reader_open(path, &reader, NULL))
+			reader = NULL;
+		if (reader && spool_reader_info(reader)->session != n) {
+			spool_reader_close(reader);
+			reader = NULL;
+		}
+	}
+	if (entries)
+		closedir(entries);
+	return reader;
+}

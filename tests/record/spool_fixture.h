@@ -30,6 +30,9 @@ int fixture_renew(struct fixture *fixture);
 /* Returns the number of files in the folder; ret_path gets the path of one that ends in .spool. */
 int fixture_files(const struct fixture *fixture, char *ret_path, size_t size);
 
+/* Opens the spool of session N (from 0) in FOLDER; the caller closes it. NULL: there is none. */
+struct spool_reader *fixture_open_session(const char *folder, uint32_t n);
+
 /* Opens a spool in the folder with the least number of ready bytes; asserts that it opens. */
 struct spooler *fixture_open_spool(const struct fixture *fixture);
 
