@@ -29,7 +29,7 @@ def ways(tool, work, command):
     """Command and environment by way."""
     found = {"plain": (command, {})}
     for names in FLOORS:
-        found[f"floor: {names}"] = (command, {"FLOOR": names, "CUDA_INJECTION64_PATH": str(tool.floor)})
+        found[f"floor: {names}"] = (command, tool.floor_environment(names))
     found["dagtap"] = (tool.record_command(command, work / "selected.dagtap"), {})
     found["dagtap --calls all"] = (tool.record_command(command, work / "all.dagtap", ["--calls", "all"]), {})
     return found

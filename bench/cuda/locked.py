@@ -75,7 +75,7 @@ def floor_workers(context, command):
     workers = {}
     for names in (FLOOR, *([] if context.is_bisection else [FLOOR_CALLBACKS]), *context.floors):
         try:
-            workers[f"floor: {names}"] = Worker(command, {"FLOOR": names, "CUDA_INJECTION64_PATH": str(context.tool.floor)})
+            workers[f"floor: {names}"] = Worker(command, context.tool.floor_environment(names))
         except Failure:
             if names not in context.floors:
                 raise

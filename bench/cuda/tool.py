@@ -95,10 +95,14 @@ class Tool:
     def record_command(self, command, file, options=()):
         return [self.dagtap, "record", "--backend", "cuda", "-f", *options, "-o", file, "--", *command]
 
+    def floor_environment(self, floor):
+        """What makes CUDA, and NVTX if FLOOR names it, load the floor."""
+        doors = ["CUDA_INJECTION64_PATH"] + (["NVTX_INJECTION64_PATH"] if "nvtx" in floor else [])
+        return {"FLOOR": floor, **{door: str(self.floor) for door in doors}}
+
     def count(self, command, floor):
         """With the floor counting what FLOOR names."""
-        doors = ["CUDA_INJECTION64_PATH"] + (["NVTX_INJECTION64_PATH"] if "nvtx" in floor else [])
-        return run(command, {"FLOOR": floor, **{door: str(self.floor) for door in doors}})
+        return run(command, self.floor_environment(floor))
 
     def ask(self, what, file, *options):
         """The JSON of a sub-command; a file that `check` finds fault with has one too."""
