@@ -95,6 +95,22 @@ static const char *message_of(const struct nvtx_attributes *given, char wide[WID
 	return registered ? registered->text : "";
 }
 
+static bool has_payload(const struct nvtx_attributes *given)
+{
+	return given->payload_type > NVTX_PAYLOAD_NONE &&
+	       given->payload_type <= NVTX_PAYLOAD_FLOAT32;
+}
+
+/* Returns the registered text that says all there is to say of a range; NULL: there is more. */
+static struct text *shared_text(const struct text *domain, const struct nvtx_attributes *given)
+{
+	struct text *text =
+		given && given->message_type == NVTX_REGISTERED ? given->message.registered : NULL;
+
+	return text && text->group == domain && !given->category && !has_payload(given) ? text
+											: NULL;
+}
+
 static struct dagtap_attribute payload_of(const struct nvtx_attributes *given)
 {
 	const char *key = RECORD_NVTX_PAYLOAD_KEY;
@@ -133,8 +149,7 @@ static size_t attributes_of(const struct text *domain, const struct nvtx_attribu
 	if (name)
 		ret_attributes[count++] =
 			dagtap_attribute_text(RECORD_NVTX_CATEGORY_NAME_KEY, name->text);
-	if (given && given->payload_type > NVTX_PAYLOAD_NONE &&
-	    given->payload_type <= NVTX_PAYLOAD_FLOAT32)
+	if (given && has_payload(given))
 		ret_attributes[count++] = payload_of(given);
 	return count;
 }
@@ -143,11 +158,15 @@ static size_t attributes_of(const struct text *domain, const struct nvtx_attribu
 
 static int push_in(struct text *domain, const struct nvtx_attributes *given)
 {
+	struct text *shared = shared_text(domain, given);
 	struct dagtap_attribute attributes[ATTRIBUTES_MOST];
-	size_t count = attributes_of(domain, given, attributes);
 	char wide[WIDE_BYTES];
 
-	scope_push_nvtx(number_of(domain), message_of(given, wide), attributes, count);
+	if (shared)
+		scope_push_shared(number_of(domain), shared);
+	else
+		scope_push_nvtx(number_of(domain), message_of(given, wide), attributes,
+				attributes_of(domain, given, attributes));
 	return level++;
 }
 
@@ -241,14 +260,14 @@ static void mark_wide(const wchar_t *text)
 	scope_mark(utf8);
 }
 
-static struct text *keep_name(struct texts *names, const char *name)
+static struct text *keep_name(struct texts *names, const struct text *group, const char *name)
 {
 	struct text *row;
 
 	if (!name)
 		return NULL;
 	pthread_mutex_lock(&names_lock);
-	row = texts_keep(names, name);
+	row = texts_keep(names, group, name);
 	pthread_mutex_unlock(&names_lock);
 	return row;
 }
@@ -256,12 +275,12 @@ static struct text *keep_name(struct texts *names, const char *name)
 /* When memory is short, NULL: the default domain. */
 static struct text *create_domain(const char *name)
 {
-	return keep_name(&domains, name);
+	return keep_name(&domains, NULL, name);
 }
 
 static struct text *register_text(struct text *domain, const char *text)
 {
-	return keep_name(&texts, text);
+	return keep_name(&texts, domain, text);
 }
 
 static struct text *create_domain_wide(const wchar_t *name)
@@ -283,7 +302,7 @@ static struct text *register_text_wide(struct text *domain, const wchar_t *text)
 static void name_category_in(struct text *domain, uint32_t category, const char *name)
 {
 	uint64_t key = category_key(domain, category);
-	const struct text *row = category ? keep_name(&category_names, name) : NULL;
+	const struct text *row = category ? keep_name(&category_names, NULL, name) : NULL;
 	int at;
 
 	if (!row)

@@ -9,6 +9,7 @@
 #include "capture/capture_switch.h"
 #include "capture/early_range.h"
 #include "capture/scope_record.h"
+#include "capture/texts.h"
 #include "record/attribute.h"
 
 static uint32_t nvtx_kind(uint32_t domain)
@@ -69,18 +70,32 @@ void scope_keep_open(void)
 
 /* ---- push and pop ---- */
 
+/* What a scope is named: its text with attributes, or an NVTX text that scopes share. */
+struct naming {
+	const char *text;
+	const struct dagtap_attribute *attributes;
+	size_t count;
+	struct text *shared; /* NULL: text and attributes are this scope's own */
+};
+
+static uint64_t push_named(struct scope_stack *stack, uint32_t kind, const struct naming *naming)
+{
+	return naming->shared ? scope_stack_push_shared(stack, kind, naming->shared)
+			      : scope_stack_push(stack, kind, naming->text, naming->attributes,
+						 naming->count);
+}
+
 /* Opens the scope and writes it if there is a spool. */
-static uint64_t push(uint32_t kind, const char *text, const struct dagtap_attribute *attributes,
-		     size_t count)
+static uint64_t push(uint32_t kind, const struct naming *naming)
 {
 	struct scope_stack *stack = will_record() ? own_stack() : NULL;
-	bool begins = stack && is_watched(text);
+	bool begins = stack && is_watched(naming->text);
 	struct writer *w;
 	uint64_t id;
 
 	if (begins)
 		switch_scope_begins();
-	id = stack ? scope_stack_push(stack, kind, text, attributes, count) : 0;
+	id = stack ? push_named(stack, kind, naming) : 0;
 	if (begins && !id)
 		switch_scope_ends();
 	w = id ? writer_now() : NULL;
@@ -103,7 +118,7 @@ static void pop(uint32_t kind)
 uint64_t scope_push_with(enum record_scope_kind kind, const char *text,
 			 const struct dagtap_attribute *attributes, size_t count)
 {
-	return push(kind, text, attributes, count);
+	return push(kind, &(struct naming){text, attributes, count, NULL});
 }
 
 uint64_t scope_push(enum record_scope_kind kind, const char *text)
@@ -114,7 +129,12 @@ uint64_t scope_push(enum record_scope_kind kind, const char *text)
 uint64_t scope_push_nvtx(uint32_t domain, const char *text,
 			 const struct dagtap_attribute *attributes, size_t count)
 {
-	return push(nvtx_kind(domain), text, attributes, count);
+	return push(nvtx_kind(domain), &(struct naming){text, attributes, count, NULL});
+}
+
+uint64_t scope_push_shared(uint32_t domain, struct text *text)
+{
+	return push(nvtx_kind(domain), &(struct naming){.text = text->text, .shared = text});
 }
 
 uint64_t scope_step_begin(const char *name, int64_t number)

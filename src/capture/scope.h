@@ -16,6 +16,7 @@
 #include "record/record.h"
 
 struct dagtap_attribute;
+struct text;
 
 /* Call before writing a record that a ring keeps and that names the current scope
  * (NODE_RECORDED, CUDA_GRAPH): writes the calling thread's open scopes among the kept records,
@@ -36,6 +37,10 @@ uint64_t scope_step_begin(const char *name, int64_t number);
  * number; 0: the default domain. */
 uint64_t scope_push_nvtx(uint32_t domain, const char *text,
 			 const struct dagtap_attribute *attributes, size_t count);
+/* The same for a registered text, which is never freed, without attributes but the name of its
+ * domain, whose number DOMAIN is. Cheaper: the text is neither copied nor written, but the first
+ * time in a session. */
+uint64_t scope_push_shared(uint32_t domain, struct text *text);
 /* Ends the innermost scope of DOMAIN. Without one: does nothing. */
 void scope_pop_nvtx(uint32_t domain);
 

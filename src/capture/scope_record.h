@@ -11,11 +11,18 @@
 #include "record/writer.h"
 
 struct dagtap_attribute;
+struct text;
 
 /* Writes the fields of FIXED after its header, and BODY: the text, already cut, and the attributes
  * after it. */
 void scope_record_put(struct writer *w, enum record_scope_kind kind,
 		      const struct record_scope *fixed, const char *body, size_t body_bytes);
+
+/* The same for a scope whose text and attributes are those of TEXT, an NVTX text that its program
+ * has registered: TEXT's group is its domain. If W's spool does not have them, writes them as
+ * a SCOPE_BODY; the record of the scope has their number. Two threads may both do so. */
+void scope_record_put_shared(struct writer *w, enum record_scope_kind kind,
+			     const struct record_scope *fixed, struct text *text);
 
 /* Writes a scope that is on no stack, with COUNT attributes. The tag of SCOPE's header is its kind
  * (enum record_scope_kind). Sets its text_bytes. */

@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "capture/scope_attributes.h"
 #include "capture/scope_record.h"
+#include "capture/texts.h"
 #include "record/attribute.h"
 
 #define NUMBERED_THREADS 32767 /* 15 bits of an id */
@@ -34,6 +35,7 @@ struct scope {
 	uint32_t body_bytes;
 	uint32_t text_bytes; /* length of the text within the body */
 	uint32_t kind;	     /* enum record_scope_kind and domain, or PATH_ */
+	struct text *shared; /* the text, if scopes share it; then there is no body */
 };
 
 /* A thread's open scopes and their bodies. A body is the text and the attributes as the record
@@ -114,22 +116,33 @@ uint64_t scope_stack_next_id(struct scope_stack *stack)
 
 /* ---- records ---- */
 
+static void write_scope(const struct scope_stack *stack, const struct scope *scope, uint64_t parent,
+			struct writer *w)
+{
+	const struct record_scope record = {
+		.id = scope->id,
+		.parent = parent,
+		.ns = scope->ns,
+		.text_bytes = scope->text_bytes,
+	};
+
+	if (scope->shared)
+		scope_record_put_shared(w, KIND_OF(scope), &record, scope->shared);
+	else
+		scope_record_put(w, KIND_OF(scope), &record, stack->bodies + scope->body_at,
+				 scope->body_bytes);
+}
+
 /* Writes to W the scopes from index *WRITTEN on, and advances *WRITTEN. Entries of a path are
  * passed over: their scopes are the other thread's. */
 static void write_from(const struct scope_stack *stack, uint32_t *written, struct writer *w)
 {
 	while (*written < stack->count) {
 		const struct scope *scope = &stack->scopes[*written];
-		struct record_scope record = {
-			.id = scope->id,
-			.parent = (*written)++ ? scope[-1].id : 0,
-			.ns = scope->ns,
-			.text_bytes = scope->text_bytes,
-		};
+		uint64_t parent = (*written)++ ? scope[-1].id : 0;
 
 		if (KIND_OF(scope) < PATH_ROOT)
-			scope_record_put(w, KIND_OF(scope), &record, stack->bodies + scope->body_at,
-					 scope->body_bytes);
+			write_scope(stack, scope, parent, w);
 	}
 }
 
@@ -181,6 +194,26 @@ static struct scope *add_scope(struct scope_stack *stack, size_t body_bytes)
 	return scope;
 }
 
+/* Gives the entry that was added last its id, its time and its kind. Returns the id. */
+static uint64_t open_scope(struct scope_stack *stack, struct scope *scope, uint32_t kind)
+{
+	scope->id = scope_stack_next_id(stack);
+	scope->ns = clock_now_ns();
+	scope->kind = kind;
+	set_leaf(stack);
+	return scope->id;
+}
+
+uint64_t scope_stack_push_shared(struct scope_stack *stack, uint32_t kind, struct text *text)
+{
+	struct scope *scope = add_scope(stack, 0);
+
+	if (!scope)
+		return 0;
+	scope->shared = text;
+	return open_scope(stack, scope, kind);
+}
+
 uint64_t scope_stack_push(struct scope_stack *stack, uint32_t kind, const char *text,
 			  const struct dagtap_attribute *attributes, size_t count)
 {
@@ -201,11 +234,7 @@ uint64_t scope_stack_push(struct scope_stack *stack, uint32_t kind, const char *
 		memset(body + text_bytes, 0, padded_bytes - text_bytes);
 		attributes_write(attributes, count, body + padded_bytes);
 	}
-	scope->id = scope_stack_next_id(stack);
-	scope->ns = clock_now_ns();
-	scope->kind = kind;
-	set_leaf(stack);
-	return scope->id;
+	return open_scope(stack, scope, kind);
 }
 
 static uint32_t find_innermost(const struct scope_stack *stack, uint32_t kind)
@@ -263,11 +292,13 @@ const char *scope_stack_innermost(uint32_t kind, size_t *ret_bytes)
 {
 	const struct scope_stack *stack = scope_stack_known();
 	uint32_t index = stack && !stack->beyond ? find_innermost(stack, kind) : UINT32_MAX;
+	const struct scope *scope;
 
 	if (index == UINT32_MAX)
 		return NULL;
-	*ret_bytes = stack->scopes[index].text_bytes;
-	return stack->bodies + stack->scopes[index].body_at;
+	scope = &stack->scopes[index];
+	*ret_bytes = scope->shared ? scope->shared->bytes : scope->text_bytes;
+	return scope->shared ? scope->shared->text : stack->bodies + scope->body_at;
 }
 
 void scope_stack_pop(uint32_t kind, struct writer *w)

@@ -22,6 +22,7 @@
 
 struct dagtap_attribute;
 struct scope_stack;
+struct text;
 
 /* Written by the thread that stops a session. */
 extern _Atomic uint32_t scope_generation;
@@ -62,6 +63,9 @@ uint64_t scope_stack_next_id(struct scope_stack *stack);
  * Returns its id; 0 when there is no room or memory. Then the matching pop is still due. */
 uint64_t scope_stack_push(struct scope_stack *stack, uint32_t kind, const char *text,
 			  const struct dagtap_attribute *attributes, size_t count);
+/* The same for a scope with the text and the domain of TEXT (scope_record_put_shared), which is not
+ * copied: TEXT is never freed. */
+uint64_t scope_stack_push_shared(struct scope_stack *stack, uint32_t kind, struct text *text);
 /* Ends the calling thread's innermost scope of KIND, if there is one. Where the scope was written
  * before, in W or among the kept records of W, writes SCOPE_END. Take W (session_writer) before
  * the call: binding to a new writer may empty the stack. */

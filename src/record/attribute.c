@@ -22,6 +22,13 @@ const struct record_attribute *record_attribute_next(const struct record_scope *
 	return left >= sizeof(*next) && left >= record_attribute_bytes(next) ? next : NULL;
 }
 
+uint32_t record_scope_body(const struct record_scope *scope)
+{
+	const struct record_attribute *first = record_attribute_next(scope, NULL);
+
+	return first && first->kind == RECORD_ATTRIBUTE_BODY ? (uint32_t)first->value : 0;
+}
+
 bool record_attributes_fit(const struct record_scope *scope)
 {
 	const struct record_attribute *last = NULL, *next;

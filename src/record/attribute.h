@@ -37,6 +37,10 @@ static inline size_t record_attribute_bytes(const struct record_attribute *attri
 const struct record_attribute *record_attribute_next(const struct record_scope *scope,
 						     const struct record_attribute *last);
 
+/* Returns the number of the SCOPE_BODY that has the text and the attributes of SCOPE; 0: the record
+ * has them itself. */
+uint32_t record_scope_body(const struct record_scope *scope);
+
 /* Whether the last attribute ends exactly at the end of the record. The caller must have checked
  * that text_bytes lies within the record. */
 bool record_attributes_fit(const struct record_scope *scope);

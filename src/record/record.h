@@ -319,6 +319,10 @@ struct record_scope {
 	char text[]; /* padded to 8 bytes, then struct record_attribute to the record's end */
 };
 
+/* A SCOPE_BODY has the layout of a SCOPE: a text and attributes that many scopes share. Its tag is
+ * its number, from 1; its id, parent and time are 0. It is written before the scopes that refer to
+ * it, perhaps by another thread, and may be repeated. */
+
 #define RECORD_ATTRIBUTE_KINDS(X)                                                                  \
 	X(INT64, "int64")                                                                          \
 	X(UINT64, "uint64")                                                                        \
@@ -330,7 +334,10 @@ enum record_attribute_kind {
 #define X(name, text) RECORD_ATTRIBUTE_##name,
 	RECORD_ATTRIBUTE_KINDS(X)
 #undef X
-		RECORD_ATTRIBUTE_KIND_COUNT
+		RECORD_ATTRIBUTE_KIND_COUNT,
+	/* No attribute, and the only one of its record, whose text is empty: `value` is the number
+	 * of the SCOPE_BODY that has the scope's text and attributes. */
+	RECORD_ATTRIBUTE_BODY = 256,
 };
 
 /* Part of a SCOPE record; record/attribute.h has the functions that iterate over them. */

@@ -67,6 +67,7 @@ static const struct shape shapes[RECORD_TYPE_COUNT] = {
 	SHAPE(FAULT, record_fault),
 	SHAPE(CUDA_STREAM_HANDLE, record_cuda_stream_handle),
 	SHAPE(MEMORY, record_memory),
+	FIELD(SCOPE_BODY, record_scope, text_bytes),
 };
 
 static uint64_t text_bytes(const struct record_header *header, const struct shape *shape)
@@ -96,7 +97,7 @@ const char *record_check(const struct record_header *header, uint32_t room)
 		return "record is too short for its type";
 	if (text_bytes(header, shape) > bytes - shape->least_bytes)
 		return "text runs past the end of its record";
-	if (header->type == RECORD_SCOPE &&
+	if ((header->type == RECORD_SCOPE || header->type == RECORD_SCOPE_BODY) &&
 	    !record_attributes_fit((const struct record_scope *)header))
 		return "attributes run past the end of their record";
 	return NULL;

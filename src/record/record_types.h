@@ -57,7 +57,8 @@ struct record_header {
 	X(QUEUE_TAKEN, META)                                                                       \
 	X(FAULT, META)                                                                             \
 	X(CUDA_STREAM_HANDLE, META)                                                                \
-	X(MEMORY, META)
+	X(MEMORY, META)                                                                            \
+	X(SCOPE_BODY, META)
 
 enum record_type {
 	RECORD_NONE,

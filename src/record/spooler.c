@@ -101,6 +101,7 @@ static struct writer *take_writers(struct spooler *s, uint32_t count)
 		w->index = i;
 		w->counters = &s->counters[i];
 		w->spooler = s;
+		w->spool_id = s->header->session_id;
 		w->leaves_ready = ring_is_on(&s->ring) ? KEPT_SCOPES_CHUNKS : 0;
 	}
 	return &s->writers->of[index];

@@ -63,6 +63,7 @@ struct writer {
 	uint32_t sequence;	    /* of the next chunk */
 	struct writer *keeper; /* the writer of records that a ring keeps; NULL: there is no ring */
 	uint32_t leaves_ready; /* the last ready chunks, which this writer must not take */
+	uint64_t spool_id;     /* spooler_session_id of its spool; 0: no spool has its records */
 	bool is_ringed;	       /* the ring may reuse its full chunks */
 	bool rings_periodic;   /* periodic records go to this writer, not to the keeper */
 } __attribute__((aligned(128)));

@@ -4,6 +4,8 @@
 #include "cuda_scene.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #include "capture/capture_session.h"
@@ -148,6 +150,107 @@ static void ranges_are_scopes_with_their_domains(void **state)
 	assert_false(loose->open);
 	assert_int_equal(find_scope(trace, "here")->kind, RECORD_SCOPE_MARK);
 	assert_int_equal(find_scope(trace, "")->kind, RECORD_SCOPE_MARK);
+}
+
+/* ---- registered texts ---- */
+
+static void *range_domain;
+
+static void push_registered(void *domain, void *text)
+{
+	struct nvtx_attributes attributes = {
+		.message_type = NVTX_REGISTERED,
+		.message.registered = text,
+	};
+
+	CORE2(DomainRangePushEx, push_domain *)(domain, &attributes);
+}
+
+static void push_and_pop_twice(void *domain)
+{
+	for (int i = 0; i < 2; i++) {
+		push_registered(domain,
+				CORE2(DomainRegisterStringA, register_in *)(domain, "layer"));
+		CORE2(DomainRangePop, pop_domain *)(domain);
+	}
+}
+
+static void registered_texts(void)
+{
+	session_arm();
+	expect(InitializeInjectionNvtx2(get_table) == 1);
+	session_start();
+	range_domain = CORE2(DomainCreateA, create *)("a");
+	push_and_pop_twice(range_domain);
+	push_and_pop_twice(NULL);
+	/* In a domain other than the text's. */
+	push_registered(NULL, CORE2(DomainRegisterStringA, register_in *)(range_domain, "layer"));
+	CORE2(DomainRangePop, pop_domain *)(NULL);
+	session_stop();
+}
+
+/* Asserts that the scopes from FIRST on, COUNT of them, are called "layer", and share one domain,
+ * which is called DOMAIN; NULL: the default. */
+static void assert_layers(const struct trace *trace, uint32_t first, uint32_t count,
+			  const char *domain)
+{
+	for (uint32_t i = first; i < first + count; i++) {
+		const struct trace_scope *scope = &trace->scopes[i];
+
+		assert_string_equal(trace_text(trace, scope->text), "layer");
+		assert_int_equal(scope->kind, RECORD_SCOPE_NVTX);
+		assert_false(scope->open);
+		assert_int_equal(scope->attribute_count, domain ? 1 : 0);
+		if (!domain)
+			continue;
+		assert_int_equal(scope->attribute_first, trace->scopes[first].attribute_first);
+		assert_string_equal(
+			trace_text(trace, attribute(trace, scope, "domain")->value.text), domain);
+	}
+}
+
+static void ranges_share_a_registered_text(void **state)
+{
+	const struct trace *trace = play_scene(*state, registered_texts);
+
+	assert_int_equal(trace->scopes_count, 5);
+	assert_layers(trace, 0, 2, "a");
+	assert_layers(trace, 2, 3, NULL);
+}
+
+/* A fork child has a session of its own, with the number of its parent's first one. */
+static void sessions_and_a_fork(void)
+{
+	int status;
+	pid_t pid;
+
+	session_arm();
+	expect(InitializeInjectionNvtx2(get_table) == 1);
+	session_start();
+	range_domain = CORE2(DomainCreateA, create *)("a");
+	push_and_pop_twice(range_domain);
+	pid = fork();
+	if (!pid) {
+		expect(session_start());
+		push_and_pop_twice(range_domain);
+		exit(0);
+	}
+	waitpid(pid, &status, 0);
+	expect(status == 0);
+	session_stop();
+	expect(session_start_again());
+	push_and_pop_twice(range_domain);
+	session_stop();
+}
+
+static void each_spool_has_the_registered_text(void **state)
+{
+	const struct trace *trace = play_scene(*state, sessions_and_a_fork);
+
+	assert_int_equal(trace->processes_count, 3);
+	assert_int_equal(trace->scopes_count, 6);
+	for (uint32_t i = 0; i < 6; i += 2)
+		assert_layers(trace, i, 2, "a");
 }
 
 /* ---- wide characters, names of categories, ranges that end elsewhere ---- */
@@ -316,6 +419,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PLAY_CASE(ranges_are_scopes_with_their_domains),
+		PLAY_CASE(ranges_share_a_registered_text),
+		PLAY_CASE(each_spool_has_the_registered_text),
 		PLAY_CASE(wide_characters_become_utf8),
 		PLAY_CASE(categories_have_names_by_domain),
 		PLAY_CASE(a_range_may_end_on_another_thread),

@@ -228,6 +228,64 @@ static void scopes_of_one_text_share_its_attributes(void **state)
 		assert_scope(trace, i, i % 2 ? "b" : "a k=i1 l=i2");
 }
 
+/* Writes SCOPE as the body NUMBER. */
+static void put_body(struct scene *scene, uint32_t number, const struct scope_bytes *scope)
+{
+	scene_put(scene, 0, RECORD_SCOPE_BODY, number, &scope->fixed,
+		  sizeof(scope->fixed) + scope->bytes);
+}
+
+/* Puts a scope whose text and attributes are those of the body NUMBER. */
+static void put_with_body(struct scene *scene, uint64_t id, uint32_t number)
+{
+	struct scope_bytes scope = scope_of(id, 0, "");
+
+	add(&scope, RECORD_ATTRIBUTE_BODY, "", number, "");
+	put(scene, RECORD_SCOPE_NVTX, &scope);
+}
+
+static void scopes_of_one_body_share_its_text_and_attributes(void **state)
+{
+	struct scope_bytes body = scope_of(0, 0, "a#k=1#"), other = scope_of(0, 0, "a#k=1#");
+	struct scope_bytes unused = scope_of(0, 0, "u#k=2#"), own = scope_of(ID(1, 4), 0, "a#k=1#");
+	struct scene *scene = *state;
+	struct trace *trace;
+
+	add(&body, RECORD_ATTRIBUTE_TEXT, "domain", 0, "TSL");
+	add(&own, RECORD_ATTRIBUTE_UINT64, "payload", 5, "");
+	put_with_body(scene, ID(1, 1), 7);
+	put_body(scene, 7, &body);
+	put_body(scene, 9, &other);
+	put_with_body(scene, ID(1, 2), 9);
+	put_body(scene, 7, &body);
+	put_body(scene, 4000000000, &unused);
+	put_with_body(scene, ID(1, 3), 7);
+	put(scene, RECORD_SCOPE_NVTX, &own);
+	trace = scene_finish(scene);
+	assert_int_equal(trace->scopes_count, 4);
+	assert_scope(trace, 0, "a domain=<TSL> k=i1");
+	assert_scope(trace, 1, "a k=i1");
+	assert_scope(trace, 2, "a domain=<TSL> k=i1");
+	assert_scope(trace, 3, "a payload=u5 k=i1");
+	assert_int_equal(trace->scopes[0].attribute_first, trace->scopes[2].attribute_first);
+	assert_string_equal(trace_text(trace, trace->scopes[2].text), "a#k=1#");
+	assert_int_equal(trace->scopes[0].text, trace->scopes[3].text);
+}
+
+static void a_scope_whose_body_is_lost_has_no_text(void **state)
+{
+	struct scope_bytes body = scope_of(0, 0, "body");
+	struct scene *scene = *state;
+	struct trace *trace;
+
+	put_body(scene, 2, &body);
+	put_with_body(scene, ID(1, 1), 1);
+	put_with_body(scene, ID(1, 2), 2);
+	trace = scene_finish(scene);
+	assert_scope(trace, 0, "");
+	assert_scope(trace, 1, "body");
+}
+
 /*
  * Counts by writer, then by time, although another writer's chunk lies before this one's second
  * chunk.
@@ -291,6 +349,8 @@ int main(void)
 		cmocka_unit_test(values_have_the_first_type_that_fits),
 		SCENE_CASE(attributes_come_back_with_their_types),
 		SCENE_CASE(scopes_of_one_text_share_its_attributes),
+		SCENE_CASE(scopes_of_one_body_share_its_text_and_attributes),
+		SCENE_CASE(a_scope_whose_body_is_lost_has_no_text),
 		SCENE_CASE(of_one_id_the_first_that_was_written_counts),
 		SCENE_CASE(a_path_may_pass_from_thread_to_thread),
 	};

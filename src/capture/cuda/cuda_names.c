@@ -23,16 +23,16 @@ static struct hash_map seen_map; /* of seen_rows */
 static uint32_t seen_generation;
 static _Atomic uint32_t generation = 1; /* advanced by cuda_names_doubt */
 
-static void write_name(struct text *name)
+static void write_name(struct writer *writer, struct text *name)
 {
 	struct record_kernel record = {
 		.ns = session_now_ns(),
 		.name_bytes = writer_text_bytes(name->bytes),
 	};
 
-	name->session = session_current_number();
-	writer_put_text(session_writer(), RECORD_KERNEL, name->number, &record, sizeof(record),
-			name->text, name->bytes);
+	name->spool = writer->spool_id;
+	writer_put_text(writer, RECORD_KERNEL, name->number, &record, sizeof(record), name->text,
+			name->bytes);
 }
 
 /* The name at the pointer, which is read if it is new in this generation; NULL when memory is
@@ -49,7 +49,7 @@ static struct text *find_name(const char *pointer)
 	while (hash_map_next(&seen_map, &probe))
 		if (seen_rows[probe.row].pointer == pointer)
 			return seen_rows[probe.row].name;
-	name = texts_keep(&names, pointer);
+	name = texts_keep(&names, NULL, pointer);
 	seen = name ? table_add((void **)&seen_rows, &seen_count, sizeof(*seen)) : NULL;
 	if (seen) {
 		*seen = (struct seen){pointer, name};
@@ -61,6 +61,7 @@ static struct text *find_name(const char *pointer)
 uint32_t cuda_names_id(const char *name)
 {
 	uint32_t now = atomic_load_explicit(&generation, memory_order_relaxed);
+	struct writer *writer = session_writer();
 	struct text *found;
 
 	if (now != seen_generation) {
@@ -71,8 +72,8 @@ uint32_t cuda_names_id(const char *name)
 	found = name ? find_name(name) : NULL;
 	if (!found)
 		return 0;
-	if (found->session != session_current_number())
-		write_name(found);
+	if (writer && found->spool != writer->spool_id)
+		write_name(writer, found);
 	return found->number;
 }
 

@@ -2,7 +2,7 @@
  *
  * The rank of a scope's id is its row, so threads share the scopes. Texts are interned in the order
  * of rows: each part has a table of its own, whose texts are then interned part by part. Scopes
- * that bring new texts or attributes are taken by one thread, in order. */
+ * that bring new texts, attributes or bodies are taken by one thread, in order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/workers.h"
 #include "record/attribute.h"
 #include "trace/load/calls.h"
-#include "trace/load/scope_text.h"
+#include "trace/load/scope_naming.h"
 #include "trace/process_load.h"
 #include "trace/row_table.h"
 
@@ -25,8 +25,17 @@ struct scope_part {
 	uint32_t special_count;
 };
 
+/* The texts and attributes that scopes share (SCOPE_BODY), by the rank of their numbers. */
+struct scope_bodies {
+	struct idset numbers;
+	const struct record_scope **records;
+	struct scope_naming *parsed; /* what the scopes of each body have in common */
+	uint32_t *of_rows;	     /* by row: the rank of its body; UINT32_MAX: none */
+};
+
 struct scope_fill {
 	struct process_load *load;
+	struct scope_bodies bodies;
 	const struct raw **raws; /* by row; NULL once the attributes are complete */
 	struct trace_scope *rows;
 	uint32_t count;
@@ -34,7 +43,7 @@ struct scope_fill {
 	_Atomic bool has_repeated; /* some scopes have several ends */
 	struct scope_part *parts;
 	uint32_t part_count;
-	struct parsed_text *parsed; /* by text */
+	struct scope_naming *parsed; /* by text */
 };
 
 static uint64_t scope_id(const struct raw *row)
@@ -121,8 +130,52 @@ static int note_special(struct scope_part *part, uint32_t row)
 	return 0;
 }
 
+/* ---- bodies ---- */
+
+/* Of several records of one number the first counts: they are equal. */
+static int find_bodies(struct scope_fill *fill)
+{
+	const struct raw_list *list = &fill->load->raw.lists[RECORD_SCOPE_BODY];
+	struct scope_bodies *bodies = &fill->bodies;
+	int err = 0;
+
+	for (uint32_t i = 0; i < list->count && err == 0; i++)
+		err = idset_add(&bodies->numbers,
+				((const struct record_scope *)list->rows[i].record)->header.tag);
+	if (err == 0)
+		err = idset_finish(&bodies->numbers);
+	if (err < 0)
+		return err;
+	bodies->records = table_zeroed(bodies->numbers.count, sizeof(*bodies->records));
+	bodies->parsed = table_zeroed(bodies->numbers.count, sizeof(*bodies->parsed));
+	bodies->of_rows = table_alloc(fill->count, sizeof(*bodies->of_rows));
+	if (!bodies->records || !bodies->parsed || !bodies->of_rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct record_scope *record = list->rows[i].record;
+		uint32_t rank = idset_find(&bodies->numbers, record->header.tag);
+
+		if (!bodies->records[rank])
+			bodies->records[rank] = record;
+	}
+	return 0;
+}
+
+/* Returns the record that has the text and the attributes of the scope in ROW, mostly the scope's
+ * own, and notes its body. The record of a body may be lost; then the scope's text is empty. */
+static const struct record_scope *find_body(const struct scope_fill *fill, uint32_t row)
+{
+	const struct record_scope *scope = fill->raws[row]->record;
+	uint32_t number = record_scope_body(scope);
+	uint32_t rank = number ? idset_find(&fill->bodies.numbers, number) : UINT32_MAX;
+
+	fill->bodies.of_rows[row] = rank;
+	return rank == UINT32_MAX ? scope : fill->bodies.records[rank];
+}
+
 static struct trace_scope scope_row(const struct process_load *load, struct strtab *texts,
-				    struct fill_thread *thread, const struct raw *raw)
+				    struct fill_thread *thread, const struct raw *raw,
+				    const struct record_scope *body)
 {
 	const struct record_scope *record = raw->record;
 
@@ -132,7 +185,7 @@ static struct trace_scope scope_row(const struct process_load *load, struct strt
 		/* The parent may be a scope of any thread. */
 		.parent = load_find_scope(load, record->parent),
 		.kind = record->header.tag,
-		.text = strtab_intern(texts, record->text, record->text_bytes),
+		.text = strtab_intern(texts, body->text, body->text_bytes),
 		.thread = fill_thread(thread, load, raw->tid),
 		.begin_ns = (int64_t)record->ns,
 		.end_ns = (int64_t)record->ns,
@@ -156,11 +209,11 @@ static int fill_part(void *scope_fill, unsigned worker, uint32_t number)
 	if (strtab_init(&part->texts) < 0)
 		return -ENOMEM;
 	for (uint32_t i = number * SCOPES_PER_PART; i < part_end(fill, number); i++) {
-		const struct raw *raw = fill->raws[i];
+		const struct record_scope *body = find_body(fill, i);
+		bool is_own = body == fill->raws[i]->record && record_attribute_next(body, NULL);
 
-		fill->rows[i] = scope_row(fill->load, &part->texts, &thread, raw);
-		if ((fill->rows[i].text >= known || record_attribute_next(raw->record, NULL)) &&
-		    note_special(part, i) < 0)
+		fill->rows[i] = scope_row(fill->load, &part->texts, &thread, fill->raws[i], body);
+		if ((fill->rows[i].text >= known || is_own) && note_special(part, i) < 0)
 			return -ENOMEM;
 		if (fill->rows[i].text >= known)
 			known = fill->rows[i].text + 1;
@@ -242,82 +295,9 @@ static int close_scopes(struct scope_fill *fill)
 	return err;
 }
 
-/* ---- attributes ---- */
+/* ---- texts and attributes ---- */
 
-/* The parts of a text. All scopes with this text share them. */
-struct parsed_text {
-	bool is_parsed;
-	trace_string name;
-	uint32_t first, count;
-};
-
-static int add_attribute(struct process_load *load, const struct trace_scope_attribute *attribute)
-{
-	struct trace_scope_attribute *row = trace_add(load->trace, scope_attributes);
-
-	if (!row)
-		return -ENOMEM;
-	*row = *attribute;
-	return 0;
-}
-
-static int parse_text(struct process_load *load, trace_string text, struct parsed_text *ret_parsed)
-{
-	const char *bytes = load->strings->strings[text];
-	struct trace_scope_attribute attribute;
-	struct scope_text parts;
-
-	scope_text_split(bytes, strlen(bytes), &parts);
-	ret_parsed->is_parsed = true;
-	ret_parsed->name = strtab_intern(load->strings, parts.name, parts.name_bytes);
-	ret_parsed->first = load->trace->scope_attributes_count;
-	while (scope_text_next(&parts, load->strings, &attribute))
-		if (add_attribute(load, &attribute) < 0)
-			return -ENOMEM;
-	ret_parsed->count = load->trace->scope_attributes_count - ret_parsed->first;
-	return 0;
-}
-
-static bool decode_attribute(struct process_load *load, const struct record_attribute *record,
-			     struct trace_scope_attribute *ret_row)
-{
-	*ret_row = (struct trace_scope_attribute){
-		.key = strtab_intern(load->strings, record->bytes, record->key_bytes),
-		.kind = record->kind,
-	};
-	if (record->kind == RECORD_ATTRIBUTE_TEXT)
-		ret_row->value.text = strtab_intern(
-			load->strings, record->bytes + record->key_bytes, record->text_bytes);
-	else
-		memcpy(&ret_row->value, &record->value, sizeof(record->value));
-	return record->kind > RECORD_ATTRIBUTE_NONE && record->kind < RECORD_ATTRIBUTE_KIND_COUNT;
-}
-
-/* Gives a scope with attributes in its record rows of its own: these, then a copy of those in its
- * text. */
-static int own_attributes(struct process_load *load, const struct record_scope *record,
-			  struct trace_scope *row)
-{
-	const struct record_attribute *next = record_attribute_next(record, NULL);
-	uint32_t text_first = row->attribute_first, text_count = row->attribute_count;
-	struct trace_scope_attribute attribute;
-
-	if (!next)
-		return 0;
-	row->attribute_first = load->trace->scope_attributes_count;
-	for (; next; next = record_attribute_next(record, next))
-		if (decode_attribute(load, next, &attribute) && add_attribute(load, &attribute) < 0)
-			return -ENOMEM;
-	for (uint32_t i = 0; i < text_count; i++) {
-		attribute = load->trace->scope_attributes[text_first + i];
-		if (add_attribute(load, &attribute) < 0)
-			return -ENOMEM;
-	}
-	row->attribute_count = load->trace->scope_attributes_count - row->attribute_first;
-	return 0;
-}
-
-/* Interns the texts of all parts, in the order of rows. */
+/* Interns the texts of all parts, in the order of rows; then those of bodies without a scope. */
 static int take_texts(struct scope_fill *fill)
 {
 	for (uint32_t i = 0; i < fill->part_count; i++) {
@@ -330,14 +310,12 @@ static int take_texts(struct scope_fill *fill)
 			part->numbers[k] =
 				strtab_intern_z(fill->load->strings, part->texts.strings[k]);
 	}
-	return fill->load->strings->failed ? -ENOMEM : 0;
-}
+	for (uint32_t i = 0; i < fill->bodies.numbers.count; i++) {
+		const struct record_scope *body = fill->bodies.records[i];
 
-static void use_text(const struct parsed_text *text, struct trace_scope *row)
-{
-	row->name = text->name;
-	row->attribute_first = text->first;
-	row->attribute_count = text->count;
+		strtab_intern(fill->load->strings, body->text, body->text_bytes);
+	}
+	return fill->load->strings->failed ? -ENOMEM : 0;
 }
 
 /* Parses the texts, and adds the attributes of records. */
@@ -349,15 +327,44 @@ static int take_special(struct scope_fill *fill, const struct scope_part *part)
 		uint32_t at = part->special[i];
 		const struct record_scope *record = fill->raws[at]->record;
 		trace_string number = part->numbers[fill->rows[at].text];
-		struct parsed_text *text = &fill->parsed[number];
+		struct scope_naming *text = &fill->parsed[number];
 
-		if (!text->is_parsed)
-			err = parse_text(fill->load, number, text);
-		if (err < 0 || !record_attribute_next(record, NULL))
+		if (!text->is_known)
+			err = scope_naming_parse(fill->load, number, text);
+		if (err < 0 || fill->bodies.of_rows[at] != UINT32_MAX ||
+		    !record_attribute_next(record, NULL))
 			continue;
-		use_text(text, &fill->rows[at]);
-		err = own_attributes(fill->load, record, &fill->rows[at]);
+		scope_naming_use(text, &fill->rows[at]);
+		err = scope_naming_own(fill->load, record, &fill->rows[at]);
 		fill->raws[at] = NULL;
+	}
+	return err;
+}
+
+/* Parses each body once for all its scopes. */
+static int take_bodies(struct scope_fill *fill)
+{
+	struct process_load *load = fill->load;
+	int err = 0;
+
+	for (uint32_t i = 0; i < fill->bodies.numbers.count && err == 0; i++) {
+		const struct record_scope *body = fill->bodies.records[i];
+		trace_string number = strtab_intern(load->strings, body->text, body->text_bytes);
+		struct scope_naming *text = &fill->parsed[number];
+		struct trace_scope row = {0};
+
+		if (!text->is_known)
+			err = scope_naming_parse(load, number, text);
+		if (err < 0)
+			break;
+		scope_naming_use(text, &row);
+		err = scope_naming_own(load, body, &row);
+		fill->bodies.parsed[i] = (struct scope_naming){
+			.is_known = true,
+			.name = row.name,
+			.first = row.attribute_first,
+			.count = row.attribute_count,
+		};
 	}
 	return err;
 }
@@ -368,9 +375,13 @@ static int finish_part(void *scope_fill, unsigned worker, uint32_t number)
 	const struct scope_part *part = &fill->parts[number];
 
 	for (uint32_t i = number * SCOPES_PER_PART; i < part_end(fill, number); i++) {
+		uint32_t body = fill->bodies.of_rows[i];
+
 		fill->rows[i].text = part->numbers[fill->rows[i].text];
-		if (fill->raws[i])
-			use_text(&fill->parsed[fill->rows[i].text], &fill->rows[i]);
+		if (body != UINT32_MAX)
+			scope_naming_use(&fill->bodies.parsed[body], &fill->rows[i]);
+		else if (fill->raws[i])
+			scope_naming_use(&fill->parsed[fill->rows[i].text], &fill->rows[i]);
 	}
 	return 0;
 }
@@ -386,6 +397,8 @@ static int load_texts(struct scope_fill *fill)
 	}
 	for (uint32_t i = 0; i < fill->part_count && err == 0; i++)
 		err = take_special(fill, &fill->parts[i]);
+	if (err == 0)
+		err = take_bodies(fill);
 	return err == 0 ? workers_run(WORKERS_ALL, fill->part_count, finish_part, fill) : err;
 }
 
@@ -414,6 +427,10 @@ static void release_fill(struct scope_fill *fill)
 		free(fill->parts[i].numbers);
 		free(fill->parts[i].special);
 	}
+	idset_release(&fill->bodies.numbers);
+	free(fill->bodies.records);
+	free(fill->bodies.parsed);
+	free(fill->bodies.of_rows);
 	free(fill->parts);
 	free(fill->raws);
 	free(fill->is_ended);
@@ -428,6 +445,8 @@ int scopes_load(struct process_load *load)
 	if (err == 0)
 		err = find_raws(&fill);
 	if (err == 0)
+		err = find_bodies(&fill);
+	if (err == 0)
 		err = workers_run(WORKERS_ALL, fill.part_count, fill_part, &fill);
 	if (err == 0)
 		err = close_scopes(&fill);
@@ -436,5 +455,6 @@ int scopes_load(struct process_load *load)
 	release_fill(&fill);
 	raw_release(&load->raw.lists[RECORD_SCOPE]);
 	raw_release(&load->raw.lists[RECORD_SCOPE_END]);
+	raw_release(&load->raw.lists[RECORD_SCOPE_BODY]);
 	return err;
 }
