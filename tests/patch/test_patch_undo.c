@@ -44,6 +44,42 @@ static void a_value_put_back_keeps_the_address(void **state)
 	expect_all(c, 5);
 }
 
+/* Verify fails after the new address was bound in the table: the work that it captures adds
+ * another value than the graph's. Undoing binds the old address again. */
+static void an_address_in_the_table_is_put_back(void **state)
+{
+	struct scene *scene = *state;
+	struct dagpatch_recording *recording =
+		scene_create(scene, &(struct dagpatch_options){.strategy = DAGPATCH_DEVICE_TABLE,
+							       .table_from_nodes = 64,
+							       .verify = 1});
+	uint32_t *a = buffer(1), *b = buffer(2), *c = buffer(5), *marked = buffer(0), value = 1;
+	uint32_t part[] = {slot(recording, "first"), slot(recording, "second")};
+	uint32_t mark = slot(recording, "marked");
+	struct dagpatch_capture capture = {.size = sizeof(capture),
+					   .record = capture_mark,
+					   .user = &value,
+					   .slots = &mark,
+					   .slot_count = 1};
+
+	OK(recording, add_part(recording, part, 0, NULL, NULL));
+	OK(recording, dagpatch_add_captured(recording, &capture, NULL, NULL));
+	OK(recording, dagpatch_finalize(recording));
+	OK(recording, dagpatch_bind_all(recording, (const void *[]){a, b, marked}, 3));
+	OK(recording, dagpatch_apply(recording));
+	bind(recording, part[0], c);
+	value = 7;
+	scene_failed(recording, dagpatch_apply(recording), -EILSEQ, "a fresh capture");
+	assert_int_equal(dagpatch_recording_state(recording), DAGPATCH_READY);
+	assert_int_equal(stats_of(recording).rollbacks, 1);
+	value = 1;
+	OK(recording, dagpatch_revert(recording));
+	scene_run(scene);
+	expect_all(a, 3);
+	expect_all(c, 5);
+	expect_first(marked, 1);
+}
+
 /* Two slots, each with captured work: the work of the first is captured again; that of the
  * second is patched but cannot be set in an executable graph. */
 static void what_cannot_be_set_is_not_put_back(void **state)
@@ -188,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(a_value_put_back_keeps_the_address),
+		SCENE(an_address_in_the_table_is_put_back),
 		SCENE(what_cannot_be_set_is_not_put_back),
 		SCENE(a_foreign_graph_that_cannot_be_set_is_not_lost),
 		SCENE(a_call_that_fails_is_one_failure),
