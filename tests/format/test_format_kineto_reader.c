@@ -268,6 +268,34 @@ static void waits_of_hip(void **state)
 }
 
 /*
+ * The streams of HIP's waits: of those that wait for a stream, or let one wait. The null stream of
+ * the others, which has work here, is none.
+ */
+static void streams_of_hip_waits(void **state)
+{
+	struct trace *trace = kineto_open_rows(
+		WORK("kernel", "k", "1", "50", ""),
+		"{'ph': 'X', 'cat': 'kernel', 'name': 'k', 'pid': 0, 'tid': 0, 'ts': 1, 'dur': 2, "
+		"'args': {'device': 0, 'context': 1, 'stream': 0, 'correlation': 51}}",
+		CALL("hipStreamWaitEvent", "4", "8", ", 'hip_event': '0x7f00', 'hip_stream': 3"),
+		CALL("hipStreamSynchronize", "6", "9", ", 'hip_stream': 0"),
+		CALL("hipEventSynchronize", "8", "10", ", 'hip_event': '0x7f00', 'hip_stream': 0"),
+		CALL("hipDeviceSynchronize", "9", "11",
+		     ", 'sync_type': 'device_synchronize', 'hip_stream': 0"));
+	const struct trace_wait *waits = trace->waits;
+
+	assert_int_equal(trace->waits_count, 4);
+	assert_int_equal(waits[0].type, TRACE_WAIT_STREAM_EVENT);
+	assert_int_equal(waits[0].stream, trace->activities[0].stream);
+	assert_int_equal(waits[1].type, TRACE_WAIT_STREAM);
+	assert_int_equal(waits[1].stream, trace->activities[1].stream);
+	assert_int_equal(waits[2].type, TRACE_WAIT_EVENT);
+	assert_int_equal(waits[2].stream, TRACE_NONE);
+	assert_int_equal(waits[3].type, TRACE_WAIT_DEVICE);
+	assert_int_equal(waits[3].stream, TRACE_NONE);
+}
+
+/*
  * Calls of two processes have the same stream numbers; correlation ids say whose the activities
  * are.
  */
@@ -399,6 +427,7 @@ int main(void)
 		KEPT_CASE(scopes_nest_by_time),
 		KEPT_CASE(waits_of_cuda),
 		KEPT_CASE(waits_of_hip),
+		KEPT_CASE(streams_of_hip_waits),
 		KEPT_CASE(two_processes),
 		KEPT_CASE(no_correlation_is_nobodys),
 		KEPT_CASE(dimensions_of_another_form),
