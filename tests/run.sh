@@ -11,6 +11,8 @@ shift 2
 mkdir -p "${folder%/*}" && folder=$(mktemp -d "$folder.XXXXXX") || exit 1
 export TMPDIR=$folder DAGTAP_TEST_FOLDER=$folder
 export DAGTAP_TEST_SEED=${DAGTAP_TEST_SEED:-1}
+# HIP's compiler, with a cache in front (tests/comgr_cache.c).
+[ -z "${COMGR_FOLDER:-}" ] || export LD_LIBRARY_PATH=$COMGR_FOLDER${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 # As on a real device: recordings have no counters of the software GPU.
 [ "${DAGTAP_TEST_WITNESS:-}" != hidden ] || export DAGTAP_COUNTERS=0
 # A loss that only these counters show is a defect of the ledger: dagtap check then ends with 1
