@@ -4,6 +4,11 @@
 find_program(DAGTAP_BASH bash REQUIRED)
 cmake_path(SET DAGTAP_TEST_LAUNCHER NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../tests/run.sh)
 
+# The folder of the interpreter. A version manager's python3 is a script that takes ten times as
+# long to start, and some tests start it a hundred times.
+execute_process(COMMAND python3 -c "import os, sys; print(os.path.dirname(sys.executable))"
+  OUTPUT_VARIABLE DAGTAP_PYTHON_FOLDER OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+
 # dagtap_add_test(NAME name [CONFIGURATIONS c] COMMAND program args...): add_test, through the
 # launcher. The name begins with the folder's.
 function(dagtap_add_test)
@@ -24,4 +29,5 @@ function(dagtap_add_test)
   endif()
   add_test(NAME ${arg_NAME} ${when} COMMAND ${DAGTAP_BASH} ${DAGTAP_TEST_LAUNCHER}
     ${CMAKE_BINARY_DIR}/tests/kept/${arg_NAME} "${repeat}" ${program} ${arg_COMMAND})
+  set_property(TEST ${arg_NAME} PROPERTY ENVIRONMENT_MODIFICATION "PATH=path_list_prepend:${DAGTAP_PYTHON_FOLDER}")
 endfunction()
