@@ -26,7 +26,7 @@ check: deps-check build
 
 # Readers that are not ours, from the package index; skipped, with a word, without one.
 check-conformance: deps-check build
-	ctest --preset default -L conformance --output-on-failure
+	ctest --preset default -L conformance --output-on-failure -j $(BUILD_JOBS)
 
 # HIP 6.4.3 and 7.2.4, rocBLAS and RCCL, in folders of their own (build/rocm): 1.1 GB from Debian's
 # mirror, once.
