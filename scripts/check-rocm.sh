@@ -30,7 +30,7 @@ mkdir -p build/rocm
 cat >build/rocm/CTestTestfile.cmake <<-END
 	$(printf '%s\n' "${tests[@]}")
 	add_test(patch_suite_hip_long ctest --test-dir "$PWD/build" -C Long -R ^patch_suite_hip_long$ --output-on-failure)
-	set_tests_properties(patch_suite_hip_long PROPERTIES COST 1000)
+	set_tests_properties(patch_suite_hip_long PROPERTIES COST 2000)
 END
 ctest --test-dir build/rocm --output-on-failure -j "$jobs"
 exit $absent
