@@ -79,3 +79,10 @@ function(dagtap_test name labels)
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${DAGTAP_TEST_TIMEOUT}
     ENVIRONMENT "${DAGTAP_TEST_ENVIRONMENT}")
 endfunction()
+
+# dagtap_failing_memory(test): its allocations can fail (tests/failing_memory.h).
+function(dagtap_failing_memory test)
+  target_sources(${test} PRIVATE ${CMAKE_SOURCE_DIR}/tests/failing_memory.c)
+  target_link_options(${test} PRIVATE
+    -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray,--wrap=strdup)
+endfunction()

@@ -11,45 +11,9 @@
 
 #include <cmocka.h>
 
+#include "../failing_memory.h"
 #include "format/arrow/arrow.h"
 #include "sample.h"
-
-/* Allocation number FAILS fails; 0: none. */
-static uint64_t allocations, fails;
-
-static bool is_refused(void)
-{
-	return __atomic_add_fetch(&allocations, 1, __ATOMIC_RELAXED) == fails;
-}
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-void *__real_reallocarray(void *old, size_t count, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *__wrap_reallocarray(void *old, size_t count, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-	return is_refused() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-	return is_refused() ? NULL : __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-	return is_refused() ? NULL : __real_realloc(old, bytes);
-}
-
-void *__wrap_reallocarray(void *old, size_t count, size_t bytes)
-{
-	return is_refused() ? NULL : __real_reallocarray(old, count, bytes);
-}
 
 static struct ArrowArrayStream open_stream(const struct trace *trace, const char *table)
 {
@@ -170,17 +134,17 @@ static void each_allocation_may_fail(void **state)
 		struct ArrowArrayStream stream = {0};
 		struct ArrowSchema schema = {0};
 		struct ArrowArray batch = {0};
+		uint64_t before = memory_allocations();
 		int err;
 
-		allocations = 0;
-		fails = which;
+		memory_fail(which);
 		err = -arrow_open(sample_trace(), "calls", NULL, &stream, NULL);
 		if (err == 0)
 			err = stream.get_schema(&stream, &schema);
 		if (err == 0)
 			err = stream.get_next(&stream, &batch);
-		is_through = allocations < which;
-		fails = 0;
+		is_through = memory_allocations() - before < which;
+		memory_fail(0);
 		assert_int_equal(err, is_through ? 0 : ENOMEM);
 		if (err && stream.release)
 			assert_string_equal(stream.get_last_error(&stream),
@@ -204,13 +168,13 @@ static void each_allocation_of_a_file_may_fail(void **state)
 	assert_non_null(out);
 	for (uint64_t which = 1; !is_through; which++) {
 		struct dagtap_error error = {.message = ""};
+		uint64_t before = memory_allocations();
 		int err;
 
-		allocations = 0;
-		fails = which;
+		memory_fail(which);
 		err = format_arrow.write(sample_trace(), out, &options, &error);
-		is_through = allocations < which;
-		fails = 0;
+		is_through = memory_allocations() - before < which;
+		memory_fail(0);
 		assert_int_equal(err, is_through ? 0 : -ENOMEM);
 	}
 	fclose(out);

@@ -10,45 +10,9 @@
 
 #include <cmocka.h>
 
+#include "../failing_memory.h"
 #include "../launched.h"
 #include "format/read.h"
-
-/* Allocation number FAILS fails; 0: none. */
-static uint64_t allocations, fails;
-
-static bool is_refused(void)
-{
-	return ++allocations == fails;
-}
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-void *__real_reallocarray(void *old, size_t count, size_t bytes);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-void *__wrap_reallocarray(void *old, size_t count, size_t bytes);
-
-void *__wrap_malloc(size_t bytes)
-{
-	return is_refused() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-	return is_refused() ? NULL : __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-	return is_refused() ? NULL : __real_realloc(old, bytes);
-}
-
-void *__wrap_reallocarray(void *old, size_t count, size_t bytes)
-{
-	return is_refused() ? NULL : __real_reallocarray(old, count, bytes);
-}
 
 /* Reads the file at PATH, from the source tree, again and again; each time the next allocation
  * fails, until a run needs fewer allocations than that. */
@@ -61,14 +25,14 @@ static void fail_each_allocation(const char *path)
 	snprintf(whole, sizeof(whole), "%s/%s", source ? source : ".", path);
 	for (uint64_t which = 1; !is_through; which++) {
 		struct dagtap_error error = {.message = ""};
+		uint64_t before = memory_allocations();
 		struct trace *trace;
 		int err;
 
-		allocations = 0;
-		fails = which;
+		memory_fail(which);
 		err = read_open(whole, NULL, &trace, &error);
-		is_through = allocations < which;
-		fails = 0;
+		is_through = memory_allocations() - before < which;
+		memory_fail(0);
 		if (err == 0)
 			trace_close(trace);
 		if (is_through)

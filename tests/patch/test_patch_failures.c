@@ -5,6 +5,7 @@
 
 #include <dagpatch/model.h>
 
+#include "../failing_memory.h"
 #include "every_node.h"
 
 /* Launches once from known contents and returns the contents of all buffers. */
@@ -69,62 +70,25 @@ static struct dagpatch_options options_of(enum dagpatch_strategy strategy)
 					 .table_from_nodes = 64};
 }
 
-/* Allocation number FAILS from now on fails; 0: none. */
-static uint64_t allocations, fails;
-
-static bool is_refused(void)
-{
-	return ++allocations == fails;
-}
-
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-char *__real_strdup(const char *text);
-void *__wrap_malloc(size_t bytes);
-void *__wrap_calloc(size_t count, size_t bytes);
-void *__wrap_realloc(void *old, size_t bytes);
-char *__wrap_strdup(const char *text);
-
-void *__wrap_malloc(size_t bytes)
-{
-	return is_refused() ? NULL : __real_malloc(bytes);
-}
-
-void *__wrap_calloc(size_t count, size_t bytes)
-{
-	return is_refused() ? NULL : __real_calloc(count, bytes);
-}
-
-void *__wrap_realloc(void *old, size_t bytes)
-{
-	return is_refused() ? NULL : __real_realloc(old, bytes);
-}
-
-char *__wrap_strdup(const char *text)
-{
-	return is_refused() ? NULL : __real_strdup(text);
-}
-
 enum { NO_MEMORY = 0 }; /* value of COUNT: an allocation fails instead of driver calls */
 
 static void let_fail(uint64_t which, uint64_t count)
 {
 	if (count == NO_MEMORY)
-		fails = allocations + which;
+		memory_fail(which);
 	else
 		dagpatch_model_fail(which, count);
 }
 
 static uint64_t made_so_far(uint64_t count)
 {
-	return count == NO_MEMORY ? allocations : dagpatch_model_calls();
+	return count == NO_MEMORY ? memory_allocations() : dagpatch_model_calls();
 }
 
 static void let_nothing_fail(void)
 {
 	dagpatch_model_fail(0, 0);
-	fails = 0;
+	memory_fail(0);
 }
 
 /* The scene of a case with the buffers that its recordings use, and the objects of the driver that
@@ -330,12 +294,12 @@ static void every_allocation_fails_in_turn(void **state)
 			uint64_t begin;
 			int rc;
 
-			begin = allocations;
+			begin = memory_allocations();
 			let_fail(which, NO_MEMORY);
 			rc = dagpatch_context_create(&options, &context, NULL);
 			if (rc == 0)
 				rc = life_of(failing.buffers, context);
-			is_through = allocations - begin < which;
+			is_through = memory_allocations() - begin < which;
 			let_nothing_fail();
 			dagpatch_context_destroy(context);
 			expect_nothing_left(&failing);
