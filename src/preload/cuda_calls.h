@@ -69,6 +69,12 @@ extern struct cuda_inner cuda_inner;
 /* Finds all functions. False: this driver is passed through; it is older than CUDA 12.4. */
 bool cuda_inner_open(void);
 
+/* ---- preload_cuda.c ---- */
+
+/* The program's call will destroy functions, whose handles may then mean other ones. Does nothing
+ * if everything passes. */
+void cuda_forget_functions(void);
+
 /* ---- cuda_vendor.c ---- */
 
 extern const struct preload_vendor cuda_vendor;
@@ -144,7 +150,7 @@ bool cuda_image_copy(struct virtual *v, const struct cuda_memcpy3d *params, cuda
 bool cuda_image_memset(struct virtual *v, const struct cuda_memset_node_params *params,
 		       cuda_context context, struct cuda_image *image);
 
-/* A module was unloaded: handles of functions may be used again, for functions with other
+/* Functions were destroyed: their handles may be used again, for functions with other
  * parameters. */
 void cuda_images_forget_functions(void);
 

@@ -102,11 +102,13 @@ CUDA_CAPTURED_DOORS(CAPTURED)
 
 /* ---- contexts ---- */
 
+/* Their functions are destroyed, too. */
 #define DESTROYING(name, parameters, arguments)                                                    \
 	int name parameters                                                                        \
 	{                                                                                          \
 		if (virtual_is_on())                                                               \
 			graph_all_gone();                                                          \
+		cuda_forget_functions();                                                           \
 		return PASS(name, arguments);                                                      \
 	}
 CUDA_CONTEXT_DOORS(DESTROYING)

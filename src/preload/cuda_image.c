@@ -15,7 +15,7 @@ static struct cuda_driver layouts; /* only what kernels' parameters need */
  * executable is locked, in the epoch of now, lasts until that is unlocked. */
 static pthread_rwlock_t layouts_lock = PTHREAD_RWLOCK_INITIALIZER;
 static bool layouts_are_stale; /* there was no memory for new ones; with the lock */
-static _Atomic uint64_t epoch; /* 1 + number of unloaded modules */
+static _Atomic uint64_t epoch; /* 1 + how often functions were destroyed */
 
 static const struct patch_driver layouts_driver = {
 	.name = "cuda",

@@ -182,7 +182,7 @@ int cuStreamDestroy_v2(cuda_stream stream)
 	return PASS(cuStreamDestroy_v2, stream);
 }
 
-static void forget_functions(void)
+void cuda_forget_functions(void)
 {
 	if (virtual_is_on() && cuda_is_open())
 		cuda_images_forget_functions();
@@ -192,7 +192,7 @@ int cuModuleUnload(cuda_module module)
 {
 	int err = PASS(cuModuleUnload, module);
 
-	forget_functions();
+	cuda_forget_functions();
 	return err;
 }
 
@@ -200,7 +200,7 @@ int cuLibraryUnload(cuda_library library)
 {
 	int err = PASS(cuLibraryUnload, library);
 
-	forget_functions();
+	cuda_forget_functions();
 	return err;
 }
 

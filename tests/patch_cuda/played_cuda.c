@@ -394,17 +394,6 @@ int cuCtxSynchronize(void)
 
 /* ---- kernels ---- */
 
-int cuModuleLoadData(void **module, const void *image)
-{
-	*module = &contexts[0];
-	return CUDA_OK;
-}
-
-int cuModuleUnload(void *module)
-{
-	return CUDA_OK;
-}
-
 int cuModuleGetFunction(cuda_function *function, void *module, const char *name)
 {
 	*function = (cuda_function)played_kernel(name);
@@ -484,13 +473,20 @@ static const struct {
 	void *function;
 } functions[] = {CUDA_FUNCTIONS(PLAYED_ROW) BED_CUDA_FUNCTIONS(PLAYED_ROW)};
 
-/* Returns the newest version of a function, as for a program that is built with CUDA 13. */
+/*
+ * Returns the newest version of a function, as for a program that is built with CUDA 13, and one
+ * that is newer for a program that is built with a later CUDA.
+ */
 int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
 			int *ret_found)
 {
 	static const char *const newest[] = {"%s_v3", "%s_v2", "%sWithFlags", "%s"};
 	char symbol[128];
 
+	if (version > DRIVER_VERSION && strcmp(name, "cuGraphExecKernelNodeSetParams") == 0) {
+		*function = (void *)cuGraphExecKernelNodeSetParams_v3;
+		return CUDA_OK;
+	}
 	for (size_t i = 0; i < sizeof(newest) / sizeof(*newest); i++)
 		for (size_t j = 0; j < sizeof(functions) / sizeof(*functions); j++) {
 			snprintf(symbol, sizeof(symbol), newest[i], name);

@@ -18,11 +18,21 @@ BED_CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
 PLAYED_PROTOTYPE(cuGetProcAddress_v2,
 		 (const char *name, void **function, int version, uint64_t flags, int *ret_found))
 PLAYED_PROTOTYPE(cuPointerGetAttribute, (void *value, int attribute, cuda_address address))
+PLAYED_PROTOTYPE(cuDevicePrimaryCtxReset_v2, (cuda_device device))
+/* What cuGetProcAddress returns for versions after 13.0. */
+PLAYED_PROTOTYPE(cuGraphExecKernelNodeSetParams_v3,
+		 (cuda_exec exec, const struct cuda_kernel_node_params *params, cuda_node node))
 
 /*
  * A program that holds the clock may define this, and move the clock by what CALL takes.
  */
 __attribute__((weak)) void played_spend(const char *call);
+
+/*
+ * A program may define this. cuModuleUnload calls it when the module is unloaded, before it
+ * returns.
+ */
+__attribute__((weak)) void played_unloading(void);
 
 /*
  * Check calls that CUDA forbids while the thread captures a stream, and a launch of an executable
@@ -48,6 +58,12 @@ struct cuda_edge_data played_edge_data(const struct model_node *from, const stru
 
 /* Returns NULL if no kernel has this name. */
 struct dagpatch_model_kernel *played_kernel(const char *name);
+
+/* The same for functions that end with their module or context. */
+struct dagpatch_model_kernel *played_lifetime_kernel(const char *name);
+
+/* Aborts the process if GRAPH names a function that has ended. */
+void played_check_functions(const struct dagpatch_model_graph *graph);
 
 extern struct dagpatch_model_kernel played_nothing;
 

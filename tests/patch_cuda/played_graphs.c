@@ -170,6 +170,13 @@ int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
 	return played_result(rc);
 }
 
+/* As a later driver may have: the order of the parameters is another one. */
+int cuGraphExecKernelNodeSetParams_v3(cuda_exec exec, const struct cuda_kernel_node_params *params,
+				      cuda_node node)
+{
+	return cuGraphExecKernelNodeSetParams_v2(exec, node, params);
+}
+
 /* ---- the other kinds ---- */
 
 static struct patch_params *copy_params(const struct cuda_memcpy3d *from, struct scratch *scratch)
@@ -646,6 +653,7 @@ int cuGraphInstantiateWithFlags(cuda_exec *exec, cuda_graph graph, unsigned long
 		return CUDA_INVALID_CONTEXT;
 	if ((flags & CUDA_INSTANTIATE_DEVICE_LAUNCH) && !is_for_device(MODEL_GRAPH(graph)))
 		return CUDA_INVALID_VALUE;
+	played_check_functions(MODEL_GRAPH(graph));
 	rc = dagpatch_model_instantiate(MODEL_GRAPH(graph), (struct dagpatch_model_exec **)exec);
 	if (!rc)
 		MODEL_EXEC(*exec)->by_priorities = flags & CUDA_INSTANTIATE_USE_NODE_PRIORITY;

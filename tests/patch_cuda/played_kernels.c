@@ -201,7 +201,7 @@ struct dagpatch_model_kernel *played_kernel(const char *name)
 		if (!strcmp(named[i].name, name))
 			return kernels[i];
 	}
-	return NULL;
+	return played_lifetime_kernel(name);
 }
 
 /* ---- updatable nodes ---- */
