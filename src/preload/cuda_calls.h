@@ -150,7 +150,7 @@ bool cuda_image_copy(struct virtual *v, const struct cuda_memcpy3d *params, cuda
 bool cuda_image_memset(struct virtual *v, const struct cuda_memset_node_params *params,
 		       cuda_context context, struct cuda_image *image);
 
-/* Functions were destroyed: their handles may be used again, for functions with other
+/* Functions will be destroyed: their handles may be used again, for functions with other
  * parameters. */
 void cuda_images_forget_functions(void);
 

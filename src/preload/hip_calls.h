@@ -95,7 +95,7 @@ bool hip_images_open(void);
  * there is no memory. */
 uint32_t hip_image_kernel(const struct hip_kernel_params *params, struct bytes *to);
 
-/* A module was unloaded: handles of functions may be used again, for functions with other
+/* A module will be unloaded: handles of functions may be used again, for functions with other
  * parameters. */
 void hip_images_forget_functions(void);
 

@@ -188,20 +188,17 @@ void cuda_forget_functions(void)
 		cuda_images_forget_functions();
 }
 
+/* Before the driver's call: during it, other threads may get the handles for new functions. */
 int cuModuleUnload(cuda_module module)
 {
-	int err = PASS(cuModuleUnload, module);
-
 	cuda_forget_functions();
-	return err;
+	return PASS(cuModuleUnload, module);
 }
 
 int cuLibraryUnload(cuda_library library)
 {
-	int err = PASS(cuLibraryUnload, library);
-
 	cuda_forget_functions();
-	return err;
+	return PASS(cuLibraryUnload, library);
 }
 
 /* ---- calls that are noted ---- */

@@ -139,21 +139,20 @@ static void forget_functions(void)
 		hip_images_forget_functions();
 }
 
+/* Before HIP's call: during it, other threads may get the handles for new functions. */
 int hipModuleUnload(void *module)
 {
-	int err = PASS(hipModuleUnload, module);
-
 	forget_functions();
-	return err;
+	return PASS(hipModuleUnload, module);
 }
 
 void __hipUnregisterFatBinary(void **modules)
 {
 	__typeof__(&__hipUnregisterFatBinary) real = REAL(__hipUnregisterFatBinary);
 
+	forget_functions();
 	if (real)
 		real(modules);
-	forget_functions();
 }
 
 /* ---- calls that are noted ---- */
