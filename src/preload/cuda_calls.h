@@ -63,6 +63,8 @@ struct cuda_inner {
 	CUDA_INNER(CUDA_INNER_POINTER)
 	/* NULL: what an address belongs to is not known */
 	int (*cuPointerGetAttribute)(void *data, int attribute, cuda_address address);
+	/* NULL: what module a function belongs to is not known */
+	int (*cuFuncGetModule)(void **module, cuda_function function);
 };
 extern struct cuda_inner cuda_inner;
 
@@ -71,9 +73,9 @@ bool cuda_inner_open(void);
 
 /* ---- preload_cuda.c ---- */
 
-/* The program's call will destroy functions, whose handles may then mean other ones. Does nothing
- * if everything passes. */
-void cuda_forget_functions(void);
+/* The program's call will destroy the functions of MODULE, or of any if it is NULL; their handles
+ * may then mean other ones. Does nothing if everything passes. */
+void cuda_forget_functions(void *module);
 
 /* ---- cuda_vendor.c ---- */
 

@@ -108,7 +108,7 @@ CUDA_CAPTURED_DOORS(CAPTURED)
 	{                                                                                          \
 		if (virtual_is_on())                                                               \
 			graph_all_gone();                                                          \
-		cuda_forget_functions();                                                           \
+		cuda_forget_functions(NULL);                                                         \
 		return PASS(name, arguments);                                                      \
 	}
 CUDA_CONTEXT_DOORS(DESTROYING)

@@ -23,6 +23,8 @@ bool cuda_inner_open(void)
 	CUDA_INNER(CUDA_FIND_INNER)
 	found = door_find(&cuda_doors, "cuPointerGetAttribute");
 	memcpy(&cuda_inner.cuPointerGetAttribute, &found, sizeof(found));
+	found = door_find(&cuda_doors, "cuFuncGetModule");
+	memcpy(&cuda_inner.cuFuncGetModule, &found, sizeof(found));
 	return CUDA_REAL(cuGraphInstantiateWithFlags) &&
 	       CUDA_REAL(cuGraphExecKernelNodeSetParams_v2);
 }

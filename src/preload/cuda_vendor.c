@@ -38,6 +38,23 @@ static int node_type(void *node, uint32_t *ret_type, void **ret_child)
 	return err;
 }
 
+/* Without an answer of the driver the node may name it. */
+static bool may_name(void *node, void *module)
+{
+	struct cuda_kernel_node_params params = {0};
+	void *own = module;
+	uint32_t type;
+
+	if (cuda_inner.cuGraphNodeGetType(node, &type) != CUDA_OK)
+		return true;
+	if (type != CUDA_NODE_KERNEL)
+		return false;
+	return !cuda_inner.cuFuncGetModule ||
+	       cuda_inner.cuGraphKernelNodeGetParams_v2(node, &params) != CUDA_OK ||
+	       !params.func || cuda_inner.cuFuncGetModule(&own, params.func) != CUDA_OK ||
+	       own == module;
+}
+
 static int event_create(void **ret_event)
 {
 	return cuda_inner.cuEventCreate((cuda_event *)ret_event, CUDA_EVENT_NO_TIMING);
@@ -92,6 +109,7 @@ const struct preload_vendor cuda_vendor = {
 	.graph_destroy = graph_destroy,
 	.graph_nodes = graph_nodes,
 	.node_type = node_type,
+	.may_name = may_name,
 	.instantiate = instantiate,
 	.exec_destroy = exec_destroy,
 	.event_create = event_create,

@@ -182,22 +182,25 @@ int cuStreamDestroy_v2(cuda_stream stream)
 	return PASS(cuStreamDestroy_v2, stream);
 }
 
-void cuda_forget_functions(void)
+void cuda_forget_functions(void *module)
 {
-	if (virtual_is_on() && cuda_is_open())
-		cuda_images_forget_functions();
+	if (!virtual_is_on() || !cuda_is_open())
+		return;
+	virtual_functions_end(&cuda_vendor, module);
+	cuda_images_forget_functions();
 }
 
 /* Before the driver's call: during it, other threads may get the handles for new functions. */
 int cuModuleUnload(cuda_module module)
 {
-	cuda_forget_functions();
+	cuda_forget_functions(module);
 	return PASS(cuModuleUnload, module);
 }
 
 int cuLibraryUnload(cuda_library library)
 {
-	cuda_forget_functions();
+	/* Each context has a module of its own for it. */
+	cuda_forget_functions(NULL);
 	return PASS(cuLibraryUnload, library);
 }
 

@@ -135,8 +135,10 @@ int hipStreamDestroy(void *stream)
 
 static void forget_functions(void)
 {
-	if (virtual_is_on() && hip_is_open())
-		hip_images_forget_functions();
+	if (!virtual_is_on() || !hip_is_open())
+		return;
+	virtual_functions_end(&hip_vendor, NULL);
+	hip_images_forget_functions();
 }
 
 /* Before HIP's call: during it, other threads may get the handles for new functions. */

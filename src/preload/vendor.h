@@ -23,6 +23,8 @@ struct preload_vendor {
 	/* Fills the type of NODE, and the child graph that it has, or NULL. Of two nodes with one
 	 * place in a graph and its clone, the types are equal. */
 	int (*node_type)(void *node, uint32_t *ret_type, void **ret_child);
+	/* Whether NODE may name a function of MODULE. NULL: not known of any. */
+	bool (*may_name)(void *node, void *module);
 	int (*instantiate)(void **ret_exec, void *graph, unsigned long long flags);
 	int (*exec_destroy)(void *exec);
 	int (*launch)(void *exec, void *stream);

@@ -280,6 +280,41 @@ int virtual_destroy(struct virtual *v, void *exec, int (*destroy)(void *exec))
 
 /* ---- what the program destroys ---- */
 
+/* What virtual_functions_end was called with. */
+struct ending {
+	const struct preload_vendor *vendor;
+	void *module;
+};
+
+static bool names_ending(const struct virtual *v, const struct ending *ending)
+{
+	bool is_named = !ending->module || !v->vendor->may_name;
+
+	for (uint32_t i = 0; !is_named && i < v->node_count; i++)
+		is_named = v->vendor->may_name(v->nodes[i].copy, ending->module);
+	return is_named;
+}
+
+static void stop_making(struct virtual *v, void *user)
+{
+	const struct ending *ending = user;
+
+	if (v->vendor != ending->vendor)
+		return;
+	pthread_mutex_lock(&v->lock);
+	virtual_inner_begin();
+	if (v->clone && !v->is_passing && !v->is_full)
+		v->is_full = names_ending(v, ending);
+	virtual_release(v);
+}
+
+void virtual_functions_end(const struct preload_vendor *vendor, void *module)
+{
+	struct ending ending = {vendor, module};
+
+	registry_each(stop_making, &ending);
+}
+
 static void wait_for(struct virtual *v, void *unused)
 {
 	pthread_mutex_lock(&v->lock);

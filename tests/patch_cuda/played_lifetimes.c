@@ -1,6 +1,7 @@
 /*
- * Functions that end with their module or context. The played driver has one module, and two
- * functions that end when it is unloaded or the context is reset: the handle of `bed_again` then
+ * Functions that end with their module or context. The played driver has two modules: one
+ * with most functions, and that of the image "ending" with two that end when it is unloaded or the
+ * context is reset: the handle of `bed_again` then
  * means a function with wider parameters, and `bed_gone` may not be used any more.
  */
 #include <pthread.h>
@@ -10,6 +11,7 @@
 
 #include "played_cuda.h"
 
+static char lasting, ending; /* the modules */
 static struct dagpatch_model_kernel *again, *gone;
 static _Atomic bool is_gone;
 
@@ -88,12 +90,22 @@ void played_check_functions(const struct dagpatch_model_graph *graph)
 
 int cuModuleLoadData(void **module, const void *image)
 {
-	*module = &again;
+	*module = image && strcmp(image, "ending") == 0 ? &ending : &lasting;
+	return CUDA_OK;
+}
+
+int cuFuncGetModule(void **module, cuda_function function)
+{
+	const void *kernel = function;
+
+	*module = kernel == again || kernel == gone ? &ending : &lasting;
 	return CUDA_OK;
 }
 
 int cuModuleUnload(void *module)
 {
+	if (module != &ending)
+		return CUDA_OK;
 	end_functions();
 	if (played_unloading)
 		played_unloading();

@@ -5,6 +5,7 @@
  *	reset		the context is reset, and a handle means another function afterwards
  *	unload		the same for a module, while another thread already uses the new function
  *	clone		the graph names a function of an unloaded module, its executable does not
+ *	other		neither does
  *	device		the graph is destroyed while another context is current, or none
  *	newer by_proc	the program gets a later version of a call, with other parameters
  *	newer by_dlsym
@@ -23,6 +24,7 @@ static struct {
 #define POINTER(name, parameters) int(*name) parameters;
 	CUDA_FUNCTIONS(POINTER)
 	int (*cuModuleGetFunction)(cuda_function *function, void *module, const char *name);
+	int (*cuModuleLoadData)(void **module, const void *image);
 	int (*cuModuleUnload)(void *module);
 	int (*cuDevicePrimaryCtxReset_v2)(cuda_device device);
 	int (*cuGetProcAddress_v2)(const char *name, void **function, int version, uint64_t flags,
@@ -58,6 +60,7 @@ static void open_cuda(void)
 	memcpy(&cu.name, &found, sizeof(found));
 	CUDA_FUNCTIONS(FIND)
 	FIND(cuModuleGetFunction, )
+	FIND(cuModuleLoadData, )
 	FIND(cuModuleUnload, )
 	FIND(cuDevicePrimaryCtxReset_v2, )
 	FIND(cuGetProcAddress_v2, )
@@ -138,6 +141,14 @@ static uint64_t wide(uint64_t value)
 	return (value + 100) << 32 | value;
 }
 
+static void unload_module(const char *image)
+{
+	void *module;
+
+	CHECK(cuModuleLoadData, &module, image);
+	CHECK(cuModuleUnload, module);
+}
+
 /* ---- what ends ---- */
 
 static void reset(void)
@@ -188,7 +199,7 @@ static void unload(void)
 	set(&program, 2, "bed_again", wide(7));
 	launch(&program, "before");
 	used_by_other = &program;
-	CHECK(cuModuleUnload, NULL);
+	unload_module("ending");
 	set(&program, 2, "bed_again", wide(9));
 	launch(&program, "unloaded");
 	set(&program, 1, "bed_again", wide(7));
@@ -196,15 +207,16 @@ static void unload(void)
 	destroy(&program);
 }
 
-static void name_unloaded(void)
+/* FUNCTION: of the graph's nodes. */
+static void name_unloaded(const char *function)
 {
 	struct program program;
 
-	make("bed_gone", &program);
+	make(function, &program);
 	for (int i = 0; i < NODES; i++)
 		set(&program, i, "bed_mark", 5);
 	launch(&program, "before");
-	CHECK(cuModuleUnload, NULL);
+	unload_module("ending");
 	for (uint64_t i = 0; i < 100; i++) {
 		for (int node = 0; node < NODES; node++)
 			set(&program, node, "bed_mark", i % 4);
@@ -311,7 +323,9 @@ int main(int argc, char **argv)
 	else if (strcmp(mode, "unload") == 0)
 		unload();
 	else if (strcmp(mode, "clone") == 0)
-		name_unloaded();
+		name_unloaded("bed_gone");
+	else if (strcmp(mode, "other") == 0)
+		name_unloaded("bed_mark");
 	else if (strcmp(mode, "device") == 0)
 		device();
 	else if (strcmp(mode, "newer") == 0 && argc > 2)
