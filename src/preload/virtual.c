@@ -331,6 +331,17 @@ struct layout_hint *virtual_hint(struct virtual *v, const void *function)
 	return &v->hints[(uint32_t)(hash_mix((uintptr_t)function, 0) >> 32) & (LAYOUT_HINTS - 1)];
 }
 
+/* As virtual_dissolve, for a call that does not name the executable: the program may make it while
+ * another device is current, or none. */
+static void dissolve_elsewhere(struct virtual *v, const char *call)
+{
+	uintptr_t before = vendor_enter(v->vendor, v->device);
+
+	if (virtual_dissolve(v, &preload_stats.pass_graph, call) != 0)
+		PRELOAD_COUNT(failures);
+	vendor_leave(v->vendor, before);
+}
+
 static void forget_graph(struct virtual *v, void *graph)
 {
 	/* Unlocked: an executable is not used while the graph that it was made of is destroyed,
@@ -341,8 +352,7 @@ static void forget_graph(struct virtual *v, void *graph)
 	virtual_inner_begin();
 	/* Its nodes can no longer be named, and their handles may be used again. */
 	v->graph = NULL;
-	if (virtual_dissolve(v, &preload_stats.pass_graph, "GraphDestroy") != 0)
-		PRELOAD_COUNT(failures);
+	dissolve_elsewhere(v, "GraphDestroy");
 	virtual_release(v);
 }
 
@@ -357,9 +367,8 @@ static void forget_node(struct virtual *v, void *node)
 	pthread_mutex_lock(&v->lock);
 	virtual_inner_begin();
 	/* What is noted for it goes to the first real now; later calls on it are the driver's. */
-	if (virtual_find_node(v, node) &&
-	    virtual_dissolve(v, &preload_stats.pass_graph, "GraphDestroyNode") != 0)
-		PRELOAD_COUNT(failures);
+	if (virtual_find_node(v, node))
+		dissolve_elsewhere(v, "GraphDestroyNode");
 	virtual_release(v);
 }
 
@@ -374,7 +383,10 @@ static void forget_stream(struct virtual *v, void *stream)
 	pthread_mutex_lock(&v->lock);
 	virtual_inner_begin();
 	if (v->last_is_open && v->last_stream.stream == stream) {
+		uintptr_t before = vendor_enter(v->vendor, v->device);
+
 		virtual_leave_stream(v);
+		vendor_leave(v->vendor, before);
 		v->last_is_open = false;
 	}
 	virtual_release(v);

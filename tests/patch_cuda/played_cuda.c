@@ -345,6 +345,8 @@ int cuLaunchHostFunc(cuda_stream stream, cuda_host_function *function, void *dat
 
 int cuEventCreate(cuda_event *event, unsigned int flags)
 {
+	if (depth == 0)
+		return CUDA_INVALID_CONTEXT;
 	return played_result(dagpatch_model_event_create((struct dagpatch_model_event **)event));
 }
 

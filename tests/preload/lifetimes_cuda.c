@@ -6,7 +6,8 @@
  *	unload		the same for a module, while another thread already uses the new function
  *	clone		the graph names a function of an unloaded module, its executable does not
  *	other		neither does
- *	device		the graph is destroyed while another context is current, or none
+ *	device		the graph, a node or a stream is destroyed while another context is
+ *			current, or none
  *	newer by_proc	the program gets a later version of a call, with other parameters
  *	newer by_dlsym
  */
@@ -259,8 +260,31 @@ static void destroy_node(cuda_context context)
 	destroy(&program);
 }
 
+/* The launch in the stream is marked by an event, which has to be made. */
+static void destroy_stream(cuda_context context)
+{
+	struct program program;
+	cuda_stream other;
+
+	make("bed_mark", &program);
+	for (uint64_t i = 0; i < 4; i++) {
+		set(&program, 0, "bed_mark", 2 + i % 2);
+		launch(&program, "in one stream");
+	}
+	CHECK(cuStreamCreate, &other, CUDA_STREAM_NON_BLOCKING);
+	CHECK(cuCtxSetCurrent, context);
+	CHECK(cuStreamDestroy_v2, stream);
+	CHECK(cuCtxSetCurrent, contexts[0]);
+	stream = other;
+	set(&program, 0, "bed_mark", 2);
+	launch(&program, "in another stream");
+	destroy(&program);
+}
+
 static void device(void)
 {
+	destroy_stream(NULL);
+	destroy_stream(contexts[1]);
 	destroy_graph(NULL);
 	destroy_graph(contexts[1]);
 	destroy_node(NULL);
