@@ -45,7 +45,7 @@ CUDA_CHANGING_DOORS(CHANGING)
 static void move_child(const struct cuda_node_params *params)
 {
 	if (params && params->type == CUDA_NODE_GRAPH && params->u.child.ownership != 0)
-		graph_gone(params->u.child.graph);
+		graph_moved(params->u.child.graph);
 }
 
 #define MOVING(name, parameters, arguments)                                                        \

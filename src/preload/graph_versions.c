@@ -94,6 +94,21 @@ void graph_gone(void *graph)
 	pthread_mutex_unlock(&lock);
 }
 
+void graph_moved(void *graph)
+{
+	uint64_t value;
+
+	if (!is_used)
+		return;
+	pthread_mutex_lock(&lock);
+	value = handle_table_remove(&graphs, graph);
+	if (value > CAPTURES) {
+		put(&inside, graph, value_of(&inside, graph) + value - CAPTURES);
+		inside_count += value - CAPTURES;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 void graph_capture_begins(void *graph)
 {
 	uint64_t value;

@@ -30,8 +30,10 @@ void graph_changes(void *graph);
 /* A node changes, or is destroyed, whose graph the call does not name. */
 void graph_any_changes(void);
 
-/* GRAPH is destroyed, or moved into another one: call this before the driver's call. */
+/* GRAPH is destroyed, or moved into another one: call these before the driver's call. A stream that
+ * is captured into a moved graph goes on changing it there. */
 void graph_gone(void *graph);
+void graph_moved(void *graph);
 
 /* A stream begins to be captured into GRAPH, and has ended successfully. In between, any call may
  * add nodes, so GRAPH has no version. If no graph of this handle began, a plain capture has made

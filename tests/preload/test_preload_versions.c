@@ -108,6 +108,37 @@ static void captured_inside(void **state)
 	assert_int_equal(graph_version(inner), 0);
 }
 
+/* Afterwards it is inside of PARENT, and a call on the stream still changes it. */
+static void moved_while_captured(void **state)
+{
+	void *parent = made(), *moved = made(), *again = handle();
+	uint64_t version;
+
+	graph_capture_begins(moved);
+	graph_capture_begins(moved);
+	graph_moved(moved);
+	graph_changes(parent);
+	assert_int_equal(graph_version(parent), 0);
+	graph_capture_ended(moved);
+	assert_int_equal(graph_version(parent), 0);
+	graph_capture_ended(moved);
+	version = graph_version(parent);
+	assert_int_not_equal(version, 0);
+	assert_int_equal(graph_version(moved), 0);
+	/* It moves again, with a capture that began when it was inside. */
+	graph_capture_begins(moved);
+	graph_moved(moved);
+	assert_int_equal(graph_version(parent), 0);
+	graph_capture_ended(moved);
+	assert_int_not_equal(graph_version(parent), version);
+	/* Without a capture. */
+	graph_made(again);
+	graph_moved(again);
+	assert_int_equal(graph_version(again), 0);
+	graph_changes(parent);
+	assert_int_not_equal(graph_version(parent), 0);
+}
+
 static void context_gone(void **state)
 {
 	void *graph = made();
@@ -155,6 +186,7 @@ int main(void)
 		cmocka_unit_test(used_again),
 		cmocka_unit_test(captured),
 		cmocka_unit_test(captured_inside),
+		cmocka_unit_test(moved_while_captured),
 		cmocka_unit_test(context_gone),
 		cmocka_unit_test(many),
 		cmocka_unit_test(unknown_call),
