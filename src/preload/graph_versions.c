@@ -17,7 +17,7 @@ static struct handle_table inside; /* graphs without a version: captures into th
 static uint64_t inside_count;	   /* number of these; while there are any, nothing has a version */
 static uint64_t last;		   /* number of the last change of all */
 static uint64_t any;		   /* number of the last change of a graph without a version */
-static bool is_off;		   /* for good */
+static _Atomic bool is_off;	   /* for good; written without the lock, too */
 static _Atomic bool is_used;	   /* false: no graph has been made, so nothing need be done */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -160,7 +160,5 @@ void graph_all_gone(void)
 
 void graph_unknown_call(void)
 {
-	pthread_mutex_lock(&lock);
 	is_off = true;
-	pthread_mutex_unlock(&lock);
 }

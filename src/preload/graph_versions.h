@@ -45,7 +45,7 @@ void graph_capture_ended(void *graph);
 void graph_all_gone(void);
 
 /* The program may change graphs by a call that is not wrapped: no graph has a version any more, for
- * good. */
+ * good. Takes no lock: a forked child may call it, too. */
 void graph_unknown_call(void);
 
 #endif
