@@ -1,7 +1,8 @@
 /* CUDA's functions behind the wrappers, and those that the library calls besides. One room of
  * files: preload_cuda.c has the wrappers of calls on executables, cuda_graphs.c of those on graphs,
- * cuda_vendor.c the table of functions for virtual executables, cuda_image.c and cuda_child.c the
- * images of calls. */
+ * cuda_proc.c that of cuGetProcAddress and the table of all, cuda_open.c what holds for all
+ * executables, cuda_vendor.c the table of functions for virtual executables, cuda_image.c and
+ * cuda_child.c the images of calls. */
 #ifndef DAGPATCH_PRELOAD_CUDA_CALLS_H
 #define DAGPATCH_PRELOAD_CUDA_CALLS_H
 
@@ -71,7 +72,14 @@ extern struct cuda_inner cuda_inner;
 /* Finds all functions. False: this driver is passed through; it is older than CUDA 12.4. */
 bool cuda_inner_open(void);
 
-/* ---- preload_cuda.c ---- */
+/* ---- cuda_open.c ---- */
+
+/* False: this driver is passed through, or everything of CUDA is. */
+bool cuda_is_open(void);
+
+/* The program may change executables by calls that are not known: all of them pass through, and no
+ * more are made virtual. Does nothing if everything passes. */
+void cuda_pass_all(void);
 
 /* The program's call will destroy the functions of MODULE, or of any if it is NULL; their handles
  * may then mean other ones. Does nothing if everything passes. */
@@ -81,10 +89,10 @@ void cuda_forget_functions(void *module);
 
 extern const struct preload_vendor cuda_vendor;
 
-/* ---- cuda_graphs.c ---- */
+/* ---- cuda_proc.c ---- */
 
 /* The program has got a function of this name that is not wrapped. */
-void cuda_graphs_unwrapped(const char *name);
+void cuda_unwrapped(const char *name);
 
 /* ---- cuda_image.c ---- */
 

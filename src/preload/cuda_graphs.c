@@ -108,51 +108,7 @@ CUDA_CAPTURED_DOORS(CAPTURED)
 	{                                                                                          \
 		if (virtual_is_on())                                                               \
 			graph_all_gone();                                                          \
-		cuda_forget_functions(NULL);                                                         \
+		cuda_forget_functions(NULL);                                                       \
 		return PASS(name, arguments);                                                      \
 	}
 CUDA_CONTEXT_DOORS(DESTROYING)
-
-/* ---- calls that are not wrapped ---- */
-
-/* Whether a function of this name leaves all graphs as they are. */
-static bool leaves_graphs(const char *name)
-{
-	static const char *const harmless[] = {
-		"cuGraphics",
-		"cuGraphExec",
-		"cuGraphInstantiate",
-		"cuGraphLaunch",
-		"cuGraphUpload",
-		"cuGraphNodeFindInClone",
-		"cuGraphDebugDot",
-		"cuGraphNodeSetEnabled",
-		"cuGraphConditionalHandleCreate",
-		"cuGraphRetainUserObject",
-		"cuGraphReleaseUserObject",
-	};
-	static const char *const captures[] = {"cuStreamBeginCapture", "cuStreamBeginCapture_ptsz",
-					       "cuStreamBeginCapture_v2",
-					       "cuStreamBeginCapture_v2_ptsz"};
-
-	if (strncmp(name, "cuStreamBegin", 13) == 0) {
-		for (size_t i = 0; i < sizeof(captures) / sizeof(*captures); i++)
-			if (strcmp(name, captures[i]) == 0)
-				return true;
-		return false;
-	}
-	if (strncmp(name, "cuStreamEnd", 11) == 0)
-		return false;
-	if (strncmp(name, "cuGraph", 7) != 0 || strstr(name, "Get"))
-		return true;
-	for (size_t i = 0; i < sizeof(harmless) / sizeof(*harmless); i++)
-		if (strncmp(name, harmless[i], strlen(harmless[i])) == 0)
-			return true;
-	return false;
-}
-
-void cuda_graphs_unwrapped(const char *name)
-{
-	if (!leaves_graphs(name))
-		graph_unknown_call();
-}

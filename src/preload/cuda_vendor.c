@@ -50,9 +50,8 @@ static bool may_name(void *node, void *module)
 	if (type != CUDA_NODE_KERNEL)
 		return false;
 	return !cuda_inner.cuFuncGetModule ||
-	       cuda_inner.cuGraphKernelNodeGetParams_v2(node, &params) != CUDA_OK ||
-	       !params.func || cuda_inner.cuFuncGetModule(&own, params.func) != CUDA_OK ||
-	       own == module;
+	       cuda_inner.cuGraphKernelNodeGetParams_v2(node, &params) != CUDA_OK || !params.func ||
+	       cuda_inner.cuFuncGetModule(&own, params.func) != CUDA_OK || own == module;
 }
 
 static int event_create(void **ret_event)

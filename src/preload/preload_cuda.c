@@ -5,36 +5,9 @@
 #include "preload/graph_versions.h"
 #include "preload/passing.h"
 
-enum {
-	FLAG_UPLOAD = 2, /* of cuGraphInstantiateWithParams */
-	/* Of CUDA. A name may mean another function from a later version on. */
-	KNOWN_VERSION = 13000,
-};
-
-static void *const wrappers[CUDA_DOORS] = {
-#define CUDA_WRAPPER(name, ...) (void *)name,
-	CUDA_OTHER_DOORS(CUDA_WRAPPER) CUDA_PASSING_DOORS(CUDA_WRAPPER)
-		CUDA_GRAPH_DOORS(CUDA_WRAPPER)};
-
-const struct door_wrappers door_cuda = {&cuda_doors, wrappers, cuda_graphs_unwrapped};
+enum { FLAG_UPLOAD = 2 }; /* of cuGraphInstantiateWithParams */
 
 #define REAL(name) CUDA_REAL(name)
-
-static bool is_open;
-
-static void open_cuda(void)
-{
-	is_open = cuda_inner_open() && cuda_images_open() == 0;
-}
-
-/* False: this driver is passed through. */
-static bool cuda_is_open(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, open_cuda);
-	return is_open;
-}
 
 #define PASS(name, ...)	    DOOR_PASS(REAL(name), __VA_ARGS__)
 #define PASS_SET(name, ...) DOOR_PASS_SET(REAL(name), __VA_ARGS__)
@@ -47,6 +20,9 @@ static int made(int err, bool is_program, cuda_exec *exec, cuda_graph graph,
 {
 	if (err == CUDA_OK && is_program && !(flags & CUDA_INSTANTIATE_DEVICE_LAUNCH))
 		virtual_make(&cuda_vendor, *exec, graph, flags & ~(unsigned long long)FLAG_UPLOAD);
+	/* It was switched off meanwhile. */
+	if (is_program && !cuda_is_open())
+		cuda_pass_all();
 	return err;
 }
 
@@ -180,14 +156,6 @@ int cuStreamDestroy_v2(cuda_stream stream)
 {
 	virtual_stream_gone(stream);
 	return PASS(cuStreamDestroy_v2, stream);
-}
-
-void cuda_forget_functions(void *module)
-{
-	if (!virtual_is_on() || !cuda_is_open())
-		return;
-	virtual_functions_end(&cuda_vendor, module);
-	cuda_images_forget_functions();
 }
 
 /* Before the driver's call: during it, other threads may get the handles for new functions. */
@@ -445,38 +413,3 @@ static int dissolve(cuda_exec exec, const char *call)
 	}
 #define PASS_ALL(name, arguments) (REAL(name) ? REAL(name) arguments : DOOR_NOT_FOUND)
 CUDA_PASSING_DOORS(CUDA_PASSING)
-
-/* ---- cuGetProcAddress ---- */
-
-static void wrap(const char *name, void **function, int version, uint64_t flags)
-{
-	char symbol[CUDA_SYMBOL_BYTES];
-
-	if (!name || !function || !*function)
-		return;
-	if (version > KNOWN_VERSION)
-		cuda_graphs_unwrapped(name);
-	if (cuda_symbol(name, version, flags, symbol))
-		*function = door_wrap(&door_cuda, symbol, *function);
-	else
-		cuda_graphs_unwrapped(name);
-}
-
-int cuGetProcAddress(const char *name, void **function, int version, uint64_t flags)
-{
-	int err = PASS(cuGetProcAddress, name, function, version, flags);
-
-	if (err == CUDA_OK)
-		wrap(name, function, version, flags);
-	return err;
-}
-
-int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
-			int *ret_found)
-{
-	int err = PASS(cuGetProcAddress_v2, name, function, version, flags, ret_found);
-
-	if (err == CUDA_OK)
-		wrap(name, function, version, flags);
-	return err;
-}

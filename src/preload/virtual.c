@@ -333,11 +333,11 @@ struct layout_hint *virtual_hint(struct virtual *v, const void *function)
 
 /* As virtual_dissolve, for a call that does not name the executable: the program may make it while
  * another device is current, or none. */
-static void dissolve_elsewhere(struct virtual *v, const char *call)
+static void dissolve_elsewhere(struct virtual *v, _Atomic uint64_t *cause, const char *call)
 {
 	uintptr_t before = vendor_enter(v->vendor, v->device);
 
-	if (virtual_dissolve(v, &preload_stats.pass_graph, call) != 0)
+	if (virtual_dissolve(v, cause, call) != 0)
 		PRELOAD_COUNT(failures);
 	vendor_leave(v->vendor, before);
 }
@@ -352,7 +352,7 @@ static void forget_graph(struct virtual *v, void *graph)
 	virtual_inner_begin();
 	/* Its nodes can no longer be named, and their handles may be used again. */
 	v->graph = NULL;
-	dissolve_elsewhere(v, "GraphDestroy");
+	dissolve_elsewhere(v, &preload_stats.pass_graph, "GraphDestroy");
 	virtual_release(v);
 }
 
@@ -368,7 +368,7 @@ static void forget_node(struct virtual *v, void *node)
 	virtual_inner_begin();
 	/* What is noted for it goes to the first real now; later calls on it are the driver's. */
 	if (virtual_find_node(v, node))
-		dissolve_elsewhere(v, "GraphDestroyNode");
+		dissolve_elsewhere(v, &preload_stats.pass_graph, "GraphDestroyNode");
 	virtual_release(v);
 }
 
@@ -376,6 +376,32 @@ void virtual_node_gone(void *node)
 {
 	if (virtual_is_on())
 		registry_each(forget_node, node);
+}
+
+/* What virtual_pass_all was called with. */
+struct passing {
+	const struct preload_vendor *vendor;
+	const char *call;
+};
+
+static void pass(struct virtual *v, void *user)
+{
+	const struct passing *passing = user;
+
+	if (v->vendor != passing->vendor)
+		return;
+	pthread_mutex_lock(&v->lock);
+	virtual_inner_begin();
+	if (!v->is_passing)
+		dissolve_elsewhere(v, &preload_stats.pass_call, passing->call);
+	virtual_release(v);
+}
+
+void virtual_pass_all(const struct preload_vendor *vendor, const char *call)
+{
+	struct passing passing = {vendor, call};
+
+	registry_each(pass, &passing);
 }
 
 static void forget_stream(struct virtual *v, void *stream)

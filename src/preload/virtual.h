@@ -287,6 +287,9 @@ const struct node_pair *virtual_find_node(const struct virtual *v, void *node);
  * handle. */
 int virtual_dissolve(struct virtual *v, _Atomic uint64_t *cause, const char *call);
 
+/* All executables of VENDOR pass through. CALL: as virtual_dissolve. Not inside of one. */
+void virtual_pass_all(const struct preload_vendor *vendor, const char *call);
+
 /* The functions of MODULE, or of any if it is NULL, will be destroyed. No other real is made of a
  * clone that may name one of them. Not inside of a virtual executable. */
 void virtual_functions_end(const struct preload_vendor *vendor, void *module);

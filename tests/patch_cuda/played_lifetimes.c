@@ -11,7 +11,7 @@
 
 #include "played_cuda.h"
 
-static char lasting, ending; /* the modules */
+static char permanent, ending; /* the modules */
 static struct dagpatch_model_kernel *again, *gone;
 static _Atomic bool is_gone;
 
@@ -90,7 +90,7 @@ void played_check_functions(const struct dagpatch_model_graph *graph)
 
 int cuModuleLoadData(void **module, const void *image)
 {
-	*module = image && strcmp(image, "ending") == 0 ? &ending : &lasting;
+	*module = image && strcmp(image, "ending") == 0 ? &ending : &permanent;
 	return CUDA_OK;
 }
 
@@ -98,7 +98,7 @@ int cuFuncGetModule(void **module, cuda_function function)
 {
 	const void *kernel = function;
 
-	*module = kernel == again || kernel == gone ? &ending : &lasting;
+	*module = kernel == again || kernel == gone ? &ending : &permanent;
 	return CUDA_OK;
 }
 

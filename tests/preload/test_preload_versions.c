@@ -198,14 +198,10 @@ static void unknown_call(void **state)
 int main(void)
 {
 	const struct CMUnitTest cases[] = {
-		cmocka_unit_test(made_and_changed),
-		cmocka_unit_test(changed_inside),
-		cmocka_unit_test(used_again),
-		cmocka_unit_test(captured),
-		cmocka_unit_test(captured_inside),
-		cmocka_unit_test(moved_while_captured),
-		cmocka_unit_test(context_gone),
-		cmocka_unit_test(many),
+		cmocka_unit_test(made_and_changed), cmocka_unit_test(changed_inside),
+		cmocka_unit_test(used_again),	    cmocka_unit_test(captured),
+		cmocka_unit_test(captured_inside),  cmocka_unit_test(moved_while_captured),
+		cmocka_unit_test(context_gone),	    cmocka_unit_test(many),
 		cmocka_unit_test(unknown_call),
 	};
 
