@@ -107,6 +107,8 @@
 #define CUDA_CONTEXT_DOORS(DOOR)                                                                   \
 	DOOR(cuCtxDestroy, (cuda_context context), (context))                                      \
 	DOOR(cuCtxDestroy_v2, (cuda_context context), (context))                                   \
+	DOOR(cuCtxDetach, (cuda_context context), (context))                                       \
+	DOOR(cuGreenCtxDestroy, (void *context), (context))                                        \
 	DOOR(cuDevicePrimaryCtxReset, (cuda_device device), (device))                              \
 	DOOR(cuDevicePrimaryCtxReset_v2, (cuda_device device), (device))                           \
 	DOOR(cuDevicePrimaryCtxRelease, (cuda_device device), (device))                            \

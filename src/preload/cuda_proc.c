@@ -110,10 +110,20 @@ static bool leaves_graphs(const char *name)
 static bool may_change_execs(const char *name)
 {
 	static const char *const changing[] = {
-		"cuGraphExec",	    "cuGraphLaunch",	       "cuGraphUpload",
-		"cuGraphNodeSet",   "cuGraphNodeGetEnabled",   "cuGraphDestroy",
-		"cuStreamDestroy",  "cuModuleUnload",	       "cuLibraryUnload",
-		"cuCtxDestroy",	    "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxRelease",
+		"cuGraphExec",
+		"cuGraphLaunch",
+		"cuGraphUpload",
+		"cuGraphNodeSet",
+		"cuGraphNodeGetEnabled",
+		"cuGraphDestroy",
+		"cuStreamDestroy",
+		"cuModuleUnload",
+		"cuLibraryUnload",
+		"cuCtxDestroy",
+		"cuCtxDetach",
+		"cuGreenCtxDestroy",
+		"cuDevicePrimaryCtxReset",
+		"cuDevicePrimaryCtxRelease",
 		"cuGetProcAddress",
 	};
 

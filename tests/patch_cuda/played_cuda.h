@@ -19,6 +19,9 @@ PLAYED_PROTOTYPE(cuGetProcAddress_v2,
 		 (const char *name, void **function, int version, uint64_t flags, int *ret_found))
 PLAYED_PROTOTYPE(cuPointerGetAttribute, (void *value, int attribute, cuda_address address))
 PLAYED_PROTOTYPE(cuDevicePrimaryCtxReset_v2, (cuda_device device))
+PLAYED_PROTOTYPE(cuCtxDestroy_v2, (cuda_context context))
+PLAYED_PROTOTYPE(cuCtxDetach, (cuda_context context))
+PLAYED_PROTOTYPE(cuGreenCtxDestroy, (void *context))
 PLAYED_PROTOTYPE(cuFuncGetModule, (void **module, cuda_function function))
 /* What cuGetProcAddress returns for versions after 13.0. */
 PLAYED_PROTOTYPE(cuGraphExecKernelNodeSetParams_v3,

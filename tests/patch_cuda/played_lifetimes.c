@@ -117,3 +117,21 @@ int cuDevicePrimaryCtxReset_v2(cuda_device device)
 	end_functions();
 	return CUDA_OK;
 }
+
+int cuCtxDestroy_v2(cuda_context context)
+{
+	end_functions();
+	return CUDA_OK;
+}
+
+int cuCtxDetach(cuda_context context)
+{
+	end_functions();
+	return CUDA_OK;
+}
+
+int cuGreenCtxDestroy(void *context)
+{
+	end_functions();
+	return CUDA_OK;
+}

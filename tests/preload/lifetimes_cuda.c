@@ -2,7 +2,8 @@
  * lifetimes-cuda MODE: what an executable graph needs ends or changes meanwhile, on the played
  * libcuda.so.1 (tests/patch_cuda/played_lifetimes.c). Prints what each launch does. MODE is one of
  *
- *	reset		the context is reset, and a handle means another function afterwards
+ *	reset CALL	the context is reset or destroyed by this call, and a handle means another
+ *			function afterwards
  *	unload		the same for a module, while another thread already uses the new function
  *	clone		the graph names a function of an unloaded module, its executable does not
  *	other		neither does
@@ -28,6 +29,9 @@ static struct {
 	int (*cuModuleLoadData)(void **module, const void *image);
 	int (*cuModuleUnload)(void *module);
 	int (*cuDevicePrimaryCtxReset_v2)(cuda_device device);
+	int (*cuCtxDestroy_v2)(cuda_context context);
+	int (*cuCtxDetach)(cuda_context context);
+	int (*cuGreenCtxDestroy)(void *context);
 	int (*cuGetProcAddress_v2)(const char *name, void **function, int version, uint64_t flags,
 				   int *ret_found);
 	/* What a later driver may have. */
@@ -64,6 +68,9 @@ static void open_cuda(void)
 	FIND(cuModuleLoadData, )
 	FIND(cuModuleUnload, )
 	FIND(cuDevicePrimaryCtxReset_v2, )
+	FIND(cuCtxDestroy_v2, )
+	FIND(cuCtxDetach, )
+	FIND(cuGreenCtxDestroy, )
 	FIND(cuGetProcAddress_v2, )
 	CHECK(cuInit, 0);
 	for (int i = 0; i < DEVICES; i++)
@@ -152,7 +159,19 @@ static void unload_module(const char *image)
 
 /* ---- what ends ---- */
 
-static void reset(void)
+static void end_context(const char *call)
+{
+	if (strcmp(call, "cuDevicePrimaryCtxReset") == 0)
+		CHECK(cuDevicePrimaryCtxReset_v2, 0);
+	else if (strcmp(call, "cuCtxDestroy") == 0)
+		CHECK(cuCtxDestroy_v2, contexts[0]);
+	else if (strcmp(call, "cuCtxDetach") == 0)
+		CHECK(cuCtxDetach, contexts[0]);
+	else
+		CHECK(cuGreenCtxDestroy, contexts[0]);
+}
+
+static void reset(const char *call)
 {
 	struct program program;
 
@@ -163,7 +182,7 @@ static void reset(void)
 			launch(&program, "reset");
 		}
 		destroy(&program);
-		CHECK(cuDevicePrimaryCtxReset_v2, 0);
+		end_context(call);
 		CHECK(cuCtxSetCurrent, contexts[0]);
 	}
 }
@@ -342,8 +361,8 @@ int main(int argc, char **argv)
 	const char *mode = argc > 1 ? argv[1] : "";
 
 	open_cuda();
-	if (strcmp(mode, "reset") == 0)
-		reset();
+	if (strcmp(mode, "reset") == 0 && argc > 2)
+		reset(argv[2]);
 	else if (strcmp(mode, "unload") == 0)
 		unload();
 	else if (strcmp(mode, "clone") == 0)
