@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { NOTE_PART = 16 }; /* one of so many notes is measured */
+
 struct preload_stats preload_stats;
 _Bool preload_is_counting, preload_is_timing;
 
@@ -24,11 +26,15 @@ uint64_t preload_time_begin(void)
 	return preload_is_timing ? preload_now_ns() : 0;
 }
 
+/* Each call is as likely to be measured as any other one, however the calls come in periods. */
 uint64_t preload_note_begin(void)
 {
-	static __thread uint32_t calls __attribute__((tls_model("initial-exec")));
+	static __thread uint32_t turn __attribute__((tls_model("initial-exec")));
 
-	return preload_is_timing && calls++ % 16 == 0 ? preload_now_ns() : 0;
+	if (!preload_is_timing)
+		return 0;
+	turn = turn * 1664525u + 1013904223u;
+	return turn >> 16 < 65536 / NOTE_PART ? preload_now_ns() : 0;
 }
 
 void preload_time_end(uint64_t begin, struct preload_time *time)

@@ -71,7 +71,9 @@ uint64_t preload_now_ns(void);
 /* Around what is measured. The first one returns 0 if nothing is; then the second one does
  * nothing. */
 uint64_t preload_time_begin(void);
-uint64_t preload_note_begin(void); /* measures 1 of 16 */
+/* Measures 1 of 16, by a sequence that only the number of the thread's calls decides. The mean of
+ * these is that of all calls. */
+uint64_t preload_note_begin(void);
 void preload_time_end(uint64_t begin, struct preload_time *time);
 
 /* DAGPATCH_PRELOAD=count: nothing is virtual; calls that set a node are counted and timed. Constant

@@ -5,7 +5,7 @@
  *	new		no value comes back
  *	cycle N		N sets in turn
  *	children N	the same, and a child graph of 6 kernels, which is set as a whole to one of N
- *	near		two sets in turn, of which one value is new each time
+ *	near [N]	two sets in turn, of which one value is new each time; N kernels
  *	FILE		lines of numbers, one line a launch, one number a kernel (recorded under JAX)
  *
  * HELD_CLOCK=READ,SET,LAUNCH,MAKE holds the clock: each look at it takes READ nanoseconds, and the
@@ -131,6 +131,9 @@ static struct pattern open_pattern(char **arguments)
 	if (strcmp(arguments[0], "near") == 0) {
 		pattern.is_near = true;
 		pattern.cycle = 2;
+		if (arguments[1])
+			pattern.nodes = (uint32_t)strtoul(arguments[1], NULL, 10);
+		check("near", pattern.nodes == 0 || pattern.nodes > MOST_NODES);
 	} else if (strcmp(arguments[0], "cycle") == 0 || strcmp(arguments[0], "children") == 0) {
 		pattern.has_child = arguments[0][1] == 'h';
 		pattern.cycle = strtoull(arguments[1], NULL, 10);
