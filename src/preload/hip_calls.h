@@ -1,7 +1,7 @@
 /* HIP's functions behind the wrappers, and those that the library calls besides. One room of files,
  * as CUDA's (cuda_calls.h): preload_hip.c has the wrappers, hip_inner.c finds the functions,
- * hip_image.c has the images of calls, hip_vendor.c the table of functions for virtual
- * executables. */
+ * hip_image.c and hip_child.c have the images of calls, hip_vendor.c the table of functions for
+ * virtual executables. */
 #ifndef DAGPATCH_PRELOAD_HIP_CALLS_H
 #define DAGPATCH_PRELOAD_HIP_CALLS_H
 
@@ -27,6 +27,15 @@ enum hip_door {
 /* The function of HIP behind a wrapper. */
 #define HIP_REAL(name) ((__typeof__(&(name)))door_real(&hip_doors, HIP_DOOR_##name))
 
+/* HIP_READING: reads graphs. Releases may lack them; then they are NULL. */
+#define HIP_READING(FUNCTION)                                                                      \
+	FUNCTION(hipGraphKernelNodeGetParams, (void *node, struct hip_kernel_params *params))      \
+	FUNCTION(hipGraphKernelNodeGetAttribute, (void *node, int attribute, void *value))         \
+	FUNCTION(hipGraphMemsetNodeGetParams, (void *node, struct hip_memset_params *params))      \
+	FUNCTION(hipGraphHostNodeGetParams, (void *node, struct hip_host_params *params))          \
+	FUNCTION(hipGraphChildGraphNodeGetGraph, (void *node, void **graph))                       \
+	FUNCTION(hipGraphGetEdges, (void *graph, void **from, void **to, size_t *count))
+
 #define HIP_INNER(FUNCTION)                                                                        \
 	FUNCTION(hipGraphClone, (void **clone, void *graph))                                       \
 	FUNCTION(hipGraphGetNodes, (void *graph, void **nodes, size_t *count))                     \
@@ -45,6 +54,7 @@ enum hip_door {
 struct hip_inner {
 #define HIP_POINTER_TO(name, parameters) int(*name) parameters;
 	HIP_INNER(HIP_POINTER_TO)
+	HIP_READING(HIP_POINTER_TO)
 	int version;
 };
 extern struct hip_inner hip_inner;
@@ -98,6 +108,18 @@ uint32_t hip_image_kernel(const struct hip_kernel_params *params, struct bytes *
 /* A module will be unloaded: handles of functions may be used again, for functions with other
  * parameters. */
 void hip_images_forget_functions(void);
+
+/* ---- hip_child.c ---- */
+
+/* Whether calls that set child graphs are noted with this HIP. After hip_inner_open. */
+bool hip_sets_children(void);
+
+/* Appends the image of a call that sets a child graph to GRAPH, all that it contains. What cannot
+ * be read gets a number that is used once, so that the image equals no other one. Returns the size,
+ * or 0: no memory. *RET_HAS_ADDRESSES: HIP's answer depends on what is allocated at this moment. */
+uint32_t hip_image_child(void *graph, struct bytes *to, bool *ret_has_addresses);
+
+/* ---- hip_image.c, again ---- */
 
 /* Makes the noted call again (preload_vendor.apply). */
 int hip_image_apply(const void *data, void *child, void *exec, void *node);

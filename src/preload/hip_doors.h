@@ -30,6 +30,7 @@
 	     (void *exec, void *node, const struct hip_host_params *params))                       \
 	DOOR(hipGraphExecEventRecordNodeSetEvent, (void *exec, void *node, void *event))           \
 	DOOR(hipGraphExecEventWaitNodeSetEvent, (void *exec, void *node, void *event))             \
+	DOOR(hipGraphExecChildGraphNodeSetParams, (void *exec, void *node, void *child))           \
 	DOOR(hipGraphNodeSetEnabled, (void *exec, void *node, unsigned int is_enabled))            \
 	DOOR(hipGraphNodeGetEnabled, (void *exec, void *node, unsigned int *is_enabled))           \
 	DOOR(hipGetProcAddress,                                                                    \
@@ -40,8 +41,6 @@
 	DOOR(hipGraphExecUpdate,                                                                   \
 	     (void *exec, void *graph, void **error, unsigned int *ret_result),                    \
 	     (exec, graph, error, ret_result))                                                     \
-	DOOR(hipGraphExecChildGraphNodeSetParams, (void *exec, void *node, void *child),           \
-	     (exec, node, child))                                                                  \
 	DOOR(hipGraphExecMemcpyNodeSetParamsFromSymbol,                                            \
 	     (void *exec, void *node, void *dst, const void *symbol, size_t bytes, size_t offset,  \
 	      int kind),                                                                           \

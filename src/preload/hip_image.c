@@ -91,6 +91,8 @@ int hip_image_apply(const void *data, void *child, void *exec, void *node)
 		return HIP_REAL(hipGraphExecEventRecordNodeSetEvent)(exec, node, image->u.event);
 	case HIP_DOOR_hipGraphExecEventWaitNodeSetEvent:
 		return HIP_REAL(hipGraphExecEventWaitNodeSetEvent)(exec, node, image->u.event);
+	case HIP_DOOR_hipGraphExecChildGraphNodeSetParams:
+		return HIP_REAL(hipGraphExecChildGraphNodeSetParams)(exec, node, child);
 	default:
 		return HIP_REAL(hipGraphNodeSetEnabled)(exec, node, image->u.is_enabled);
 	}

@@ -30,6 +30,10 @@ bool hip_inner_open(void)
 	if (!found)                                                                                \
 		return false;
 	HIP_INNER(HIP_FIND_INNER)
+#define HIP_FIND_READING(name, parameters)                                                         \
+	found = door_find(&hip_doors, #name);                                                      \
+	memcpy(&hip_inner.name, &found, sizeof(found));
+	HIP_READING(HIP_FIND_READING)
 	return hip_inner.hipRuntimeGetVersion(&hip_inner.version) == HIP_OK &&
 	       (hip_inner.version < FREES_ARGUMENTS_FROM ||
 		hip_inner.version >= FREES_ARGUMENTS_TO);

@@ -26,7 +26,7 @@ static int graph_nodes(void *graph, void **nodes, size_t *count)
 	return hip_inner.hipGraphGetNodes(graph, nodes, count);
 }
 
-/* Child graphs are not listed: no release of HIP sets nodes in them reliably (docs/dagpatch.md). */
+/* Nodes in child graphs are not listed: no release of HIP sets them reliably (docs/dagpatch.md). */
 static int node_type(void *node, uint32_t *ret_type, void **ret_child)
 {
 	*ret_child = NULL;

@@ -291,6 +291,39 @@ int hipGraphExecEventWaitNodeSetEvent(void *exec, void *node, void *event)
 	return set(v, node, CELL_PARAMS, &image, true);
 }
 
+/* Reads CHILD and notes the call. */
+static int set_child(struct virtual *v, void *exec, void *node, void *child)
+{
+	struct note note = {.child = child, .call = "hipGraphExecChildGraphNodeSetParams"};
+	struct bytes *bytes = virtual_scratch(v);
+	int err;
+
+	if (hip_sets_children())
+		note.bytes = hip_image_child(child, bytes, &note.is_always_tried);
+	note.data = bytes->at;
+	if (note.bytes)
+		return virtual_set(v, node, CELL_PARAMS, &note);
+	err = virtual_dissolve(v, &preload_stats.pass_call, note.call);
+	return err ? err : REAL(hipGraphExecChildGraphNodeSetParams)(exec, node, child);
+}
+
+int hipGraphExecChildGraphNodeSetParams(void *exec, void *node, void *child)
+{
+	uint64_t begin = preload_note_begin();
+	struct virtual *v = child ? virtual_take(exec) : NULL;
+	uint64_t sample;
+	int err;
+
+	if (!v)
+		return PASS_SET(hipGraphExecChildGraphNodeSetParams, exec, node, child);
+	sample = virtual_note_begin(v);
+	err = set_child(v, exec, node, child);
+	virtual_note_end(v, sample);
+	virtual_release(v);
+	preload_time_end(begin, &preload_stats.times.note_child);
+	return err;
+}
+
 int hipGraphNodeSetEnabled(void *exec, void *node, unsigned int is_enabled)
 {
 	struct hip_image image = {.door = HIP_DOOR_hipGraphNodeSetEnabled};

@@ -5,7 +5,8 @@
  * libdagpatch-preload.so can make fails in turn (failing_hip.c); a call that fails is made again.
  *
  * Most sets of parameters come back, a few do not. Releases of HIP that forget the values of
- * memsets get a kernel in the place of the memset. Nodes form a chain, because HIP 5.2.3 loses
+ * memsets get a kernel in the place of the memset, and those before 6.4, which crash when a child
+ * graph is set, one in the place of the child graph. Nodes form a chain, because HIP 5.2.3 loses
  * other dependencies.
  */
 #include <dlfcn.h>
@@ -18,7 +19,7 @@
 #include "common/example.h"
 #include "failing_hip.h"
 
-enum { WORDS = 64, BYTES = WORDS * 4, BUFFERS = 6, NODES = 7, VARIANTS = 4, PROFILES = 24 };
+enum { WORDS = 64, BYTES = WORDS * 4, BUFFERS = 6, NODES = 8, VARIANTS = 4, PROFILES = 24 };
 
 static const char source[] =
 	"extern \"C\" __global__ void preload_mix(unsigned *out, const unsigned *in, "
@@ -50,7 +51,7 @@ enum { UPDATED, FRESH, WORLDS };
 static uint32_t *buffers[WORLDS][BUFFERS];
 static uint64_t random_state;
 static struct failing *failing; /* NULL: no such library */
-static bool has_memset;
+static bool has_memset, has_child;
 
 static uint32_t draw(uint32_t count)
 {
@@ -60,8 +61,9 @@ static uint32_t draw(uint32_t count)
 
 /* ---- nodes ---- */
 
-/* Nodes 2 and 4 are a copy and a memset, the others kernels; one of these is given by `extra`. */
-enum { COPY_NODE = 2, MEMSET_NODE = 4, BLOCK_NODE = 5 };
+/* Nodes 2, 4 and 6 are a copy, a memset and a child graph, the others kernels; one of these is
+ * given by `extra`. */
+enum { COPY_NODE = 2, MEMSET_NODE = 4, BLOCK_NODE = 5, CHILD_NODE = 6, CHILD_KERNELS = 2 };
 
 struct kernel_call {
 	struct mix mix;
@@ -108,13 +110,67 @@ static hipMemsetParams memset_params(int world, uint32_t variant)
 				 .pitch = BYTES / 2};
 }
 
+/* Kernels, one behind the other; RET_NODES has room for CHILD_KERNELS. */
+static hipGraph_t build_child(int world, uint32_t variant, hipGraphNode_t *ret_nodes)
+{
+	struct kernel_call call;
+	hipGraph_t child;
+
+	HIP_CHECK(hipGraphCreate(&child, 0));
+	for (int i = 0; i < CHILD_KERNELS; i++) {
+		fill_kernel(&call, world, CHILD_NODE + i, variant);
+		HIP_CHECK(hipGraphAddKernelNode(&ret_nodes[i], child, i ? &ret_nodes[i - 1] : NULL,
+						i > 0, &call.params));
+	}
+	return child;
+}
+
+/* Built when they are first used. */
+static struct {
+	hipGraph_t graph;
+	hipGraphNode_t nodes[CHILD_KERNELS];
+} kept[VARIANTS];
+
+/* A graph with what the child does in this variant: kept, changed in place, or built anew. */
+static hipGraph_t child_of(uint32_t variant)
+{
+	struct kernel_call call;
+
+	if (kept[variant].graph && draw(16) == 0) {
+		HIP_CHECK(hipGraphDestroy(kept[variant].graph));
+		kept[variant].graph = NULL;
+	}
+	if (!kept[variant].graph)
+		kept[variant].graph = build_child(UPDATED, draw(VARIANTS), kept[variant].nodes);
+	for (int i = 0; i < CHILD_KERNELS; i++) {
+		fill_kernel(&call, UPDATED, CHILD_NODE + i, variant);
+		HIP_CHECK(hipGraphKernelNodeSetParams(kept[variant].nodes[i], &call.params));
+	}
+	return kept[variant].graph;
+}
+
+static void destroy_kept(void)
+{
+	for (uint32_t i = 0; i < VARIANTS; i++) {
+		if (kept[i].graph)
+			HIP_CHECK(hipGraphDestroy(kept[i].graph));
+		kept[i].graph = NULL;
+	}
+}
+
 static void add_node(hipGraph_t graph, hipGraphNode_t *nodes, int world, int node, uint32_t variant)
 {
 	const hipGraphNode_t *after = node ? &nodes[node - 1] : NULL;
 	hipMemsetParams memset = memset_params(world, variant);
+	hipGraphNode_t inside[CHILD_KERNELS];
 	struct kernel_call call;
+	hipGraph_t child;
 
-	if (node == COPY_NODE) {
+	if (node == CHILD_NODE && has_child) {
+		child = build_child(world, variant, inside);
+		HIP_CHECK(hipGraphAddChildGraphNode(&nodes[node], graph, after, 1, child));
+		HIP_CHECK(hipGraphDestroy(child));
+	} else if (node == COPY_NODE) {
 		HIP_CHECK(hipGraphAddMemcpyNode1D(
 			&nodes[node], graph, after, node > 0, buffers[world][variant],
 			buffers[world][variant + 1], BYTES - 4 * variant, hipMemcpyDeviceToDevice));
@@ -127,7 +183,9 @@ static void add_node(hipGraph_t graph, hipGraphNode_t *nodes, int world, int nod
 	}
 }
 
-static hipError_t set_node(hipGraphExec_t exec, hipGraphNode_t node, int number, uint32_t variant)
+/* CHILD: what the child graph is set to. */
+static hipError_t set_node(hipGraphExec_t exec, hipGraphNode_t node, int number, uint32_t variant,
+			   hipGraph_t child)
 {
 	hipMemsetParams memset = memset_params(UPDATED, variant);
 	struct kernel_call call;
@@ -138,6 +196,8 @@ static hipError_t set_node(hipGraphExec_t exec, hipGraphNode_t node, int number,
 			BYTES - 4 * variant, hipMemcpyDeviceToDevice);
 	if (number == MEMSET_NODE && has_memset)
 		return hipGraphExecMemsetNodeSetParams(exec, node, &memset);
+	if (number == CHILD_NODE && has_child)
+		return hipGraphExecChildGraphNodeSetParams(exec, node, child);
 	fill_kernel(&call, UPDATED, number, variant);
 	return hipGraphExecKernelNodeSetParams(exec, node, &call.params);
 }
@@ -222,13 +282,15 @@ static void update(struct run *run)
 {
 	const uint32_t *profile = run->profiles[draw(PROFILES)];
 	bool is_rare = draw(16) == 0;
+	hipGraph_t child;
 
 	for (int i = 0; i < NODES; i++) {
 		uint32_t variant = is_rare ? draw(VARIANTS) : profile[i];
 
 		if (variant == run->variants[i] && draw(2))
 			continue;
-		CALL(set_node(run->exec, run->nodes[i], i, variant));
+		child = i == CHILD_NODE && has_child ? child_of(variant) : NULL;
+		CALL(set_node(run->exec, run->nodes[i], i, variant, child));
 		run->variants[i] = variant;
 	}
 }
@@ -275,6 +337,7 @@ static void run_steps(uint32_t steps, uint32_t between_compares)
 	}
 	compare(&run, steps);
 	close_run(&run);
+	destroy_kept();
 }
 
 /* ---- */
@@ -308,6 +371,7 @@ int main(int argc, char **argv)
 
 	HIP_CHECK(hipRuntimeGetVersion(&version));
 	has_memset = version < 60300000 || version >= 70200000;
+	has_child = version >= 60400000;
 	example_register(source, &kernel, 1);
 	random_state = test_seed();
 	for (int world = 0; world < WORLDS; world++)

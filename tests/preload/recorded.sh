@@ -13,4 +13,4 @@ trap 'rm -rf "$(dirname "$file")"' EXIT
 grep -q '"instantiated": [1-9]' "$file.json"
 "$dagtap" check "$file"
 "$dagtap" graph "$file" >"$file.graph"
-grep -q "graph 1: 7 nodes, 6 edges, $steps replays," "$file.graph"
+grep -q "graph 1: 8 nodes, 7 edges, $steps replays," "$file.graph"
