@@ -11,6 +11,7 @@ libcall-counter.so and libgraph-watch.so; DAGTAP_TEST_FOLDER: where the recordin
 """
 
 import collections
+import json
 import os
 import pathlib
 import subprocess
@@ -21,6 +22,7 @@ import witness
 
 HERE = pathlib.Path(__file__).resolve().parent
 DAGTAP = pathlib.Path(os.environ["BUILD_DIR"]) / "bin/dagtap"
+PRELOAD = pathlib.Path(os.environ["BUILD_DIR"]) / "lib/dagtap/libdagpatch-preload.so"
 FOLDER = pathlib.Path(os.environ["DAGTAP_TEST_FOLDER"])
 JAX = pathlib.Path(os.environ["JAX_ROCM"])
 WITNESSES = pathlib.Path(os.environ["WITNESSES"])
@@ -36,14 +38,14 @@ class Run:
     """One run of a program, and what it left in a folder of its own."""
 
     def __init__(self, release, name, program, flags=STEADY, device="gfx90a", traced=True, tables=False,
-                 segments=True):
+                 segments=True, preloaded=False):
         self.name = name
         self.folder = FOLDER / name
         self.folder.mkdir()
         self.recording = self.folder / "run.dagtap"
         device = f"{device},kernel_ns=1000,work_log={self.folder}/work_log"
         python = JAX / release / "python"
-        command = [python, HERE / "start.py", *self.variables(traced, tables), "--", HERE / program[0], *program[1:]]
+        command = [python, HERE / "start.py", *self.variables(traced, tables, preloaded), "--", HERE / program[0], *program[1:]]
         if traced:
             command = [DAGTAP, "record", "-q", "--calls", "all", f"--softgpu={device}", "-o", self.recording, "--", *command]
         else:
@@ -66,7 +68,7 @@ class Run:
         else:
             self.evidence = witness.Witnesses(self.folder)
 
-    def variables(self, traced, tables):
+    def variables(self, traced, tables, preloaded):
         yield f"LD_AUDIT={WITNESSES}/libcall-counter.so"
         yield f"CALL_COUNTS={self.folder}/calls"
         if tables:
@@ -75,6 +77,11 @@ class Run:
         elif traced:
             yield f"LD_PRELOAD+={WITNESSES}/libgraph-watch.so"
             yield f"GRAPH_WATCH={self.folder}/graph_watch"
+        if preloaded:
+            yield f"LD_PRELOAD+={PRELOAD}"
+            yield f"DAGPATCH_PRELOAD_STATS={self.folder}/preload"
+            # Stated, so that it does not depend on the machine whether executables pass through.
+            yield "DAGPATCH_PRELOAD_COSTS=150,12,1"
 
 
 class Judge:
@@ -249,7 +256,41 @@ def two(judge, release):
     judge.recording(Run(release, "two", ["two.py", "train.py", "5"]))
 
 
-CASES = {case.__name__: case for case in (train, sharded, autotuned, libraries, fourier, long, two)}
+def preload_counters(run):
+    lines = (run.folder / "preload").read_text().splitlines()
+    counters = [json.loads(line) for line in lines]
+    if len(counters) != 1:
+        raise witness.Difference(f"{len(counters)} processes wrote counters")
+    return counters[0]
+
+
+def avoids_calls(run):
+    """Prints the share of calls that set a node and reached HIP."""
+    counters = preload_counters(run)
+    sets, reached = counters["sets"], counters["driver_sets"]
+    if not sets or counters["failures"] or not reached < sets:
+        raise witness.Difference(f"{reached} of {sets} calls reached HIP, {counters['failures']} inner failures")
+    text = f"{100 * reached / sets:.1f} % of {sets} calls that set a node reached HIP, {counters['launches']} launches"
+    passed = {name: value for name, value in counters.items() if name.startswith("pass_") and value}
+    return f"{text}, {counters['child_reads']} child graphs read, passed through: {passed or 'none'}"
+
+
+def preloaded(judge, release):
+    """libdagpatch-preload.so under the program, which is not changed: the same results and the same
+    work for the device, with matrix products in kernels of XLA's and in child graphs of
+    libraries."""
+    for name, flags, segments in (("train", STEADY, True), ("libraries", LIBRARIES, False)):
+        program = ["train.py", "300"]
+        plain = Run(release, f"{name}_plain", program, flags=flags, traced=False, segments=segments)
+        other = Run(release, f"{name}_preloaded", program, flags=flags, traced=False, segments=segments,
+                    preloaded=True)
+        print(f"-- {other.name}: {other.done.stdout.strip()}")
+        judge.same(f"{name}_output", output(plain), output(other))
+        judge.same(f"{name}_work", work(plain), work(other))
+        judge.check(f"{name}_calls", avoids_calls, other)
+
+
+CASES = {case.__name__: case for case in (train, sharded, autotuned, libraries, fourier, long, two, preloaded)}
 
 
 def main():
