@@ -29,6 +29,7 @@ pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(OTF2 REQUIRED IMPORTED_TARGET otf2)
 pkg_check_modules(JSONC REQUIRED IMPORTED_TARGET json-c)
 find_path(DAGTAP_RAPIDJSON_INCLUDE rapidjson/reader.h REQUIRED)
 

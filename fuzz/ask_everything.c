@@ -24,8 +24,8 @@ static void export_as(const struct trace *trace, const struct format *format, FI
 	} while (table && (++table)->name);
 }
 
-/* Not as SQLite, which reads the same cells as CSV: creating its file takes most of the time that
- * an input has. */
+/* Not as SQLite, which reads the same cells as CSV, nor as a folder: creating files takes most of
+ * the time that an input has. */
 static void export_it(const struct trace *trace)
 {
 	static FILE *sink;
@@ -34,7 +34,7 @@ static void export_it(const struct trace *trace)
 	if (!sink)
 		sink = fopen("/dev/null", "w");
 	for (size_t i = 0; sink && (format = format_at(i)); i++) {
-		if (format != &format_sqlite)
+		if (format != &format_sqlite && format->write)
 			export_as(trace, format, sink);
 	}
 }

@@ -1,5 +1,5 @@
 /* Writing a trace (dagtap/trace.h) in the format of another tool. The same trace gives the same
- * bytes.
+ * bytes, but for the number that libotf2 gives each archive.
  *
  * Threading: as dagtap/trace.h; several threads may export one trace to different files. Cost: a
  * few bytes of memory per activity; everything else is streamed to the file. */
@@ -29,6 +29,8 @@ int dagtap_export_get_format(size_t index, struct dagtap_export_format *ret_form
 /* Writes TRACE to PATH in the format that is named FORMAT. TABLE selects a table of a format that
  * has several ("csv": "calls" ...); NULL selects its first. A PATH that ends in .gz is compressed.
  * If PATH exists and REPLACE is 0, fails with -EEXIST. -EINVAL: there is no such format or table.
+ * The output of "otf2" is a folder: REPLACE then replaces one that the format wrote, and fails with
+ * -EINVAL for anything else.
  *
  * The output has a temporary name until it is complete; a failure while writing leaves no file
  * behind. A trace that is too large for one file of its format is continued in numbered files

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error_text.h"
+#include "format/folder.h"
 #include "format/format.h"
 #include "format/parts.h"
 
@@ -66,6 +67,9 @@ EXPORT int dagtap_export(const struct dagtap_trace *trace, const char *format, c
 	if (table && !format_find_table(found, table))
 		return dagtap_error_set(error, -EINVAL, "format %s has no table \"%s\"", format,
 					table);
+	if (found->write_folder)
+		return folder_write(found, (const struct trace *)trace, path, replace != 0, NULL,
+				    error);
 	parts = (struct parts){
 		.path = path,
 		.extension = found->extension,

@@ -11,6 +11,7 @@
 #include "cli/filter_options.h"
 #include "cli/help.h"
 #include "cli/step_options.h"
+#include "format/folder.h"
 #include "format/format.h"
 #include "format/parts.h"
 #include "trace/load.h"
@@ -77,6 +78,8 @@ static int check_options(const struct cli_command *self, const struct conversion
 			self,
 			"%s has no variant for a reader \"%s\"; dagtap export --help lists them",
 			format->name, compat);
+	if (format->write_folder && strcmp(conversion->output, "-") == 0)
+		return cli_usage(self, "%s is a folder; give OUT its name", format->name);
 	if (conversion->has_rank && !format->has_rank)
 		return cli_usage(self, "%s has no rank", format->name);
 	return CLI_OK;
@@ -166,8 +169,30 @@ static int open_part(void *context, uint32_t number, FILE **ret_file)
 	return 0;
 }
 
-/* Returns CLI_OK; CLI_LOSS if the input is damaged and its readable part was written; or a negative
- * errno. */
+static int write_output(const struct conversion *conversion, const struct trace *trace, FILE *out,
+			struct dagtap_error *error)
+{
+	const struct format *format = conversion->format;
+
+	if (format->write_folder)
+		return folder_write(format, trace, conversion->output, conversion->force,
+				    &conversion->options, error);
+	return format->write(trace, out, &conversion->options, error);
+}
+
+/* Says why the output could not be written. A folder's error has its name. */
+static void fail_write(const struct conversion *conversion, bool is_stdout,
+		       const struct dagtap_error *error)
+{
+	if (conversion->format->write_folder)
+		fail_output(error);
+	else
+		cli_fail("%s: %s", is_stdout ? "standard output" : conversion->output,
+			 error->message);
+}
+
+/* OUT is NULL if the output is a folder. Returns CLI_OK; CLI_LOSS if the input is damaged and its
+ * readable part was written; or a negative errno. */
 static int convert(struct conversion *conversion, struct parts *parts, FILE *out)
 {
 	struct dagtap_error error = {.message = ""};
@@ -187,12 +212,11 @@ static int convert(struct conversion *conversion, struct parts *parts, FILE *out
 		conversion->options.open_part = open_part;
 	conversion->options.context = parts;
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): check() has made sure of it */
-	code = conversion->format->write(trace, out, &conversion->options, &error);
+	code = write_output(conversion, trace, out, &error);
 	if (code < 0 && parts->error.code)
 		fail_output(&parts->error);
 	else if (code < 0)
-		cli_fail("%s: %s", is_stdout ? "standard output" : conversion->output,
-			 error.message);
+		fail_write(conversion, is_stdout, &error);
 	else
 		code = cli_tell_damage(trace, conversion->input);
 	trace_close(trace);
@@ -213,7 +237,7 @@ static int export(const struct cli_command *self, int argc, char **argv)
 	struct dagtap_error error = {.message = ""};
 	struct conversion conversion = {0};
 	struct parts parts;
-	FILE *out;
+	FILE *out = NULL;
 	int code = parse(self, argc, argv, &conversion);
 
 	if (code != CLI_OK)
@@ -223,7 +247,7 @@ static int export(const struct cli_command *self, int argc, char **argv)
 	parts = (struct parts){.path = conversion.output,
 			       .extension = conversion.format->extension,
 			       .force = conversion.force};
-	if (open_part(&parts, 1, &out) < 0)
+	if (!conversion.format->write_folder && open_part(&parts, 1, &out) < 0)
 		code = fail_output(&parts.error);
 	else
 		code = convert(&conversion, &parts, out);

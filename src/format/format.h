@@ -54,6 +54,12 @@ struct format {
 	 * negative errno with one line in ERROR. */
 	int (*write)(const struct trace *trace, FILE *out, const struct format_options *options,
 		     struct dagtap_error *error);
+
+	/* Of a format whose output is a folder, instead of `write`: writes all of TRACE into the
+	 * empty folder PATH. folder_write (format/folder.h) calls it. */
+	int (*write_folder)(const struct trace *trace, const char *path,
+			    const struct format_options *options, struct dagtap_error *error);
+	const char *folder_mark; /* a file that each such folder has */
 };
 
 /* The format at INDEX, from 0, in the order of the help; NULL after the last. */
@@ -74,6 +80,7 @@ extern const struct format format_perfetto_events;
 extern const struct format format_csv;
 extern const struct format format_arrow;
 extern const struct format format_sqlite;
+extern const struct format format_otf2;
 extern const struct format format_xspace;
 extern const struct format format_kineto;
 

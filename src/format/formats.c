@@ -5,7 +5,7 @@
 
 static const struct format *const formats[] = {
 	&format_perfetto, &format_perfetto_events, &format_xspace, &format_kineto,
-	&format_csv,	  &format_arrow,	   &format_sqlite,
+	&format_csv,	  &format_arrow,	   &format_sqlite, &format_otf2,
 };
 
 const struct format *format_at(size_t index)

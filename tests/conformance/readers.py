@@ -19,6 +19,7 @@ BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 WORK = BUILD / "conformance"
 READERS = WORK / "readers"
 TABLE_READERS = WORK / "table-readers"  # apart, because they need another numpy
+OTF2_READER = WORK / "otf2-reader"
 SKIPPED = 77
 
 
