@@ -3,6 +3,7 @@
 names say."""
 
 import collections
+import gzip
 import os
 import pathlib
 import sqlite3
@@ -162,13 +163,24 @@ class Database(unittest.TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertEqual(list(folder.iterdir()), [])
 
-    def test_folder_for_temporary_files_that_is_not_there(self):
-        result = export(RECORDINGS[2], self.path / "none",
-                        env={**os.environ, "TMPDIR": str(self.path / "absent")})
-        self.assertEqual(result.returncode, 1)
+    def test_pipe_needs_a_folder_for_temporary_files(self):
+        environment = {**os.environ, "TMPDIR": str(self.path / "absent")}
+        result = export(RECORDINGS[2], "-", stdout=subprocess.PIPE, env=environment)
+        self.assertEqual((result.returncode, result.stdout), (1, b""))
         self.assertIn(b"absent/dagtap-sqlite-", result.stderr)
         self.assertIn(b"No such file or directory", result.stderr)
-        self.assertFalse((self.path / "none").exists())
+
+    def test_file_needs_none(self):
+        out = self.path / "direct"
+        result = export(RECORDINGS[2], out, env={**os.environ, "TMPDIR": str(self.path / "absent")})
+        self.assertEqual((result.returncode, result.stderr), (0, b""))
+        self.assertEqual(sqlite3.connect(out).execute("pragma integrity_check").fetchall(),
+                         [("ok",)])
+
+    def test_compressed_file_is_a_copy(self):
+        plain, packed = self.path / "plain", self.path / "packed.gz"
+        self.assertEqual([export(RECORDINGS[2], out).returncode for out in (plain, packed)], [0, 0])
+        self.assertEqual(gzip.decompress(packed.read_bytes()), plain.read_bytes())
 
     def test_full_disk_is_reported(self):
         with open("/dev/full", "wb") as full:
