@@ -1,6 +1,6 @@
 """What dagpatch/dagpatch.h and dagpatch/model.h declare, for ctypes.
 
-Made by scripts/gen-dagpatch-abi.py from the headers; do not edit. A name here is the C name
+Made by scripts/gen-python-abi.py from the headers; do not edit. A name here is the C name
 without "dagpatch_", in Python's style: struct dagpatch_kernel is Kernel.
 """
 from __future__ import annotations

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""Keeps what the Python package dagpatch knows of the C headers.
+"""Keeps what the Python packages know of the C headers: python/PACKAGE/src/PACKAGE/_abi.py, where
+PACKAGE is dagpatch or dagtap.
 
-    gen-dagpatch-abi.py python > python/dagpatch/src/dagpatch/_abi.py
+    gen-python-abi.py PACKAGE python > python/PACKAGE/src/PACKAGE/_abi.py
         structs, enums and functions, for ctypes
-    gen-dagpatch-abi.py check
+    gen-python-abi.py PACKAGE check
         fails when that file is out of date
-    gen-dagpatch-abi.py asserts
+    gen-python-abi.py PACKAGE asserts
         a C file that compiles only where sizes, offsets, values and prototypes are as in that file
 
-Reads include/dagpatch/*.h: declarations of the form that these headers have (enums, structs without
-unions or bit fields, typedefs of callbacks, functions). Anything else is an error, never skipped.
-"asserts" takes what it says from ctypes, and leaves it to the compiler to compare that with the
-headers.
+Reads the package's headers: declarations of the form that these have (enums, structs, unions in
+structs, typedefs of callbacks, functions). Anything else is an error, never skipped; what is left
+out is named in PACKAGES. "asserts" takes what it says from ctypes, and leaves it to the compiler to
+compare that with the headers.
 """
 
 import ctypes
@@ -22,8 +23,31 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-HEADERS = ["dagpatch/dagpatch.h", "dagpatch/model.h"]
-OUTPUT = ROOT / "python" / "dagpatch" / "src" / "dagpatch" / "_abi.py"
+
+
+class Package:
+    """A Python package and the headers that it is made for."""
+
+    def __init__(self, name, headers, left_out=None):
+        self.name = name
+        self.prefix = f"{name}_"
+        self.headers = headers
+        # Of functions that the package does not call, and of structs that only these take.
+        self.left_out = re.compile(left_out or r"(?!)")
+        self.output = ROOT / "python" / name / "src" / name / "_abi.py"
+
+
+PACKAGES = {
+    "dagpatch": Package("dagpatch", ["dagpatch/dagpatch.h", "dagpatch/model.h"]),
+    # The rows of a trace are read as columns, and Arrow's own structs are in _arrow.py.
+    "dagtap": Package(
+        "dagtap",
+        [f"dagtap/{name}.h" for name in ("error", "annotate", "session", "trace", "columns", "export")],
+        r"dagtap_trace_get_\w+_sized|dagtap_trace_(process|thread|device|stream|attribute|call|"
+        r"activity|graph|node|edge|launch|source|message|scope|\w+_kind|direction|confidence)|"
+        r"Arrow\w+",
+    ),
+}
 
 SCALARS = {  # the C type, as ctypes has it, and as Python does
     "int": ("c_int", "int"),
@@ -33,19 +57,19 @@ SCALARS = {  # the C type, as ctypes has it, and as Python does
     "int32_t": ("c_int32", "int"),
     "int64_t": ("c_int64", "int"),
     "uint64_t": ("c_uint64", "int"),
+    "double": ("c_double", "float"),
 }
 
 HEAD = '''\
-"""What dagpatch/dagpatch.h and dagpatch/model.h declare, for ctypes.
+"""What HEADERS declare, for ctypes.
 
-Made by scripts/gen-dagpatch-abi.py from the headers; do not edit. A name here is the C name
-without "dagpatch_", in Python's style: struct dagpatch_kernel is Kernel.
+Made by scripts/gen-python-abi.py from the headers; do not edit. A name here is the C name
+without "PREFIX", in Python's style: struct EXAMPLE.
 """
 from __future__ import annotations
 
 import enum
-from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_int, c_int32, c_int64,
-                    c_size_t, c_uint32, c_uint64, c_void_p)
+IMPORTS
 from typing import Any, Optional
 
 # As ctypes gives them; fields of structs are called bytes and type.
@@ -68,23 +92,30 @@ class Struct(Structure):
 
 
 def camel(name):
-    return "".join(word.capitalize() for word in name.removeprefix("dagpatch_").split("_"))
+    words = re.sub("^(dagpatch|dagtap)_", "", name).split("_")
+    return "".join(word.capitalize() for word in words)
+
+
+def constant(name):
+    return re.sub("^(DAGPATCH|DAGTAP)_", "", name)
 
 
 class Header:
     """The declarations of the headers, in their order."""
 
-    def __init__(self, texts):
+    def __init__(self, package):
+        self.package = package
         self.defines, self.values = {}, {}
+        self.unions = {}  # the C name of each, which is none of its own
         self.enums, self.structs, self.callbacks, self.functions = {}, {}, {}, {}
         self.opaque = set()
-        for text in texts:
-            self.read(text)
+        for name in package.headers:
+            self.read((ROOT / "include" / name).read_text(encoding="utf-8"))
 
     def read(self, text):
         text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
-        for found in re.finditer(r"^#define (DAGPATCH_\w+) (\d+|UINT32_MAX)$", text, re.M):
-            self.defines[found[1]] = 0xFFFFFFFF if found[2] == "UINT32_MAX" else int(found[2])
+        for found in re.finditer(r"^#define (DAG\w+)\s+(\d+|UINT(32|64)_MAX)$", text, re.M):
+            self.defines[found[1]] = 2 ** int(found[3]) - 1 if found[3] else int(found[2])
         # Preprocessor lines, with those that continue them.
         text = re.sub(r"^[ \t]*#(?:.*\\\n)*.*$", "", text, flags=re.M)
         text = re.sub(r'extern "C" \{', "", text)
@@ -102,26 +133,24 @@ class Header:
                 yield text[begin:at]
                 begin = at + 1
         if text[begin:].strip():
-            sys.exit(f"gen-dagpatch-abi: not understood at the end: {text[begin:].strip()[:80]}")
+            sys.exit(f"gen-python-abi: not understood at the end: {text[begin:].strip()[:80]}")
 
     def declaration(self, text):
+        words = re.match(r"(?:struct|enum) (\w+)(?: \{|$)|[^({]*?(\w+)\(", text)
+        if words and self.package.left_out.fullmatch(words[1] or words[2] or ""):
+            return
         if found := re.fullmatch(r"enum ?(\w*) ?\{(.*)\}", text):
             self.enum(found[1], found[2])
         elif found := re.fullmatch(r"struct (\w+)", text):
             self.opaque.add(found[1])
         elif found := re.fullmatch(r"struct (\w+) \{(.*)\}", text):
-            self.structs[found[1]] = [
-                field
-                for part in found[2].split(";")
-                if part.strip()
-                for field in self.fields(part.strip(), camel(found[1]))
-            ]
+            self.structs[found[1]] = self.members(found[1], found[2])
         elif found := re.fullmatch(r"typedef (\w+) \(\*(\w+)\)\((.*)\)", text):
             self.callbacks[found[2]] = (camel(found[2]), found[1], self.parameters(found[3]))
-        elif found := re.fullmatch(r"([\w ]+?[ *]+)(dagpatch_\w+)\((.*)\)", text):
+        elif found := re.fullmatch(r"([\w ]+?[ *]+)(\w+)\((.*)\)", text):
             self.functions[found[2]] = (found[1].strip(), self.parameters(found[3]))
         else:
-            sys.exit(f"gen-dagpatch-abi: not understood: {text[:100]}")
+            sys.exit(f"gen-python-abi: not understood: {text[:100]}")
 
     def enum(self, name, body):
         value, members = 0, {}
@@ -133,6 +162,23 @@ class Header:
             members[member] = self.values[member] = value
             value += 1
         self.enums[name or f"#{len(self.enums)}"] = members
+
+    def members(self, owner, body):
+        """The fields of a struct. A union in it is a type of its own, OWNER_FIELD."""
+
+        def name_union(found):
+            name = f"{owner}_{found[2]}"
+            self.structs[name] = self.members(name, found[1])
+            self.unions[name] = f"__typeof__(((struct {owner} *)0)->{found[2]})"
+            return f"struct {name} {found[2]}"
+
+        body = re.sub(r"union \{([^{}]*)\} (\w+)", name_union, body)
+        return [
+            field
+            for part in body.split(";")
+            if part.strip()
+            for field in self.fields(part.strip(), camel(owner))
+        ]
 
     def fields(self, text, owner):
         """[(name, type, dimensions)] of a line in a struct, e.g. "struct dagpatch_end dst, src"."""
@@ -148,7 +194,7 @@ class Header:
         first, *others = [part.strip() for part in text.split(",")]
         found = re.fullmatch(r"(.*?[ *])(\w+)((?:\[\w+\])*)", first)
         if not found or (others and "*" in text):
-            sys.exit(f"gen-dagpatch-abi: not understood: {text}")
+            sys.exit(f"gen-python-abi: not understood: {text}")
         names = [found.group(2, 3)] + [
             re.fullmatch(r"(\w+)((?:\[\w+\])*)", other).groups() for other in others
         ]
@@ -191,7 +237,7 @@ class Python:
             elif stars:
                 kind, hint, stars = "c_void_p", "Address", stars - 1
             else:
-                sys.exit(f"gen-dagpatch-abi: {name} is not declared")
+                sys.exit(f"gen-python-abi: {name} is not declared")
         elif name == "void":
             if not stars:
                 return "None", "None"
@@ -201,12 +247,13 @@ class Python:
         elif name in SCALARS:
             kind, hint = SCALARS[name]
         else:
-            sys.exit(f"gen-dagpatch-abi: no type of ctypes for {text}")
+            sys.exit(f"gen-python-abi: no type of ctypes for {text}")
         for _ in range(stars):
             kind, hint = f"POINTER({kind})", "Any"
         return kind, hint
 
     def struct(self, name):
+        base = "Union" if name in self.header.unions else "Struct"
         fields, hints = [], []
         for field, kind, dimensions in self.header.structs[name]:
             ctype, hint = self.type(kind)
@@ -215,24 +262,24 @@ class Python:
             fields.append(f'        ("{field}", {ctype}),')
             hints.append(f"    {field}: {hint}")
         return "\n".join(
-            [f"class {camel(name)}(Struct):", *hints, "    _fields_ = [", *fields, "    ]"]
+            [f"class {camel(name)}({base}):", *hints, "    _fields_ = [", *fields, "    ]"]
         )
 
     def enum(self, name, members):
         if name.startswith("#"):
             return "\n".join(
-                f"{member.removeprefix('DAGPATCH_')} = {value}" for member, value in members.items()
+                f"{constant(member)} = {value}" for member, value in members.items()
             )
         lines = [
             f"class {camel(name)}(enum.Int{'Flag' if name.endswith('capability') else 'Enum'}):"
         ]
         lines += [
-            f"    {member.removeprefix('DAGPATCH_')} = {value}"
+            f"    {constant(member)} = {value}"
             for member, value in members.items()
             if not member.endswith("_COUNT")
         ]
         counts = [
-            f"{member.removeprefix('DAGPATCH_')} = {value}"
+            f"{constant(member)} = {value}"
             for member, value in members.items()
             if member.endswith("_COUNT")
         ]
@@ -279,12 +326,28 @@ class Python:
             visit(name, True)
         return order
 
+    def with_head(self, body):
+        """BODY behind the docstring and what it imports."""
+        package = self.header.package
+        example = {"dagpatch": "dagpatch_kernel is Kernel", "dagtap": "dagtap_error is Error"}
+        headers = ", ".join(package.headers[:-1]) + " and " + package.headers[-1]
+        first = textwrap.fill(f'"""What {headers} declare, for ctypes.', 100)
+        head = HEAD.replace('"""What HEADERS declare, for ctypes.', first)
+        head = head.replace("EXAMPLE", example[package.name]).replace("PREFIX", package.prefix)
+        names = ["CFUNCTYPE"] * bool(self.header.callbacks) + ["POINTER", "Structure"]
+        names += ["Union"] * bool(self.header.unions)
+        types = sorted(set(re.findall(r"\bc_\w+", body)))
+        imported = textwrap.fill(
+            f"from ctypes import ({', '.join(names + types)})", 100, subsequent_indent=" " * 20
+        )
+        return head.replace("IMPORTS", imported) + body
+
     def text(self):
         defines = "\n".join(
-            f"{name.removeprefix('DAGPATCH_')} = {value}"
+            f"{constant(name)} = {value}"
             for name, value in self.header.defines.items()
         )
-        parts = [HEAD + defines]
+        parts = [defines]
         parts += [self.enum(name, members) for name, members in self.header.enums.items()]
         parts += [
             self.callback(name) if is_callback else self.struct(name)
@@ -297,15 +360,11 @@ class Python:
             + functions
             + "\n}"
         )
-        return "\n\n\n".join(parts) + "\n"
+        return self.with_head("\n\n\n".join(parts) + "\n")
 
 
-def read_headers():
-    return Header([(ROOT / "include" / name).read_text(encoding="utf-8") for name in HEADERS])
-
-
-def load_output():
-    spec = importlib.util.spec_from_file_location("_abi", OUTPUT)
+def load_output(package):
+    spec = importlib.util.spec_from_file_location("_abi", package.output)
     module = importlib.util.module_from_spec(spec)
     sys.modules["_abi"] = module
     spec.loader.exec_module(module)
@@ -342,16 +401,17 @@ def calls(name, called, result, parameters):
 
 def asserts(header):
     """Everything that _abi.py says, said to the compiler."""
-    abi = load_output()
-    lines = ["/* Made by scripts/gen-dagpatch-abi.py asserts. */", "#include <stddef.h>"]
-    lines += [f"#include <{name}>" for name in HEADERS]
+    abi = load_output(header.package)
+    lines = ["/* Made by scripts/gen-python-abi.py asserts. */", "#include <stddef.h>"]
+    lines += [f"#include <{name}>" for name in header.package.headers]
     lines.append("#define IS(what, value) _Static_assert((what) == (value), #what)")
     for name in header.structs:
-        struct, instance = getattr(abi, camel(name)), f"((struct {name} *)0)"
-        lines.append(f"IS(sizeof(struct {name}), {ctypes.sizeof(struct)});")
+        struct, c_name = getattr(abi, camel(name)), header.unions.get(name, f"struct {name}")
+        instance = f"(({c_name} *)0)"
+        lines.append(f"IS(sizeof({c_name}), {ctypes.sizeof(struct)});")
         for field, kind in struct._fields_:
             descriptor = getattr(struct, field)
-            lines.append(f"IS(offsetof(struct {name}, {field}), {descriptor.offset});")
+            lines.append(f"IS(offsetof({c_name}, {field}), {descriptor.offset});")
             lines.append(f"IS(sizeof({instance}->{field}), {descriptor.size});")
             if hasattr(kind, "_argtypes_"):
                 lines += calls(
@@ -360,27 +420,30 @@ def asserts(header):
     for name, members in header.enums.items():
         owner = abi if name.startswith("#") else getattr(abi, camel(name))
         for member in members:
-            short = member.removeprefix("DAGPATCH_")
+            short = constant(member)
             lines.append(
                 f"IS({member}, {int(getattr(abi if short.endswith('_COUNT') else owner, short))});"
             )
     for name in header.defines:
-        lines.append(f"IS({name}, {getattr(abi, name.removeprefix('DAGPATCH_'))}u);")
+        lines.append(f"IS({name}, {getattr(abi, constant(name))}ull);")
     for name, (result, parameters) in abi.FUNCTIONS.items():
         lines += calls(name, name, result, parameters)
     return "\n".join(lines) + "\n"
 
 
 def main():
-    header = read_headers()
-    command = sys.argv[1] if len(sys.argv) == 2 else ""
+    if len(sys.argv) != 3 or sys.argv[1] not in PACKAGES:
+        sys.exit(__doc__)
+    package, command = PACKAGES[sys.argv[1]], sys.argv[2]
+    header = Header(package)
     if command == "python":
         print(Python(header).text(), end="")
     elif command == "check":
-        if OUTPUT.read_text(encoding="utf-8") != Python(header).text():
+        if package.output.read_text(encoding="utf-8") != Python(header).text():
+            output = package.output.relative_to(ROOT)
             sys.exit(
-                f"{OUTPUT.relative_to(ROOT)} is not what the headers declare: "
-                f"{sys.argv[0]} python > {OUTPUT.relative_to(ROOT)}"
+                f"{output} is not what the headers declare: "
+                f"{sys.argv[0]} {package.name} python > {output}"
             )
     elif command == "asserts":
         print(asserts(header), end="")
