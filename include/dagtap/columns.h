@@ -23,9 +23,10 @@
  * schema has "dagtap.table", the name of the table, and "dagtap.tables_version",
  * DAGTAP_COLUMNS_VERSION. Times are int64 ns of CLOCK_MONOTONIC of the recording machine.
  *
- * Ownership: the caller releases the stream, each schema and each batch. A stream reads the trace,
- * which must stay open until the stream is released. Schemas and batches own their memory: they
- * need neither the stream nor the trace, and a child may be moved out of its batch.
+ * Ownership: the caller releases the stream, each schema and each batch. A stream keeps the trace:
+ * dagtap_trace_close may be called before the stream is released, and the memory is freed with the
+ * last of them. Schemas and batches own their memory: they need neither the stream nor the trace,
+ * and a child may be moved out of its batch.
  *
  * Threading: a stream belongs to one thread at a time; several streams may read one trace at the
  * same time. get_next shares the columns of a large batch among threads, which end before it

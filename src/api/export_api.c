@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "api/trace_holders.h"
 #include "base/error_text.h"
 #include "format/folder.h"
 #include "format/format.h"
@@ -75,5 +76,5 @@ EXPORT int dagtap_export(const struct dagtap_trace *trace, const char *format, c
 		.extension = found->extension,
 		.force = replace != 0,
 	};
-	return write_parts((const struct trace *)trace, found, table, &parts, error);
+	return write_parts(trace->model, found, table, &parts, error);
 }

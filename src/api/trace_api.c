@@ -3,35 +3,63 @@
 #include <dagtap/trace.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "api/trace_holders.h"
+#include "base/error_text.h"
 #include "format/read.h"
 #include "format/words.h"
 #include "trace/ledger/ledger.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* struct dagtap_trace is an opaque type for the model. */
 static const struct trace *model(const struct dagtap_trace *trace)
 {
-	return (const struct trace *)trace;
+	return trace->model;
+}
+
+struct dagtap_trace *trace_hold(const struct dagtap_trace *trace)
+{
+	/* The trace does not change, its count of holders does. */
+	struct dagtap_trace *held = (struct dagtap_trace *)trace;
+
+	/* Relaxed: the caller is a holder, so the trace cannot be closed meanwhile. */
+	atomic_fetch_add_explicit(&held->holders, 1, memory_order_relaxed);
+	return held;
+}
+
+void trace_drop(struct dagtap_trace *trace)
+{
+	/* Release and acquire: what the other holders read is read before it is freed. */
+	if (atomic_fetch_sub_explicit(&trace->holders, 1, memory_order_acq_rel) > 1)
+		return;
+	trace_close(trace->model);
+	free(trace);
 }
 
 EXPORT int dagtap_trace_open(const char *path, struct dagtap_trace **ret_trace,
 			     struct dagtap_error *error)
 {
-	struct trace *trace;
-	int result = read_open(path, NULL, &trace, error);
+	struct dagtap_trace *trace = calloc(1, sizeof(*trace));
+	int result;
 
-	if (result < 0)
+	if (!trace)
+		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
+	result = read_open(path, NULL, &trace->model, error);
+	if (result < 0) {
+		free(trace);
 		return result;
-	*ret_trace = (struct dagtap_trace *)trace;
+	}
+	atomic_init(&trace->holders, 1);
+	*ret_trace = trace;
 	return 0;
 }
 
 EXPORT void dagtap_trace_close(struct dagtap_trace *trace)
 {
-	trace_close((struct trace *)trace);
+	if (trace)
+		trace_drop(trace);
 }
 
 EXPORT int dagtap_trace_is_accounted_for(const struct dagtap_trace *trace)

@@ -157,6 +157,29 @@ static void children_own_their_memory(void **state)
 	child.release(&child);
 }
 
+/* Under AddressSanitizer: without use after free, and without a leak. */
+static void streams_keep_a_closed_trace(void **state)
+{
+	struct dagtap_trace *trace = open_recording(1);
+	struct ArrowArrayStream streams[2] = {open_stream(trace, NULL, NULL),
+					      open_stream(trace, "calls", NULL)};
+	struct ArrowArray batch;
+
+	dagtap_trace_close(trace);
+	for (int i = 0; i < 2; i++) {
+		struct ArrowSchema schema;
+
+		assert_int_equal(streams[i].get_schema(&streams[i], &schema), 0);
+		schema.release(&schema);
+		assert_int_equal(streams[i].get_next(&streams[i], &batch), 0);
+		assert_int_equal(batch.length, 2);
+		assert_string_equal(streams[i].get_last_error(&streams[i]), "");
+		streams[i].release(&streams[i]);
+		assert_null(streams[i].release);
+		batch.release(&batch);
+	}
+}
+
 static void every_table_can_be_read(void **state)
 {
 	struct dagtap_trace *trace = open_recording(2);
@@ -213,6 +236,7 @@ int main(void)
 		cmocka_unit_test(columns_have_values_and_nulls),
 		cmocka_unit_test(schema_names_types_and_units),
 		cmocka_unit_test(children_own_their_memory),
+		cmocka_unit_test(streams_keep_a_closed_trace),
 		cmocka_unit_test(every_table_can_be_read),
 		cmocka_unit_test(what_is_not_there_is_refused),
 	};
