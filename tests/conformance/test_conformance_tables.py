@@ -6,15 +6,19 @@ sqlite3 is in tests/format/test_format_sqlite.py.
 Without a network to get the readers from, the test is skipped (exit status 77), and says so.
 """
 
+import gc
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from readers import BUILD, TABLE_READERS, dagtap, install_readers
+from readers import BUILD, HERE, TABLE_READERS, dagtap, install_readers
+
+sys.path.insert(0, str(HERE.parent / "python"))
+# pylint: disable=wrong-import-position
 from table_csv import RECORDINGS, expect_csv, read_csv
-import columns
+from dagtap import open as open_recording
 
 
 class Tables(unittest.TestCase):
@@ -26,45 +30,45 @@ class Tables(unittest.TestCase):
         self.path = pathlib.Path(folder.name)
 
     def check(self, read):
-        """READ(trace, table) gives the rows, whose values are as Python has them."""
+        """READ(table, recording) gives the rows, whose values are as Python has them."""
         for recording in RECORDINGS:
-            with columns.Trace(recording) as trace:
-                for table in columns.tables():
-                    with self.subTest(recording=recording.name, table=table):
-                        expect_csv(self, recording, table, read(trace, table))
+            for table in open_recording(recording).tables.values():
+                with self.subTest(recording=recording.name, table=table.name):
+                    expect_csv(self, recording, table.name, read(table, recording))
 
     def test_pyarrow(self):
-        def read(trace, table):
-            stream = pyarrow.RecordBatchReader.from_stream(trace.table(table))
+        def read(table, _):
+            stream = pyarrow.RecordBatchReader.from_stream(table)
             whole = stream.read_all()
             whole.validate(full=True)
-            self.assertEqual(whole.schema.metadata, {b"dagtap.table": table.encode(),
+            self.assertEqual(pyarrow.schema(table), whole.schema)
+            self.assertEqual(whole.schema.metadata, {b"dagtap.table": table.name.encode(),
                                                      b"dagtap.tables_version": b"1"})
-            for column in columns.tables()[table]:
-                field = whole.schema.field(column.name.decode())
-                self.assertEqual((field.metadata or {}).get(b"unit", b""), column.unit)
-                self.assertEqual(pyarrow.types.is_dictionary(field.type), column.is_dictionary)
+            for column in table.columns:
+                field = whole.schema.field(column.name)
+                self.assertEqual((field.metadata or {}).get(b"unit", b""), column.unit.encode())
+                self.assertEqual(pyarrow.types.is_dictionary(field.type), column.type == "name")
             return [list(row.values()) for row in whole.to_pylist()]
 
         self.check(read)
 
     def test_pandas(self):
-        def read(trace, table):
-            self.assertEqual(len(pandas.DataFrame.from_arrow(trace.table(table))),
-                             len(read_csv(trace.path, table)))
-            whole = pyarrow.RecordBatchReader.from_stream(trace.table(table)).read_all()
-            frame = whole.to_pandas(types_mapper=pandas.ArrowDtype)
+        def read(table, recording):
+            self.assertEqual(len(pandas.DataFrame.from_arrow(table)),
+                             len(read_csv(recording, table.name)))
+            frame = table.to_pandas()
             return [[None if pandas.isna(value) else value for value in row]
                     for row in frame.itertuples(index=False, name=None)]
 
         self.check(read)
 
     def test_polars(self):
-        self.check(lambda trace, table: polars.DataFrame(trace.table(table)).rows())
+        self.check(lambda table, _: polars.DataFrame(table).rows())
 
     def test_duckdb(self):
-        def read(trace, table):
-            stream = trace.table(table)  # DuckDB finds the variable by its name
+        def read(table, _):
+            stream = table  # DuckDB finds the variable by its name
+            self.assertIs(stream, table)
             return duckdb.sql("select * from stream").fetchall()
 
         self.check(read)
@@ -76,28 +80,27 @@ class Tables(unittest.TestCase):
         return out
 
     def test_file_in_pyarrow(self):
-        def read(trace, table):
-            whole = pyarrow.ipc.open_stream(self.export(trace.path, table)).read_all()
+        def read(table, recording):
+            whole = pyarrow.ipc.open_stream(self.export(recording, table.name)).read_all()
             whole.validate(full=True)
-            stream = pyarrow.RecordBatchReader.from_stream(trace.table(table))
+            stream = pyarrow.RecordBatchReader.from_stream(table)
             self.assertTrue(whole.schema.equals(stream.schema, check_metadata=True))
             return [list(row.values()) for row in whole.to_pylist()]
 
         self.check(read)
 
     def test_file_in_polars(self):
-        self.check(lambda trace, table:
-                   polars.read_ipc_stream(self.export(trace.path, table)).rows())
+        self.check(lambda table, recording:
+                   polars.read_ipc_stream(self.export(recording, table.name)).rows())
 
     def test_several_batches(self):
         """Each with dictionaries of its own."""
         recording = self.path / "reference.spool"
         subprocess.run([BUILD / "bin" / "dagtap-bench", "reference", "--scale", "0.02", "--keep",
                         recording, "--generate-only"], check=True, stdout=subprocess.DEVNULL)
-        with columns.Trace(recording) as trace:
-            frame = polars.DataFrame(trace.table("activities"))
-            self.assertGreater(len(frame), 65536)
-            expect_csv(self, recording, "activities", frame.rows())
+        frame = polars.DataFrame(open_recording(recording)["activities"])
+        self.assertGreater(len(frame), 65536)
+        expect_csv(self, recording, "activities", frame.rows())
         out = self.export(recording, "activities")
         self.assertEqual(polars.read_ipc_stream(out).rows(), frame.rows())
         batches = list(pyarrow.ipc.open_stream(out))
@@ -105,24 +108,24 @@ class Tables(unittest.TestCase):
         self.assertEqual([name for batch in batches for name in batch["name"].to_pylist()],
                          frame["name"].to_list())
 
-    def test_chosen_columns_in_their_order(self):
-        with columns.Trace(RECORDINGS[1]) as trace:
-            chosen = ["duration_ns", "name", "process"]
-            frame = polars.DataFrame(trace.table("activities", chosen))
-            self.assertEqual(frame.columns, chosen)
-            whole = polars.DataFrame(trace.table("activities"))
-            self.assertEqual(frame.rows(), whole.select(chosen).rows())
+    def test_selected_columns_in_their_order(self):
+        activities = open_recording(RECORDINGS[1])["activities"]
+        chosen = ["duration_ns", "name", "process"]
+        frame = polars.DataFrame(activities.select(*chosen))
+        self.assertEqual(frame.columns, chosen)
+        self.assertEqual(frame.rows(), polars.DataFrame(activities).select(chosen).rows())
 
-    def test_what_is_not_there_is_refused(self):
-        with columns.Trace(RECORDINGS[1]) as trace:
-            with self.assertRaisesRegex(ValueError, 'no table "kernels"'):
-                trace.table("kernels").__arrow_c_stream__()
-            with self.assertRaisesRegex(ValueError, 'table calls has no column "x"'):
-                trace.table("calls", ["api", "x"]).__arrow_c_stream__()
-
-    def test_stream_that_nobody_takes(self):
-        with columns.Trace(RECORDINGS[1]) as trace:
-            trace.table("activities").__arrow_c_stream__()
+    def test_tables_and_streams_outlive_the_recording(self):
+        """What reads a stream releases it, in C++ or Rust and on its own threads."""
+        expected = len(read_csv(RECORDINGS[1], "calls"))
+        calls = open_recording(RECORDINGS[1])["calls"]
+        reader = pyarrow.RecordBatchReader.from_stream(calls)
+        lazy = pyarrow.RecordBatchReader.from_stream(open_recording(RECORDINGS[1])["calls"])
+        self.assertEqual(len(polars.DataFrame(calls)), expected)
+        del calls
+        gc.collect()
+        self.assertEqual(len(reader.read_all()), expected)
+        self.assertEqual(len(lazy.read_next_batch()), expected)
 
 
 if __name__ == "__main__":

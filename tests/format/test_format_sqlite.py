@@ -16,10 +16,8 @@ SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 DAGTAP = BUILD / "bin" / "dagtap"
 
-sys.path.insert(0, str(SOURCE / "tests" / "conformance"))
-# pylint: disable=wrong-import-position
-import columns
-from table_csv import RECORDINGS, expect_csv
+sys.path.insert(0, str(SOURCE / "tests" / "python"))
+from table_csv import RECORDINGS, describe, expect_csv  # pylint: disable=wrong-import-position
 
 
 def export(recording, out, **options):
@@ -49,25 +47,25 @@ class Database(unittest.TestCase):
     def test_tables_equal_csv(self):
         for recording, database in self.databases.items():
             self.assertEqual(database.execute("pragma integrity_check").fetchall(), [("ok",)])
-            for table, described in columns.tables().items():
+            for table, described in describe().items():
                 with self.subTest(recording=recording.name, table=table):
                     rows = database.execute(f"select * from {table} order by rowid").fetchall()
                     # SQLite's integers are signed.
-                    unsigned = [column.format == b"L" for column in described]
+                    unsigned = [column.type == "uint64" for column in described]
                     rows = [[value % 2 ** 64 if is_unsigned and value is not None else value
                              for value, is_unsigned in zip(row, unsigned)] for row in rows]
                     expect_csv(self, recording, table, rows)
 
     def test_columns_have_names_types_and_units(self):
-        types = {b"g": "REAL", b"u": "TEXT"}
-        for table, described in columns.tables().items():
+        types = {"double": "REAL", "name": "TEXT", "text": "TEXT"}
+        for table, described in describe().items():
             stored = self.jax.execute(f"pragma table_info({table})").fetchall()
             self.assertEqual([(row[1], row[2]) for row in stored],
-                             [(column.name.decode(), types.get(column.format, "INTEGER"))
+                             [(column.name, types.get(column.type, "INTEGER"))
                               for column in described])
             units = self.jax.execute("select column_name, ifnull(unit, '') from columns "
                                      "where table_name = ? order by rowid", (table,)).fetchall()
-            self.assertEqual(units, [(column.name.decode(), column.unit.decode())
+            self.assertEqual(units, [(column.name, column.unit)
                                      for column in described])
 
     def test_version(self):

@@ -11,11 +11,9 @@ import unittest
 
 SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
 DAGTAP = pathlib.Path(os.environ["BUILD_DIR"]) / "bin" / "dagtap"
-TYPES = {"b": "bool", "i": "int32", "I": "uint32", "l": "int64", "L": "uint64", "g": "double",
-         "u": "text"}
 
-sys.path.insert(0, str(SOURCE / "tests" / "conformance"))
-import columns  # pylint: disable=wrong-import-position
+sys.path.insert(0, str(SOURCE / "tests" / "python"))
+from table_csv import describe  # pylint: disable=wrong-import-position
 
 
 def documented():
@@ -29,10 +27,8 @@ def documented():
 
 def described():
     """The same from the library."""
-    return {table: [(column.name.decode(),
-                     "name" if column.is_dictionary else TYPES[column.format.decode()],
-                     column.unit.decode()) for column in of_table]
-            for table, of_table in columns.tables().items()}
+    return {table: [(column.name, column.type, column.unit) for column in of_table]
+            for table, of_table in describe().items()}
 
 
 class Description(unittest.TestCase):

@@ -25,7 +25,8 @@ _TYPES = {
 
 class Column(NamedTuple):
     """A column of a table: its name, the unit of its values ("ns", "bytes" ...; "" if none), and
-    its type ("bool", "int32", "uint32", "int64", "uint64", "double", "text")."""
+    its type ("bool", "int32", "uint32", "int64", "uint64", "double", "name", "text"; a name is a
+    text that many rows repeat, and dictionary-encoded)."""
 
     name: str
     unit: str
@@ -53,7 +54,7 @@ class Library:
             name, unit, kind = (
                 (text or b"").decode() for text in (column.name, column.unit, column.format)
             )
-            found.append(Column(name, unit, _TYPES[kind]))
+            found.append(Column(name, unit, "name" if column.is_dictionary else _TYPES[kind]))
         return found
 
     def list_formats(self) -> list[str]:

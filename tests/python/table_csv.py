@@ -1,18 +1,30 @@
 """The tables of a recording as `dagtap export --format csv` writes them, for a comparison with
-another format."""
+another format; and the Python package dagtap of this tree, with the libraries of this build."""
 
 import csv
 import io
 import os
 import pathlib
 import subprocess
+import sys
 
-import columns
-
+SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
-DATA = pathlib.Path(os.environ["SOURCE_DIR"]) / "tests" / "data"
+DATA = SOURCE / "tests" / "data"
 RECORDINGS = [DATA / "jax-small.xplane.pb", DATA / "jax-steps.dagtap", DATA / "torch-small.json"]
-NUMBERS = {"b": int, "i": int, "I": int, "l": int, "L": int, "g": float}
+NUMBERS = {"bool": int, "double": float,
+           **{f"{sign}int{bits}": int for sign in ("", "u") for bits in (32, 64)}}
+
+sys.path.insert(0, str(SOURCE / "python" / "dagtap" / "src"))
+os.environ["DAGTAP_PREFIX"] = str(BUILD)
+# pylint: disable=wrong-import-position
+from dagtap import _tables
+
+
+def describe():
+    """{table: [dagtap.Column]} as libdagtap-trace lists them."""
+    library = _tables.library()
+    return {table: library.list_columns(table) for table in library.tables}
 
 
 def text_of_csv(value):
@@ -28,25 +40,25 @@ def read_csv(recording, table):
     result = subprocess.run([BUILD / "bin" / "dagtap", "export", "--format", "csv", "--table",
                              table, "-o", "-", recording], capture_output=True, check=True)
     rows = list(csv.reader(io.StringIO(result.stdout.decode(), newline="")))
-    kinds = [NUMBERS.get(column.format.decode(), str) for column in columns.tables()[table]]
+    kinds = [NUMBERS.get(column.type, str) for column in describe()[table]]
     return [[None if field == "" else kind(field) for kind, field in zip(kinds, row)]
             for row in rows[1:]]
 
 
 def expect_csv(test, recording, table, rows):
     """Asserts that ROWS are those of CSV, to the last digit, and that the sums are."""
-    described = columns.tables()[table]
+    described = describe()[table]
     expected = read_csv(recording, table)
     rows = [[text_of_csv(value) if isinstance(value, str) and value else value for value in row]
             for row in rows]
     for index, column in enumerate(described):
-        if column.name == b"occupancy":  # CSV has four decimals
+        if column.name == "occupancy":  # CSV has four decimals
             for row in rows:
                 row[index] = row[index] and float(f"{row[index]:.4f}")
     test.assertEqual(len(rows), len(expected))
     for row, wanted in zip(rows, expected):
         test.assertEqual(row, wanted)
     for index, column in enumerate(described):
-        if column.format.decode() in NUMBERS:
+        if column.type in NUMBERS:
             test.assertEqual(sum(row[index] or 0 for row in rows),
                              sum(row[index] or 0 for row in expected), column.name)
