@@ -189,4 +189,4 @@ def open(path: Union[str, "os.PathLike[str]"]) -> Recording:
     cannot be read. Damage inside a recording is not an error: check() says it. Releases the GIL
     while it reads.
     """
-    return Recording(os.fspath(path))
+    return Recording(os.fsdecode(path))
