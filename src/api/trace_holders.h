@@ -1,5 +1,5 @@
-/* The open trace of the public interface, and who keeps it: the program, until it closes it, and the
- * streams of its tables, until they are released. The last one frees it.
+/* The open trace of the public interface, and what keeps it: the program, until it closes it, and
+ * the streams of its tables, until they are released. The last one frees it.
  *
  * Threading: any thread. */
 #ifndef DAGTAP_API_TRACE_HOLDERS_H

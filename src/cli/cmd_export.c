@@ -10,9 +10,11 @@
 #include "cli/command_options.h"
 #include "cli/filter_options.h"
 #include "cli/help.h"
+#include "cli/parquet_filter.h"
 #include "cli/step_options.h"
 #include "format/folder.h"
 #include "format/format.h"
+#include "format/gzip.h"
 #include "format/parts.h"
 #include "trace/load.h"
 
@@ -82,6 +84,8 @@ static int check_options(const struct cli_command *self, const struct conversion
 		return cli_usage(self, "%s is a folder; give OUT its name", format->name);
 	if (conversion->has_rank && !format->has_rank)
 		return cli_usage(self, "%s has no rank", format->name);
+	if (format == &format_parquet && gzip_is_name(conversion->output))
+		return cli_usage(self, "Parquet is compressed inside: give OUT no .gz");
 	return CLI_OK;
 }
 
@@ -119,8 +123,8 @@ static const struct cli_option options_of_export[] = {
 	{"output", 'o', "OUT", "the output; - is standard output; NAME.gz is compressed",
 	 .kind = OPTION_TEXT, OPTION_IN(conversion, output), .is_required = true},
 	{"force", 'f', NULL, "replace OUT if it exists", OPTION_IN(conversion, force)},
-	{"table", .argument = "NAME", .help = "which table, of csv and arrow:", .kind = OPTION_TEXT,
-	 OPTION_IN(conversion, options.table), .choice = table_choice},
+	{"table", .argument = "NAME", .help = "which table, of csv, arrow and parquet:",
+	 .kind = OPTION_TEXT, OPTION_IN(conversion, options.table), .choice = table_choice},
 	{"compat", .argument = "READER", .help = "for a reader that needs a variant:",
 	 .kind = OPTION_TEXT, OPTION_IN(conversion, options.compat), .choice = compat_choice},
 	STEP_OPTION(conversion, step_of),
@@ -169,6 +173,27 @@ static int open_part(void *context, uint32_t number, FILE **ret_file)
 	return 0;
 }
 
+/* Hands the Arrow stream of the table to the program that makes Parquet of it. Returns 0, or a
+ * negative errno with a line in ERROR. */
+static int write_parquet(const struct trace *trace, FILE *out, const struct format_options *options,
+			 struct dagtap_error *error)
+{
+	struct dagtap_error write_error = {.message = ""};
+	struct parquet_filter filter;
+	int written, err = parquet_filter_start(out, &filter, error);
+
+	if (err < 0)
+		return err;
+	written = format_arrow.write(trace, filter.in, options, &write_error);
+	err = parquet_filter_finish(&filter, error);
+	/* If the program has ended, its reason says more than the write that failed. */
+	if (err == 0 && written < 0) {
+		*error = write_error;
+		return written;
+	}
+	return err;
+}
+
 static int write_output(const struct conversion *conversion, const struct trace *trace, FILE *out,
 			struct dagtap_error *error)
 {
@@ -177,6 +202,9 @@ static int write_output(const struct conversion *conversion, const struct trace 
 	if (format->write_folder)
 		return folder_write(format, trace, conversion->output, conversion->force,
 				    &conversion->options, error);
+	if (format == &format_parquet)
+		return write_parquet(trace, out, &conversion->options, error);
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): check() has made sure of it */
 	return format->write(trace, out, &conversion->options, error);
 }
 
@@ -211,7 +239,6 @@ static int convert(struct conversion *conversion, struct parts *parts, FILE *out
 	if (!is_stdout)
 		conversion->options.open_part = open_part;
 	conversion->options.context = parts;
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): check() has made sure of it */
 	code = write_output(conversion, trace, out, &error);
 	if (code < 0 && parts->error.code)
 		fail_output(&parts->error);

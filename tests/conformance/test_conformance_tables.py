@@ -7,17 +7,19 @@ Without a network to get the readers from, the test is skipped (exit status 77),
 """
 
 import gc
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 from readers import BUILD, HERE, TABLE_READERS, dagtap, install_readers
 
 sys.path.insert(0, str(HERE.parent / "python"))
 # pylint: disable=wrong-import-position
-from table_csv import RECORDINGS, expect_csv, read_csv
+from table_csv import RECORDINGS, SOURCE, expect_csv, read_csv
 from dagtap import open as open_recording
 
 
@@ -73,10 +75,11 @@ class Tables(unittest.TestCase):
 
         self.check(read)
 
-    def export(self, recording, table):
-        out = self.path / "table.arrows"
-        dagtap(self, "export", "--force", "--format", "arrow", "--table", table, "-o", out,
-               recording)
+    def export(self, recording, table, form="arrow", *options):
+        out = self.path / f"table.{form}"
+        paths = os.pathsep.join([str(TABLE_READERS), str(SOURCE / "python" / "dagtap" / "src")])
+        dagtap(self, "export", "--force", "--format", form, "--table", table, "-o", out, *options,
+               recording, environment={"PYTHONPATH": paths, "DAGTAP_PYTHON": sys.executable})
         return out
 
     def test_file_in_pyarrow(self):
@@ -92,6 +95,62 @@ class Tables(unittest.TestCase):
     def test_file_in_polars(self):
         self.check(lambda table, recording:
                    polars.read_ipc_stream(self.export(recording, table.name)).rows())
+
+    def test_parquet_in_pyarrow(self):
+        def read(table, recording):
+            whole = pyarrow.parquet.read_table(self.export(recording, table.name, "parquet"))
+            stream = pyarrow.RecordBatchReader.from_stream(table)
+            self.assertTrue(whole.schema.equals(stream.schema, check_metadata=True))
+            return [list(row.values()) for row in whole.to_pylist()]
+
+        self.check(read)
+
+    def test_parquet_in_polars(self):
+        self.check(lambda table, recording:
+                   polars.read_parquet(self.export(recording, table.name, "parquet")).rows())
+
+    def test_parquet_in_duckdb(self):
+        def read(table, recording):
+            out = self.path / "own.parquet"
+            open_recording(recording).export("parquet", out, table=table.name, replace=True)
+            return duckdb.sql(f"select * from '{out}'").fetchall()
+
+        self.check(read)
+
+    def test_parquet_of_what_is_selected(self):
+        out = self.export(RECORDINGS[1], "activities", "parquet", "--kernel=loop_add_fusion")
+        rows = polars.read_parquet(out)
+        self.assertEqual(rows["name"].to_list(), ["loop_add_fusion"] * 30)
+
+    def test_parquet_has_row_groups_of_bounded_size(self):
+        recording = self.reference()
+        table = open_recording(recording)["activities"]
+        out = self.path / "large.parquet"
+        with unittest.mock.patch.object(parquet, "ROW_GROUP", 100000):
+            parquet.write(table, out)
+        file = pyarrow.parquet.ParquetFile(out)
+        groups = [file.metadata.row_group(at).num_rows for at in range(file.num_row_groups)]
+        self.assertEqual([rows <= 2 * 65536 for rows in groups], [True] * len(groups))
+        self.assertEqual(polars.read_parquet(out).rows(), polars.DataFrame(table).rows())
+
+    def test_parquet_replaces_nothing_unasked(self):
+        calls, out = open_recording(RECORDINGS[1])["calls"], self.path / "calls.parquet"
+        out.write_text("mine")
+        with self.assertRaises(FileExistsError):
+            parquet.write(calls, out)
+        self.assertEqual(out.read_text(), "mine")
+        parquet.write(calls, out, replace=True)
+        self.assertEqual(len(polars.read_parquet(out)), 5107)
+        self.assertEqual(os.listdir(self.path), ["calls.parquet"])
+        with self.assertRaises(FileNotFoundError):
+            parquet.write(calls, self.path / "absent" / "calls.parquet")
+
+    def reference(self):
+        """A recording of more than two batches of activities."""
+        recording = self.path / "reference.spool"
+        subprocess.run([BUILD / "bin" / "dagtap-bench", "reference", "--scale", "0.04", "--keep",
+                        recording, "--generate-only"], check=True, stdout=subprocess.DEVNULL)
+        return recording
 
     def test_several_batches(self):
         """Each with dictionaries of its own."""
@@ -136,5 +195,7 @@ if __name__ == "__main__":
     import polars
     import pyarrow
     import pyarrow.ipc
+    import pyarrow.parquet
+    from dagtap import parquet
 
     unittest.main(verbosity=2)

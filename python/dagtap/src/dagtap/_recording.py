@@ -146,13 +146,21 @@ class Recording:
         return Answer(command, _command.ask(command, self.file, **given))
 
     def export(
-        self, format: str, path: Union[str, "os.PathLike[str]"], *, table: Optional[str] = None,
+        self,
+        format: str,
+        path: Union[str, "os.PathLike[str]"],
+        *,
+        table: Optional[str] = None,
         replace: bool = False,
     ) -> None:
         """Writes the recording to PATH in the format that is named ("perfetto", "kineto", "xspace",
-        "sqlite", "csv", "arrow" ...; `dagtap export --help` lists them). TABLE: which one, of csv
-        and arrow. ExistsError if PATH exists and REPLACE is false; Error if writing fails, and then
-        there is no file. ValueError if there is no such format or table. Releases the GIL."""
+        "sqlite", "csv", "arrow", "parquet" ...; `dagtap export --help` lists them). TABLE: which
+        one, of csv, arrow and parquet; else its activities. Parquet needs pyarrow (ImportError).
+        ExistsError if PATH exists and REPLACE is false; Error if writing fails, and then there is
+        no file. ValueError if there is no such format or table. Releases the GIL."""
+        if format == "parquet":
+            self._write_parquet(os.fsdecode(path), table or "activities", replace)
+            return
         error = _abi.Error()
         code = self._trace.library.functions.dagtap_export(
             self._trace.pointer,
@@ -167,6 +175,13 @@ class Recording:
             raise ValueError(f"{error.message.decode()}; formats are {formats}")
         if code < 0:
             raise failure(code, error)
+
+    def _write_parquet(self, path: str, table: str, replace: bool) -> None:
+        if table not in self.tables:
+            raise ValueError(f"format parquet has no table {table!r}")
+        from . import parquet
+
+        parquet.write(self[table], path, replace=replace)
 
     def __repr__(self) -> str:
         count = self._trace.library.functions.dagtap_trace_count
