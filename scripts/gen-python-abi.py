@@ -42,7 +42,10 @@ PACKAGES = {
     # The rows of a trace are read as columns, and Arrow's own structs are in _arrow.py.
     "dagtap": Package(
         "dagtap",
-        [f"dagtap/{name}.h" for name in ("error", "annotate", "session", "trace", "columns", "export")],
+        [
+            f"dagtap/{name}.h"
+            for name in ("error", "annotate", "session", "trace", "columns", "export")
+        ],
         r"dagtap_trace_get_\w+_sized|dagtap_trace_(process|thread|device|stream|attribute|call|"
         r"activity|graph|node|edge|launch|source|message|scope|\w+_kind|direction|confidence)|"
         r"Arrow\w+",
@@ -267,9 +270,7 @@ class Python:
 
     def enum(self, name, members):
         if name.startswith("#"):
-            return "\n".join(
-                f"{constant(member)} = {value}" for member, value in members.items()
-            )
+            return "\n".join(f"{constant(member)} = {value}" for member, value in members.items())
         lines = [
             f"class {camel(name)}(enum.Int{'Flag' if name.endswith('capability') else 'Enum'}):"
         ]
@@ -344,8 +345,7 @@ class Python:
 
     def text(self):
         defines = "\n".join(
-            f"{constant(name)} = {value}"
-            for name, value in self.header.defines.items()
+            f"{constant(name)} = {value}" for name, value in self.header.defines.items()
         )
         parts = [defines]
         parts += [self.enum(name, members) for name, members in self.header.enums.items()]
@@ -356,9 +356,7 @@ class Python:
         functions = "\n".join(self.function(name) for name in self.header.functions)
         parts.append(
             "# Result and parameters of each function.\n"
-            "FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {\n"
-            + functions
-            + "\n}"
+            "FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {\n" + functions + "\n}"
         )
         return self.with_head("\n\n\n".join(parts) + "\n")
 

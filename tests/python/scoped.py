@@ -77,7 +77,6 @@ def graph():
         with dagtap.scope("replay", number=number):
             captured.replay()
     stream.synchronize()
-    return None
 
 
 def ranges():

@@ -1,5 +1,5 @@
 """dagtap export --format parquet where Python or a package is missing: it says how to get it, and
-leaves no file. What it writes is read in tests/conformance, with the readers of the package index."""
+leaves no file. What it writes is read in tests/conformance, with readers of the package index."""
 
 import os
 import pathlib

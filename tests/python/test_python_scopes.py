@@ -26,7 +26,11 @@ def run(what, *options):
     else:
         words = [dagtap_command, "softgpu", "--", *words]
     done = subprocess.run(
-        words, env={**os.environ, "RESULT": str(result)}, capture_output=True, text=True, check=False
+        words,
+        env={**os.environ, "RESULT": str(result)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode == 77:
         raise unittest.SkipTest("no HIP runtime")
@@ -141,7 +145,9 @@ class Decorators(unittest.TestCase):
             yield
 
         for function in coroutine, generator, both:
-            with self.assertRaisesRegex(TypeError, f"{function.__name__}: a scope cannot be around"):
+            with self.assertRaisesRegex(
+                TypeError, f"{function.__name__}: a scope cannot be around"
+            ):
                 dagtap.scope("name")(function)
         asyncio.run(coroutine())
 

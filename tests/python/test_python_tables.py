@@ -2,7 +2,6 @@
 answers are the JSON of the command, and memory belongs to who holds it. Under AddressSanitizer,
 too. Other projects' readers are in tests/conformance."""
 
-import ctypes
 import gc
 import html.parser
 import json
@@ -155,8 +154,14 @@ class Answers(unittest.TestCase):
         ask = self.recording
         for answer, words in [
             (ask.summary(), ["summary"]),
-            (ask.summary(by="scope", kernel="*gemm*"), ["summary", "--by", "scope", "--kernel=*gemm*"]),
-            (ask.summary(from_="10ms", to=67114391799), ["summary", "--from=10ms", "--to=67114391799"]),
+            (
+                ask.summary(by="scope", kernel="*gemm*"),
+                ["summary", "--by", "scope", "--kernel=*gemm*"],
+            ),
+            (
+                ask.summary(from_="10ms", to=67114391799),
+                ["summary", "--from=10ms", "--to=67114391799"],
+            ),
             (ask.check(), ["check"]),
             (ask.path(), ["path"]),
             (ask.path(scope="XlaModule*", nth=2), ["path", "--scope=XlaModule*", "--nth=2"]),

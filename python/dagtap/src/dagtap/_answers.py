@@ -194,11 +194,11 @@ def _label(key: str) -> str:
 
 def _make_table(title: str, columns: Sequence[str], rows: list[Any]) -> _Shown:
     values = [[_get(row, column) for column in columns] for row in rows[:_ROWS]]
-    used = [
-        at for at in range(len(columns)) if any(row[at] not in (None, "") for row in values)
-    ]
+    used = [at for at in range(len(columns)) if any(row[at] not in (None, "") for row in values)]
     texts = [[_show(columns[at], row[at]) for at in used] for row in values]
-    are_numbers = [all(isinstance(row[at], (int, float, type(None))) for row in values) for at in used]
+    are_numbers = [
+        all(isinstance(row[at], (int, float, type(None))) for row in values) for at in used
+    ]
     names = [_label(columns[at]) for at in used]
     return _Shown(title, names, texts, are_numbers, len(rows) - len(values))
 
@@ -229,7 +229,11 @@ def _show_scaled(value: float, units: Sequence[tuple[float, str]]) -> str:
     for scale, unit in units:
         if abs(value) >= scale or scale == 1:
             scaled = value / scale
-            digits = 0 if scale == 1 and scaled == int(scaled) else max(0, 2 - len(str(int(abs(scaled)))) + 1)
+            digits = (
+                0
+                if scale == 1 and scaled == int(scaled)
+                else max(0, 2 - len(str(int(abs(scaled)))) + 1)
+            )
             return f"{scaled:.{digits}f} {unit}"
     return str(value)
 
@@ -254,11 +258,15 @@ def _write_text(table: _Shown) -> list[str]:
 
 def _write_html(table: _Shown) -> str:
     def line(tag: str, row: Sequence[str]) -> str:
-        return "<tr>" + "".join(
-            f"<{tag} style='text-align:{'right' if is_number else 'left'}'>"
-            f"{html.escape(text)}</{tag}>"
-            for text, is_number in zip(row, table.are_numbers)
-        ) + "</tr>"
+        return (
+            "<tr>"
+            + "".join(
+                f"<{tag} style='text-align:{'right' if is_number else 'left'}'>"
+                f"{html.escape(text)}</{tag}>"
+                for text, is_number in zip(row, table.are_numbers)
+            )
+            + "</tr>"
+        )
 
     body = "".join(line("td", row) for row in table.rows)
     more = f"<p>... and {table.left_out:,} more</p>" if table.left_out else ""

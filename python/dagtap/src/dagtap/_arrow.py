@@ -97,7 +97,6 @@ def _destructor(name: bytes, kind: Any) -> Any:
     it, and frees its memory. It refers to no global name, and is never freed: a capsule may outlive
     the modules while the interpreter ends."""
 
-    @ctypes.CFUNCTYPE(None, c_void_p)
     def destroy(
         capsule: Any,
         get_pointer: Any = _get_pointer,
@@ -108,8 +107,9 @@ def _destructor(name: bytes, kind: Any) -> Any:
         release(kind.from_address(address))
         free(address)
 
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(destroy))
-    return destroy
+    made = _RELEASE(destroy)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(made))
+    return made
 
 
 # Capsules keep the name's address, so the names live as long as the package.

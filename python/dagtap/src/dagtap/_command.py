@@ -40,7 +40,15 @@ def ask(command: str, file: str, *operands: str, warns: bool = True, **given: Op
     message; DamageWarning, if WARNS, if FILE is damaged and the command printed what is left."""
     if not os.path.exists(file):
         raise make_error(errno.ENOENT, f"{file}: is gone; answers read the file again")
-    words = [_installation.find_command(), command, "--json", *options(given), "--", file, *operands]
+    words = [
+        _installation.find_command(),
+        command,
+        "--json",
+        *options(given),
+        "--",
+        file,
+        *operands,
+    ]
     done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     said = done.stderr.decode("utf-8", "replace").strip()
     if done.returncode not in (0, _LOSS) or not done.stdout:

@@ -64,7 +64,9 @@ class Recording:
     def is_accounted_for(self) -> bool:
         """Whether every row that witnesses expect is there and no damage was found; check() says
         the details."""
-        return bool(self._trace.library.functions.dagtap_trace_is_accounted_for(self._trace.pointer))
+        return bool(
+            self._trace.library.functions.dagtap_trace_is_accounted_for(self._trace.pointer)
+        )
 
     def summary(
         self,
@@ -121,17 +123,17 @@ class Recording:
 
     def scopes(
         self,
-        scope: Optional[str] = None,
+        name: Optional[str] = None,
+        /,
         *,
         nth: Optional[int] = None,
         step_of: Optional[str] = None,
         **select: "Unpack[Selection]",
     ) -> Answer:
-        """All scopes; or each instance of SCOPE, a text or pattern, on the host and on the GPUs,
-        with the outliers, or the NTH, compared to the median instance."""
+        """All scopes; or each instance of the scope NAME, a text or pattern, on the host and on the
+        GPUs, with the outliers, or the NTH, compared to the median instance."""
         given: dict[str, Any] = dict(select, nth=nth, step_of=step_of)
-        # The selection's scope would be SCOPE's option.
-        operands = [] if scope is None else [scope]
+        operands = [] if name is None else [name]
         return Answer("scopes", _command.ask("scopes", self.file, *operands, **given))
 
     def gaps(self, *, limit: Optional[int] = None, **select: "Unpack[Selection]") -> Answer:

@@ -63,7 +63,11 @@ class Range:
         if self._spool is None:
             raise Error(
                 "this range was not recorded: it is not over, is inside of another one, or "
-                + (_HOW if _annotate.library() is None else "`dagtap record` was told so by its options")
+                + (
+                    _HOW
+                    if _annotate.library() is None
+                    else "`dagtap record` was told so by its options"
+                )
             )
         return open_recording(self._spool)
 

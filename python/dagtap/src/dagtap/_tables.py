@@ -47,7 +47,8 @@ class Library:
             index += 1
 
     def list_columns(self, table: str) -> list[Column]:
-        column, found = _abi.ColumnsColumn(), []
+        column = _abi.ColumnsColumn()
+        found: list[Column] = []
         while not self.functions.dagtap_columns_get_column(
             table.encode(), len(found), ctypes.byref(column)
         ):
@@ -59,7 +60,8 @@ class Library:
 
     def list_formats(self) -> list[str]:
         """The names that Recording.export() takes."""
-        found, row = [], _abi.ExportFormat()
+        row = _abi.ExportFormat()
+        found: list[str] = []
         while not self.functions.dagtap_export_get_format(len(found), ctypes.byref(row)):
             found.append((row.name or b"").decode())
         return found
