@@ -14,6 +14,8 @@
 #ifndef DAGTAP_SESSION_H
 #define DAGTAP_SESSION_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -44,6 +46,15 @@ int dagtap_session_is_recording(void);
  * recorded. If another thread is stopping the recording, this call waits for that thread, at most
  * ten seconds. Not needed before exit() or a return from main. */
 void dagtap_session_stop(void);
+
+/* Copies the path of the file that holds the recording of this process, the present one or the last
+ * one, to RET_PATH: at most ROOM bytes with the final NUL. Returns the length of the path, which is
+ * ROOM or more if the path did not fit; 0 before the first recording and without `dagtap record`.
+ * The file is complete when dagtap_session_stop has returned, and dagtap_trace_open
+ * (dagtap/trace.h) reads it. It exists until the process has ended: `dagtap record` then packs it
+ * into the .dagtap file. With --ring it holds the newest records only. Cost: some loads and the
+ * copy. */
+size_t dagtap_session_path(char *ret_path, size_t room);
 
 /* Adds a line of text to the recording; `dagtap check` and `dagtap info` show it. TEXT is UTF-8 and
  * NUL-terminated; it is copied before the call returns and cut after 8192 bytes. NULL does nothing.

@@ -123,6 +123,13 @@ EXPORT void dagtap_session_stop(void)
 		table->stop();
 }
 
+EXPORT size_t dagtap_session_path(char *ret_path, size_t room)
+{
+	const struct inject_table *table = recorder();
+
+	return table ? table->path(ret_path, room) : 0;
+}
+
 EXPORT void dagtap_session_note(const char *text)
 {
 	const struct inject_table *table = recorder();

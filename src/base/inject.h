@@ -18,7 +18,7 @@
 struct dagtap_attribute;
 
 /* Each function implements the public function of the same name in dagtap/annotate.h (scope_*,
- * step_*) or dagtap/session.h (start, is_recording, stop, note), where its contract is. */
+ * step_*) or dagtap/session.h (start, is_recording, stop, note, path), where its contract is. */
 struct inject_table {
 	uint64_t bytes; /* sizeof this struct in the injected library */
 	uint64_t (*scope_push)(const char *text);
@@ -34,6 +34,7 @@ struct inject_table {
 	size_t (*scope_path)(uint64_t *ret_ids, size_t room);
 	void (*scope_attach)(const uint64_t *ids, size_t count);
 	void (*scope_detach)(void);
+	size_t (*path)(char *ret_path, size_t room);
 };
 
 /* The type of dagtap_attach. Any thread; may be called more than once with the same table. */

@@ -6,6 +6,7 @@
 #include "capture/capture_session.h"
 #include "capture/capture_switch.h"
 #include "capture/hip/hip_source.h"
+#include "capture/process_recordings.h"
 #include "capture/rccl/rccl.h"
 #include "capture/roctx_source.h"
 #include "capture/scope.h"
@@ -70,6 +71,7 @@ CAPTURE_EXPORT const struct inject_table dagtap_inject_v1 = {
 	.scope_path = scope_path,
 	.scope_attach = scope_attach,
 	.scope_detach = scope_detach,
+	.path = recording_path,
 };
 
 /* Hands the table to a libdagtap that was loaded before us, or that cannot find our symbols

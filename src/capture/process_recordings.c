@@ -3,8 +3,8 @@
 #include "capture/process_recordings.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "record/spooler.h"
 
@@ -52,6 +52,31 @@ struct spooler *recording_spooler(void)
 	const struct recording *recording = atomic_load(&recording_current);
 
 	return recording ? recording->spooler : NULL;
+}
+
+/* Bound like a thread that writes, so that the spooler, which owns the path, is not released. */
+size_t recording_path(char *ret_path, size_t room)
+{
+	struct recording *recording = atomic_load(&recording_current), *now;
+	size_t bytes = 0;
+
+	for (; recording && !bytes; recording = now) {
+		atomic_fetch_add(&recording->bound, 1);
+		now = atomic_load(&recording_current);
+		if (now == recording) {
+			const char *path = spooler_path(recording->spooler);
+
+			bytes = strlen(path);
+			if (room) {
+				size_t copied = bytes < room ? bytes : room - 1;
+
+				memcpy(ret_path, path, copied);
+				ret_path[copied] = '\0';
+			}
+		}
+		atomic_fetch_sub_explicit(&recording->bound, 1, memory_order_release);
+	}
+	return bytes;
 }
 
 struct writer *recording_bind(const struct writer_thread *thread, struct recording **ret_recording)

@@ -14,6 +14,7 @@
 #define DAGTAP_CAPTURE_PROCESS_RECORDINGS_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "record/writer.h"
@@ -29,6 +30,11 @@ int recording_begin(struct spooler *spooler);
 
 /* Returns the current recording's spooler, borrowed; NULL before the first recording. */
 struct spooler *recording_spooler(void);
+
+/* Copies the path of the current or last recording's file to RET_PATH, cut off at ROOM bytes with
+ * the final NUL. Returns the path's length; 0 before the first recording. RET_PATH is untouched if
+ * ROOM is 0. Any thread. */
+size_t recording_path(char *ret_path, size_t room);
 
 /* Binds the calling thread to the current recording: returns a writer of it, and the recording
  * to unbind from. The writer is not NULL once there is a recording (spooler_take_writer).

@@ -86,6 +86,7 @@ static void be_untraced(void)
 	dagtap_scope_detach();
 	EXPECT(dagtap_session_start() == 0);
 	EXPECT(dagtap_session_is_recording() == 0);
+	EXPECT(dagtap_session_path(NULL, 0) == 0);
 	dagtap_session_note("nobody hears this");
 	dagtap_session_stop();
 	call_roctx();
@@ -120,8 +121,11 @@ static void be_restarted(void)
 		dagtap_attribute_text("op", "fusion"),
 	};
 	uint64_t ids[3], first;
+	char path[4096], next[4096];
 
+	EXPECT(dagtap_session_path(path, sizeof(path)) == 0);
 	EXPECT(dagtap_session_start() == 1);
+	EXPECT(dagtap_session_path(path, sizeof(path)) == strlen(path));
 	first = dagtap_step_begin("step", 41);
 	EXPECT(first == ((uint64_t)1 << 48 | 1));
 	EXPECT(dagtap_scope_push_with("inner", attributes, 2) == first + 1);
@@ -129,7 +133,13 @@ static void be_restarted(void)
 	dagtap_session_stop();
 	EXPECT(dagtap_scope_push("between") == 0);
 	EXPECT(dagtap_scope_path(ids, 3) == 0);
+	EXPECT(dagtap_session_path(next, sizeof(next)) == strlen(path));
+	EXPECT(strcmp(path, next) == 0 && access(path, R_OK) == 0);
 	EXPECT(dagtap_session_start() == 1);
+	EXPECT(dagtap_session_path(next, sizeof(next)) == strlen(next));
+	EXPECT(strcmp(path, next) != 0 && access(next, R_OK) == 0);
+	EXPECT(dagtap_session_path(path, 4) == strlen(next) && strlen(path) == 3);
+	EXPECT(dagtap_session_path(NULL, 0) == strlen(next));
 	EXPECT(dagtap_scope_push("second") == first + 2);
 	ids[0] = first;
 	dagtap_scope_attach(ids, 1);
