@@ -40,6 +40,28 @@ int dagtap_export_get_format(size_t index, struct dagtap_export_format *ret_form
 int dagtap_export(const struct dagtap_trace *trace, const char *format, const char *table,
 		  const char *path, int replace, struct dagtap_error *error);
 
+/* What dagtap_export_to writes; all zero: the defaults. */
+struct dagtap_export_options {
+	const char *table; /* as TABLE of dagtap_export */
+	/* the reader to write for, of a format that has variants: "hta" (kineto), "pjrt" (xspace),
+	 * as `dagtap export --help` lists them; NULL: any reader */
+	const char *compat;
+};
+
+/* Writes TRACE to the open file FD, from its present offset on, in the format that is named FORMAT,
+ * and leaves FD open. OPTIONS may be NULL. Everything goes into this one file: a trace that is too
+ * large for one file of its format fails with -EFBIG. If FD cannot seek, as a pipe, XSpace is made
+ * in a temporary file first. After a failure FD may hold a part of the output. Returns 0 or a
+ * negative errno, as dagtap_export. */
+#define dagtap_export_to(trace, format, options, fd, error)                                        \
+	dagtap_export_to_sized(trace, format, options, sizeof(struct dagtap_export_options), fd,   \
+			       error)
+
+/* What the macro calls. SIZE is the size of *OPTIONS in the caller's version of this header. */
+int dagtap_export_to_sized(const struct dagtap_trace *trace, const char *format,
+			   const struct dagtap_export_options *options, size_t size, int fd,
+			   struct dagtap_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,7 +3,10 @@
 #include <dagtap/export.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/trace_holders.h"
 #include "base/error_text.h"
@@ -57,20 +60,71 @@ static int write_parts(const struct trace *trace, const struct format *format, c
 	return parts_commit(parts, error);
 }
 
+/* Checks that FORMAT exists and has what the options name. Returns 0 or -EINVAL. */
+static int check(const struct format *format, const char *name,
+		 const struct format_options *options, struct dagtap_error *error)
+{
+	if (!format)
+		return dagtap_error_set(error, -EINVAL, "no format \"%s\"", name);
+	if (options->table && !format_find_table(format, options->table))
+		return dagtap_error_set(error, -EINVAL, "format %s has no table \"%s\"", name,
+					options->table);
+	if (options->compat && !format_find_row(format->compats, options->compat))
+		return dagtap_error_set(error, -EINVAL,
+					"format %s has no variant for a reader \"%s\"", name,
+					options->compat);
+	return 0;
+}
+
+/* A stream of its own on the file that FD is open on, or NULL. */
+static FILE *open_stream(int fd)
+{
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	FILE *out = own < 0 ? NULL : fdopen(own, "w");
+
+	if (!out && own >= 0)
+		close(own);
+	return out;
+}
+
+EXPORT int dagtap_export_to_sized(const struct dagtap_trace *trace, const char *format,
+				  const struct dagtap_export_options *options, size_t size, int fd,
+				  struct dagtap_error *error)
+{
+	const struct format *found = format_find(format);
+	struct dagtap_export_options given = {0};
+	struct format_options inner = {0};
+	FILE *out;
+	int err;
+
+	if (options)
+		memcpy(&given, options, size < sizeof(given) ? size : sizeof(given));
+	inner.table = given.table;
+	inner.compat = given.compat;
+	err = check(found, format, &inner, error);
+	if (err)
+		return err;
+	out = open_stream(fd);
+	if (!out)
+		return dagtap_error_set(error, -errno, "descriptor %d: %s", fd, strerror(errno));
+	err = found->write(trace->model, out, &inner, error);
+	if (fclose(out) != 0 && !err)
+		err = dagtap_error_set(error, -errno, "descriptor %d: %s", fd, strerror(errno));
+	return err < 0 ? err : 0;
+}
+
 EXPORT int dagtap_export(const struct dagtap_trace *trace, const char *format, const char *table,
 			 const char *path, int replace, struct dagtap_error *error)
 {
 	const struct format *found = format_find(format);
+	const struct format_options options = {.table = table};
 	struct parts parts;
+	int err = check(found, format, &options, error);
 
-	if (!found)
-		return dagtap_error_set(error, -EINVAL, "no format \"%s\"", format);
-	if (table && !format_find_table(found, table))
-		return dagtap_error_set(error, -EINVAL, "format %s has no table \"%s\"", format,
-					table);
+	if (err)
+		return err;
 	if (found->write_folder)
-		return folder_write(found, (const struct trace *)trace, path, replace != 0, NULL,
-				    error);
+		return folder_write(found, trace->model, path, replace != 0, NULL, error);
 	parts = (struct parts){
 		.path = path,
 		.extension = found->extension,

@@ -172,6 +172,44 @@ static void exports_give_their_file_or_none(void **state)
 	dagtap_trace_close(trace);
 }
 
+static void an_open_file_takes_the_same_bytes(void **state)
+{
+	const struct dagtap_export_options calls = {.table = "calls"}, none = {.table = "none"},
+					   pjrt = {.compat = "pjrt"},
+					   no_reader = {.compat = "none"};
+	struct dagtap_trace *trace = open_recording();
+	struct dagtap_error error = {0};
+	char path[2 * TEST_PATH_BYTES], one[4096], other[4096];
+	FILE *file = tmpfile();
+	int fd = fileno(file);
+	size_t size;
+
+	snprintf(path, sizeof(path), "%s", in_folder("run.csv"));
+	assert_int_equal(dagtap_export(trace, "csv", "calls", path, 0, &error), 0);
+	assert_int_equal(dagtap_export_to(trace, "csv", &calls, fd, &error), 0);
+	size = (size_t)lseek(fd, 0, SEEK_CUR);
+	assert_int_equal(pread(fd, one, sizeof(one), 0), size);
+	fclose(file);
+	file = fopen(path, "r");
+	assert_int_equal(fread(other, 1, sizeof(other), file), size);
+	assert_memory_equal(one, other, size);
+	unlink(path);
+	assert_int_equal(dagtap_export_to(trace, "xspace", &pjrt, fileno(file), NULL), -EINVAL);
+	fclose(file);
+	assert_int_equal(dagtap_export_to(trace, "csv", NULL, -1, &error), -EBADF);
+	assert_int_equal(dagtap_export_to(trace, "csv", &none, 1, &error), -EINVAL);
+	assert_int_equal(dagtap_export_to(trace, "xspace", &no_reader, 1, &error), -EINVAL);
+	assert_int_equal(dagtap_export_to(trace, "none", NULL, 1, &error), -EINVAL);
+	/* a caller whose options have no `compat` yet */
+	file = tmpfile();
+	assert_int_equal(dagtap_export_to_sized(trace, "xspace", &no_reader,
+						offsetof(struct dagtap_export_options, compat),
+						fileno(file), &error),
+			 0);
+	fclose(file);
+	dagtap_trace_close(trace);
+}
+
 static void what_cannot_be_read_is_said(void **state)
 {
 	struct dagtap_error error = {0};
@@ -202,6 +240,7 @@ int main(void)
 		cmocka_unit_test(rows_that_are_not_there_leave_the_callers_alone),
 		cmocka_unit_test(rows_of_other_versions_fit),
 		cmocka_unit_test(exports_give_their_file_or_none),
+		cmocka_unit_test(an_open_file_takes_the_same_bytes),
 		cmocka_unit_test(what_cannot_be_read_is_said),
 	};
 

@@ -25,6 +25,32 @@ static void gpu_0_idle(void **state)
 	assert_number(xevent_stat(&event, "device_id"), XSTAT_UINT64, 1);
 }
 
+/* XLA subtracts the profile's start from the lines of a plugin and merges the host's planes. */
+static void lines_for_a_plugin_begin_in_wall_clock_time(void **state)
+{
+	struct scene *scene = scene_create(1000, 1);
+	struct message space, line;
+	struct xplane device, host;
+	char name[128];
+
+	scene->processes[0].start_realtime_ns = UINT64_C(1795716294883474587);
+	scene_call(scene, "hipLaunchKernel", 1, 1010, 1020);
+	scene_activity(scene, scene_kernel(scene, "k", 64, 64), 1100, 1200);
+	space = write_xspace_for(scene, "pjrt");
+	device = xspace_plane(&space, "/device:GPU:0");
+	line = xplane_line(&device, 0, name);
+	assert_int_equal(decode_number(&line, XLINE_TIMESTAMP_NS), UINT64_C(1795716294883474587));
+	assert_int_equal(xplane_event(&device, "k", 0).offset_ps, 100000);
+	host = xspace_plane(&space, "/host:ROCTRACER");
+	line = xplane_line(&host, 0, name);
+	assert_int_equal(decode_number(&line, XLINE_ID), 999);
+	assert_int_equal(decode_number(&line, XLINE_TIMESTAMP_NS), UINT64_C(1795716294883474587));
+	assert_int_equal(xplane_event(&host, "hipLaunchKernel", 0).offset_ps, 10000);
+	assert_false(xspace_has_plane(&space, "/host:CPU"));
+	assert_false(xspace_has_plane(&space, "/host:dagtap"));
+	assert_false(xspace_has_plane(&space, "Task Environment"));
+}
+
 static void capabilities(void **state)
 {
 	struct scene *scene = scene_create(0, 2);
@@ -212,6 +238,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		KEPT_CASE(gpu_0_idle),
+		KEPT_CASE(lines_for_a_plugin_begin_in_wall_clock_time),
 		KEPT_CASE(capabilities),
 		KEPT_CASE(versions_of_architectures),
 		KEPT_CASE(no_time_is_invented),

@@ -20,20 +20,26 @@
 #include "xspace_decode.h"
 #include "xspace_scene.h"
 
-/* Returns the XSpace, whose bytes the case's end frees. */
-static inline struct message write_xspace(struct scene *scene)
+/* Returns the XSpace for a reader, or for any if COMPAT is NULL. The case's end frees its bytes. */
+static inline struct message write_xspace_for(struct scene *scene, const char *compat)
 {
+	const struct format_options options = {.compat = compat};
 	struct dagtap_error error = {.message = ""};
 	struct message space;
 	char *bytes;
 	FILE *out = open_memstream(&bytes, &space.size);
 
 	assert_non_null(out);
-	assert_int_equal(format_xspace.write(&scene->trace, out, NULL, &error), 0);
+	assert_int_equal(format_xspace.write(&scene->trace, out, &options, &error), 0);
 	assert_int_equal(fclose(out), 0);
 	space.bytes = keep(bytes, free);
 	xspace_check(&space);
 	return space;
+}
+
+static inline struct message write_xspace(struct scene *scene)
+{
+	return write_xspace_for(scene, NULL);
 }
 
 static inline void assert_number(struct xvalue value, enum xstat_field kind, uint64_t number)

@@ -472,6 +472,7 @@ int xspace_put_device(struct xspace_writer *writer, uint32_t gpu)
 	err = xspace_plane_begin(&device.plane, &writer->out, gpu, name);
 	if (err)
 		return err;
+	device.plane.lines_ns = xspace_lines_ns(writer);
 	device.stats = (struct xspace_stats){.plane = &device.plane, .field = XEVENT_STATS};
 	device.error = make_tables(&device);
 	if (!device.error)

@@ -414,10 +414,13 @@ int xspace_put_host(struct xspace_writer *writer)
 {
 	const struct trace *trace = writer->trace;
 	struct host host = {.writer = writer, .trace = trace};
-	int err = xspace_plane_begin(&host.plane, &writer->out, 0, XSPACE_PLANE_HOST);
+	int err = xspace_plane_begin(&host.plane, &writer->out, 0,
+				     writer->is_for_pjrt ? XSPACE_PLANE_ROCTRACER
+							 : XSPACE_PLANE_HOST);
 
 	if (err)
 		return err;
+	host.plane.lines_ns = xspace_lines_ns(writer);
 	host.stats = (struct xspace_stats){.plane = &host.plane, .field = XEVENT_STATS};
 	host.apis = calloc((size_t)trace->apis_count + 1, sizeof(*host.apis));
 	host.chains = table_zeroed(writer->chains.rows_count, sizeof(*host.chains));

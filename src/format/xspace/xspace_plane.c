@@ -97,6 +97,8 @@ void xspace_line_begin(struct xspace_plane *plane, struct xspace_line *line)
 		xspace_out_put_u64(plane->out, XLINE_ID, line->id);
 	proto_reset(&plane->scratch);
 	proto_put_text(&plane->scratch, XLINE_NAME, line->name);
+	if (plane->lines_ns)
+		proto_put_u64(&plane->scratch, XLINE_TIMESTAMP_NS, plane->lines_ns);
 	xspace_out_put_fields(plane->out, &plane->scratch);
 }
 

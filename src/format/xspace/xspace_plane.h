@@ -18,6 +18,7 @@
 struct xspace_plane {
 	struct xspace_out *out; /* borrowed */
 	uint64_t mark;		/* of the plane's message in OUT */
+	uint64_t lines_ns;	/* where lines begin, ns since 1970; 0 = at the profile's start */
 	struct strtab events;	/* names of events; a name's number is the id of its metadata */
 	struct strtab stats;	/* names of stats, the same; the names of XSPACE_STATS come first */
 	bool used[XSPACE_STAT_END]; /* by stat: its metadata must be written */

@@ -70,14 +70,6 @@ static int64_t last_moment(const struct trace *trace)
 	return end_ns;
 }
 
-/* The wall clock at the origin of the lines. */
-static uint64_t origin_realtime_ns(const struct xspace_writer *writer)
-{
-	const struct trace_process *first = writer->trace->processes;
-
-	return first->start_realtime_ns + (uint64_t)(writer->origin_ns - first->start_ns);
-}
-
 int xspace_put_environment(struct xspace_writer *writer)
 {
 	const struct trace *trace = writer->trace;
@@ -86,13 +78,13 @@ int xspace_put_environment(struct xspace_writer *writer)
 	uint64_t start_ns;
 	int err;
 
-	if (trace->processes_count == 0 || trace->processes[0].start_realtime_ns == 0)
+	start_ns = xspace_origin_realtime_ns(writer);
+	if (start_ns == 0)
 		return 0;
 	err = xspace_plane_begin(&plane, &writer->out, 0, XSPACE_PLANE_ENVIRONMENT);
 	if (err)
 		return err;
 	stats.plane = &plane;
-	start_ns = origin_realtime_ns(writer);
 	xspace_put_u64(&stats, XSPACE_STAT_START_TIME, start_ns);
 	xspace_put_u64(&stats, XSPACE_STAT_STOP_TIME,
 		       start_ns + (uint64_t)(last_moment(trace) - writer->origin_ns));
@@ -298,5 +290,6 @@ void xspace_put_warnings(struct xspace_writer *writer)
 	for (uint32_t i = 0; i < trace->sources_count && !xspace_is_foreign(trace); i++)
 		warn_of_source(writer, &trace->sources[i]);
 	warn_of_left_out(writer);
-	put_hosts(writer);
+	if (!writer->is_for_pjrt)
+		put_hosts(writer);
 }

@@ -36,9 +36,9 @@ static int put_planes(struct xspace_writer *writer)
 		err = xspace_put_host(writer);
 	if (!err)
 		err = xspace_put_scope_tree(writer);
-	if (!err)
+	if (!err && !writer->is_for_pjrt)
 		err = xspace_put_recording(writer);
-	if (!err)
+	if (!err && !writer->is_for_pjrt)
 		err = xspace_put_environment(writer);
 	if (!err && writer->trace->xspace_planes_bytes)
 		xspace_out_put(&writer->out, writer->trace->xspace_planes,
@@ -50,6 +50,7 @@ static int put_planes(struct xspace_writer *writer)
 
 struct part {
 	const struct trace *trace;
+	bool is_for_pjrt;
 	struct xspace_window window;
 	uint64_t bytes_max;
 };
@@ -58,7 +59,7 @@ struct part {
  * RET_BYTES is set if the rows could be distributed. */
 static int put_part(const struct part *part, FILE *out, uint64_t *ret_bytes)
 {
-	struct xspace_writer writer = {.window = part->window};
+	struct xspace_writer writer = {.window = part->window, .is_for_pjrt = part->is_for_pjrt};
 	int err = xspace_out_init(&writer.out, out, part->bytes_max);
 
 	if (err)
@@ -180,10 +181,11 @@ static int do_parts_fit(struct part *part, const struct histogram *histogram, ui
 /* The smallest number of parts that fit, or negative errno. */
 static int64_t count_parts(struct part *part, const struct histogram *histogram)
 {
-	struct part whole = {.trace = part->trace, .bytes_max = UINT64_MAX};
+	struct part whole = *part;
 	uint64_t bytes;
 	int fit;
 
+	whole.bytes_max = UINT64_MAX;
 	whole.window = (struct xspace_window){INT64_MIN, INT64_MAX, 1, 1};
 	fit = put_part(&whole, NULL, &bytes);
 	if (fit != 0)
@@ -242,6 +244,7 @@ int xspace_write(const struct trace *trace, FILE *out, const struct format_optio
 	uint64_t bytes;
 	int err;
 
+	part.is_for_pjrt = options && options->compat && strcmp(options->compat, "pjrt") == 0;
 	part.window = (struct xspace_window){INT64_MIN, INT64_MAX, 1, 1};
 	err = put_part(&part, out, &bytes);
 	if (err != -EFBIG || !options || !options->open_part)
@@ -262,10 +265,16 @@ static int write_trace(const struct trace *trace, FILE *out, const struct format
 	return code < 0 ? dagtap_error_set(error, code, "xspace: %s", strerror(-code)) : 0;
 }
 
+static const struct format_table compats[] = {
+	{"pjrt", "XLA's profiler, which takes planes from a plugin: lines in wall-clock time"},
+	{0},
+};
+
 const struct format format_xspace = {
 	.name = "xspace",
 	.extension = ".xplane.pb",
 	.help = "for XProf and TensorBoard (docs/format/xspace.md)",
+	.compats = compats,
 	.is_brief = true,
 	.without_waits = true,
 	.write = write_trace,

@@ -54,6 +54,7 @@ struct xspace_left_out {
 
 struct xspace_writer {
 	const struct trace *trace;
+	bool is_for_pjrt; /* written for a plugin of XLA's profiler (format_xspace.compats) */
 	struct xspace_window window;
 	/* The words of a stream's list are bits by enum xspace_word. Of the lists of threads, that
 	 * of the first process without a thread holds the rows of all processes. */
@@ -81,6 +82,16 @@ static inline uint64_t xspace_scope_id(const struct xspace_writer *writer, uint3
 	return writer->chains.of_scope[scope].id;
 }
 
+/* The wall clock at the origin of the lines, ns since 1970; 0 if it is not known. */
+static inline uint64_t xspace_origin_realtime_ns(const struct xspace_writer *writer)
+{
+	const struct trace_process *first = writer->trace->processes;
+
+	if (writer->trace->processes_count == 0 || first->start_realtime_ns == 0)
+		return 0;
+	return first->start_realtime_ns + (uint64_t)(writer->origin_ns - first->start_ns);
+}
+
 /* Whether the trace was read from another tool's XSpace. Then all that the file states about a row
  * is in the row's attributes and is written back unchanged. The writer derives nothing and writes
  * no plane about a recording. */
@@ -99,6 +110,13 @@ struct xspace_foreign_row {
 /* Replaces the contents of STATS by those of ROW. */
 void xspace_put_foreign(const struct xspace_writer *writer, const struct xspace_foreign_row *row,
 			struct xspace_stats *stats);
+
+/* Where the lines of a plane begin (xspace_plane.lines_ns): XLA itself subtracts the profile's start
+ * from the lines of a plugin. */
+static inline uint64_t xspace_lines_ns(const struct xspace_writer *writer)
+{
+	return writer->is_for_pjrt ? xspace_origin_realtime_ns(writer) : 0;
+}
 
 /* A host time as an offset in the file, in picoseconds. */
 static inline uint64_t xspace_offset_ps(const struct xspace_writer *writer, int64_t ns)
