@@ -7,6 +7,7 @@
 #define DAGTAP_EXPORT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <dagtap/error.h>
 #include <dagtap/trace.h>
@@ -40,12 +41,21 @@ int dagtap_export_get_format(size_t index, struct dagtap_export_format *ret_form
 int dagtap_export(const struct dagtap_trace *trace, const char *format, const char *table,
 		  const char *path, int replace, struct dagtap_error *error);
 
+/* The number by which a reader knows a thread. */
+struct dagtap_export_thread {
+	uint32_t tid;
+	uint64_t id;
+};
+
 /* What dagtap_export_to writes; all zero: the defaults. */
 struct dagtap_export_options {
 	const char *table; /* as TABLE of dagtap_export */
 	/* the reader to write for, of a format that has variants: "hta" (kineto), "pjrt" (xspace),
 	 * as `dagtap export --help` lists them; NULL: any reader */
 	const char *compat;
+	/* "pjrt": the ids of threads' lines; threads that are not among them have their tid */
+	const struct dagtap_export_thread *threads;
+	size_t threads_count;
 };
 
 /* Writes TRACE to the open file FD, from its present offset on, in the format that is named FORMAT,

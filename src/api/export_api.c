@@ -101,6 +101,12 @@ EXPORT int dagtap_export_to_sized(const struct dagtap_trace *trace, const char *
 		memcpy(&given, options, size < sizeof(given) ? size : sizeof(given));
 	inner.table = given.table;
 	inner.compat = given.compat;
+	_Static_assert(sizeof(struct format_thread) == sizeof(struct dagtap_export_thread) &&
+			       offsetof(struct format_thread, id) ==
+				       offsetof(struct dagtap_export_thread, id),
+		       "the same struct");
+	inner.threads = (const struct format_thread *)given.threads;
+	inner.threads_count = given.threads_count;
 	err = check(found, format, &inner, error);
 	if (err)
 		return err;

@@ -14,10 +14,19 @@
 #include "base/error_text.h"
 #include "trace/trace_model.h"
 
+/* The number by which a reader knows a thread. */
+struct format_thread {
+	uint32_t tid;
+	uint64_t id;
+};
+
 struct format_options {
 	const char *table; /* which of the format's tables to write; NULL = the first */
 	/* which of the format's compats, the consumer to write for; NULL = any consumer */
 	const char *compat;
+	/* of xspace for "pjrt": the ids of threads' lines, where they are not the tids */
+	const struct format_thread *threads;
+	size_t threads_count;
 	/* for a format with has_rank: the distributed rank of the recorded program */
 	uint32_t rank;
 

@@ -28,6 +28,9 @@ static void gpu_0_idle(void **state)
 /* XLA subtracts the profile's start from the lines of a plugin and merges the host's planes. */
 static void lines_for_a_plugin_begin_in_wall_clock_time(void **state)
 {
+	const struct format_thread threads[] = {{998, 7}, {999, UINT64_MAX - 5}};
+	const struct format_options options = {
+		.compat = "pjrt", .threads = threads, .threads_count = 2};
 	struct scene *scene = scene_create(1000, 1);
 	struct message space, line;
 	struct xplane device, host;
@@ -36,14 +39,14 @@ static void lines_for_a_plugin_begin_in_wall_clock_time(void **state)
 	scene->processes[0].start_realtime_ns = UINT64_C(1795716294883474587);
 	scene_call(scene, "hipLaunchKernel", 1, 1010, 1020);
 	scene_activity(scene, scene_kernel(scene, "k", 64, 64), 1100, 1200);
-	space = write_xspace_for(scene, "pjrt");
+	space = write_xspace_with(scene, &options);
 	device = xspace_plane(&space, "/device:GPU:0");
 	line = xplane_line(&device, 0, name);
 	assert_int_equal(decode_number(&line, XLINE_TIMESTAMP_NS), UINT64_C(1795716294883474587));
 	assert_int_equal(xplane_event(&device, "k", 0).offset_ps, 100000);
 	host = xspace_plane(&space, "/host:ROCTRACER");
 	line = xplane_line(&host, 0, name);
-	assert_int_equal(decode_number(&line, XLINE_ID), 999);
+	assert_int_equal(decode_number(&line, XLINE_ID), UINT64_MAX - 5);
 	assert_int_equal(decode_number(&line, XLINE_TIMESTAMP_NS), UINT64_C(1795716294883474587));
 	assert_int_equal(xplane_event(&host, "hipLaunchKernel", 0).offset_ps, 10000);
 	assert_false(xspace_has_plane(&space, "/host:CPU"));

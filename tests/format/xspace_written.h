@@ -20,17 +20,17 @@
 #include "xspace_decode.h"
 #include "xspace_scene.h"
 
-/* Returns the XSpace for a reader, or for any if COMPAT is NULL. The case's end frees its bytes. */
-static inline struct message write_xspace_for(struct scene *scene, const char *compat)
+/* Returns the XSpace, whose bytes the case's end frees. OPTIONS may be NULL. */
+static inline struct message write_xspace_with(struct scene *scene,
+					       const struct format_options *options)
 {
-	const struct format_options options = {.compat = compat};
 	struct dagtap_error error = {.message = ""};
 	struct message space;
 	char *bytes;
 	FILE *out = open_memstream(&bytes, &space.size);
 
 	assert_non_null(out);
-	assert_int_equal(format_xspace.write(&scene->trace, out, &options, &error), 0);
+	assert_int_equal(format_xspace.write(&scene->trace, out, options, &error), 0);
 	assert_int_equal(fclose(out), 0);
 	space.bytes = keep(bytes, free);
 	xspace_check(&space);
@@ -39,7 +39,7 @@ static inline struct message write_xspace_for(struct scene *scene, const char *c
 
 static inline struct message write_xspace(struct scene *scene)
 {
-	return write_xspace_for(scene, NULL);
+	return write_xspace_with(scene, NULL);
 }
 
 static inline void assert_number(struct xvalue value, enum xstat_field kind, uint64_t number)

@@ -73,6 +73,8 @@ enum xstat_metadata_field {
 #define XSPACE_PLANE_CUPTI	 "/host:CUPTI"
 #define XSPACE_PLANE_NVTX	 "/host:NVTX-CUPTI" /* NVTX ranges; read, never written */
 #define XSPACE_PLANE_ROCTRACER	 "/host:ROCTRACER"  /* HIP calls; read, never written */
+/* what XSpace.errors and warnings say, in a plugin's planes */
+#define XSPACE_PLANE_MESSAGES	 "/device:CUSTOM:dagtap"
 #define XSPACE_PLANE_SCOPES	 "/host:__ScopeRangeCallStack__"
 #define XSPACE_PLANE_METADATA	 "/host:metadata"
 #define XSPACE_PLANE_ENVIRONMENT "Task Environment"

@@ -410,13 +410,26 @@ static int number_lines(struct host *host)
 	return err;
 }
 
+/* Gives the lines of known threads the ids that XLA's host tracer gives its own lines. */
+static void take_reader_ids(struct host *host, const struct format_options *options)
+{
+	const struct trace *trace = host->trace;
+
+	for (size_t i = 0; i < options->threads_count; i++) {
+		for (uint32_t j = 0; j < trace->threads_count; j++) {
+			if (trace->threads[j].tid == options->threads[i].tid &&
+			    host->line_ids[j] == trace->threads[j].tid)
+				host->line_ids[j] = options->threads[i].id;
+		}
+	}
+}
+
 int xspace_put_host(struct xspace_writer *writer)
 {
 	const struct trace *trace = writer->trace;
 	struct host host = {.writer = writer, .trace = trace};
 	int err = xspace_plane_begin(&host.plane, &writer->out, 0,
-				     writer->is_for_pjrt ? XSPACE_PLANE_ROCTRACER
-							 : XSPACE_PLANE_HOST);
+				     writer->pjrt ? XSPACE_PLANE_ROCTRACER : XSPACE_PLANE_HOST);
 
 	if (err)
 		return err;
@@ -425,6 +438,8 @@ int xspace_put_host(struct xspace_writer *writer)
 	host.apis = calloc((size_t)trace->apis_count + 1, sizeof(*host.apis));
 	host.chains = table_zeroed(writer->chains.rows_count, sizeof(*host.chains));
 	host.error = host.apis && host.chains ? number_lines(&host) : -ENOMEM;
+	if (!host.error && writer->pjrt)
+		take_reader_ids(&host, writer->pjrt);
 	if (!host.error)
 		put_threads(&host);
 	err = xspace_plane_end(&host.plane);

@@ -178,8 +178,14 @@ int xspace_put_recording(struct xspace_writer *writer)
 	return xspace_plane_end(&plane);
 }
 
+/* Where errors and warnings go: fields of the XSpace, and with `plane` also events of a plane. */
+struct messages {
+	struct xspace_writer *writer;
+	struct xspace_plane *plane; /* or NULL */
+};
+
 __attribute__((format(printf, 3, 4))) static void
-put_line(struct xspace_writer *writer, enum xspace_field field, const char *format, ...)
+put_line(struct messages *messages, enum xspace_field field, const char *format, ...)
 {
 	struct proto line = {0};
 	char text[512];
@@ -188,8 +194,14 @@ put_line(struct xspace_writer *writer, enum xspace_field field, const char *form
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	if (messages->plane) {
+		struct xspace_stats none = {.plane = messages->plane, .field = XEVENT_STATS};
+
+		xspace_event_put(messages->plane, text, (struct xspace_span){0}, &none);
+		return;
+	}
 	proto_put_text(&line, field, text);
-	xspace_out_put_fields(&writer->out, &line);
+	xspace_out_put_fields(&messages->writer->out, &line);
 	proto_release(&line);
 }
 
@@ -200,96 +212,121 @@ static const char *plural(uint64_t count)
 
 /* Writes warnings about a ledger source: one for each cause of drops, and for missing or unjoined
  * rows. */
-static void warn_of_source(struct xspace_writer *writer, const struct trace_source *source)
+static void warn_of_source(struct messages *messages, const struct trace_source *source)
 {
-	const struct trace *trace = writer->trace;
+	const struct trace *trace = messages->writer->trace;
 	const char *name = trace_text(trace, source->name);
 
 	for (uint32_t i = 0; i < source->drop_count; i++) {
 		const struct trace_drop *drop = &trace->drops[source->drop_first + i];
 
 		if (drop->count)
-			put_line(writer, XSPACE_WARNINGS, "%s: %" PRIu64 " event%s dropped: %s",
+			put_line(messages, XSPACE_WARNINGS, "%s: %" PRIu64 " event%s dropped: %s",
 				 name, drop->count, plural(drop->count),
 				 trace_text(trace, drop->cause));
 	}
 	if (source->unexplained)
-		put_line(writer, XSPACE_WARNINGS, "%s: %" PRIu64 " event%s missing, cause unknown",
-			 name, source->unexplained, plural(source->unexplained));
+		put_line(messages, XSPACE_WARNINGS,
+			 "%s: %" PRIu64 " event%s missing, cause unknown", name,
+			 source->unexplained, plural(source->unexplained));
 	if (source->orphan_calls)
-		put_line(writer, XSPACE_WARNINGS,
+		put_line(messages, XSPACE_WARNINGS,
 			 "%s: %" PRIu64 " call%s without the work submitted", name,
 			 source->orphan_calls, plural(source->orphan_calls));
 	if (source->orphan_activities)
-		put_line(writer, XSPACE_WARNINGS,
+		put_line(messages, XSPACE_WARNINGS,
 			 "%s: %" PRIu64 " device event%s without the call that submitted", name,
 			 source->orphan_activities, plural(source->orphan_activities));
 }
 
-static void warn_of_left_out(struct xspace_writer *writer)
+static void warn_of_left_out(struct messages *messages)
 {
-	const struct xspace_left_out *left_out = &writer->left_out;
+	const struct xspace_left_out *left_out = &messages->writer->left_out;
 
 	for (unsigned cause = 0; cause < RECORD_UNTIMED_COUNT; cause++) {
 		if (left_out->untimed[cause])
-			put_line(writer, XSPACE_WARNINGS,
+			put_line(messages, XSPACE_WARNINGS,
 				 "%" PRIu64 " device event%s left out, as without a time: %s",
 				 left_out->untimed[cause], plural(left_out->untimed[cause]),
 				 words_untimed(cause));
 	}
 	if (left_out->activities_out_of_range)
-		put_line(writer, XSPACE_WARNINGS,
+		put_line(messages, XSPACE_WARNINGS,
 			 "%" PRIu64 " device event%s left out: the time is out of XSpace's range",
 			 left_out->activities_out_of_range,
 			 plural(left_out->activities_out_of_range));
 	if (left_out->calls_out_of_range)
-		put_line(writer, XSPACE_WARNINGS,
+		put_line(messages, XSPACE_WARNINGS,
 			 "%" PRIu64 " host event%s left out: the time is out of XSpace's range",
 			 left_out->calls_out_of_range, plural(left_out->calls_out_of_range));
 	if (left_out->backwards)
-		put_line(writer, XSPACE_WARNINGS,
+		put_line(messages, XSPACE_WARNINGS,
 			 "%" PRIu64 " event%s ending before the begin, shown without length",
 			 left_out->backwards, plural(left_out->backwards));
 }
 
 /* Writes the name of each machine once. */
-static void put_hosts(struct xspace_writer *writer)
+static void put_hosts(struct messages *messages)
 {
-	const struct trace_process *processes = writer->trace->processes;
+	const struct trace *trace = messages->writer->trace;
+	const struct trace_process *processes = trace->processes;
 
-	for (uint32_t i = 0; i < writer->trace->processes_count; i++) {
+	for (uint32_t i = 0; i < trace->processes_count; i++) {
 		bool is_new = processes[i].host != 0;
 
 		for (uint32_t j = 0; j < i && is_new; j++)
 			is_new = processes[j].host != processes[i].host;
 		if (is_new)
-			put_line(writer, XSPACE_HOSTNAMES, "%s",
-				 trace_text(writer->trace, processes[i].host));
+			put_line(messages, XSPACE_HOSTNAMES, "%s",
+				 trace_text(trace, processes[i].host));
 	}
 }
 
-void xspace_put_warnings(struct xspace_writer *writer)
+static void put_messages(struct messages *messages)
 {
+	const struct xspace_writer *writer = messages->writer;
 	const struct trace *trace = writer->trace;
 
 	for (uint32_t i = 0; i < trace->messages_count; i++) {
 		if (trace->messages[i].damage)
-			put_line(writer, XSPACE_ERRORS, "%s",
+			put_line(messages, XSPACE_ERRORS, "%s",
 				 trace_text(trace, trace->messages[i].text));
 	}
 	if (writer->window.count > 1)
-		put_line(writer, XSPACE_WARNINGS,
+		put_line(messages, XSPACE_WARNINGS,
 			 "part %" PRIu32 " of %" PRIu32
 			 ": the trace is longer than the 2 GiB that one XSpace can have",
 			 writer->window.number, writer->window.count);
 	for (uint32_t i = 0; i < trace->messages_count; i++) {
 		if (!trace->messages[i].damage)
-			put_line(writer, XSPACE_WARNINGS, "%s",
+			put_line(messages, XSPACE_WARNINGS, "%s",
 				 trace_text(trace, trace->messages[i].text));
 	}
 	for (uint32_t i = 0; i < trace->sources_count && !xspace_is_foreign(trace); i++)
-		warn_of_source(writer, &trace->sources[i]);
-	warn_of_left_out(writer);
-	if (!writer->is_for_pjrt)
-		put_hosts(writer);
+		warn_of_source(messages, &trace->sources[i]);
+	warn_of_left_out(messages);
+}
+
+void xspace_put_warnings(struct xspace_writer *writer)
+{
+	struct messages messages = {.writer = writer};
+
+	put_messages(&messages);
+	put_hosts(&messages);
+}
+
+int xspace_put_message_plane(struct xspace_writer *writer)
+{
+	struct xspace_line line = {.id = 1, .name = "messages"};
+	struct xspace_plane plane;
+	struct messages messages = {.writer = writer, .plane = &plane};
+	int err = xspace_plane_begin(&plane, &writer->out, 0, XSPACE_PLANE_MESSAGES);
+
+	if (err)
+		return err;
+	plane.lines_ns = xspace_lines_ns(writer);
+	xspace_line_begin(&plane, &line);
+	put_messages(&messages);
+	xspace_line_end(&plane, &line);
+	return xspace_plane_end(&plane);
 }

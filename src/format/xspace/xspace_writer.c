@@ -24,6 +24,21 @@ static bool has_rows(const struct xspace_writer *writer, uint32_t gpu)
 	return false;
 }
 
+/* What describes the recording as a whole. XLA adds such planes to a plugin's itself. */
+static int put_surroundings(struct xspace_writer *writer)
+{
+	int err = xspace_put_recording(writer);
+
+	if (!err)
+		err = xspace_put_environment(writer);
+	if (!err && writer->trace->xspace_planes_bytes)
+		xspace_out_put(&writer->out, writer->trace->xspace_planes,
+			       writer->trace->xspace_planes_bytes);
+	if (!err)
+		xspace_put_warnings(writer);
+	return err;
+}
+
 static int put_planes(struct xspace_writer *writer)
 {
 	int err = 0;
@@ -36,21 +51,14 @@ static int put_planes(struct xspace_writer *writer)
 		err = xspace_put_host(writer);
 	if (!err)
 		err = xspace_put_scope_tree(writer);
-	if (!err && !writer->is_for_pjrt)
-		err = xspace_put_recording(writer);
-	if (!err && !writer->is_for_pjrt)
-		err = xspace_put_environment(writer);
-	if (!err && writer->trace->xspace_planes_bytes)
-		xspace_out_put(&writer->out, writer->trace->xspace_planes,
-			       writer->trace->xspace_planes_bytes);
-	if (!err)
-		xspace_put_warnings(writer);
-	return err;
+	if (err)
+		return err;
+	return writer->pjrt ? xspace_put_message_plane(writer) : put_surroundings(writer);
 }
 
 struct part {
 	const struct trace *trace;
-	bool is_for_pjrt;
+	const struct format_options *pjrt; /* as xspace_writer.pjrt */
 	struct xspace_window window;
 	uint64_t bytes_max;
 };
@@ -59,7 +67,7 @@ struct part {
  * RET_BYTES is set if the rows could be distributed. */
 static int put_part(const struct part *part, FILE *out, uint64_t *ret_bytes)
 {
-	struct xspace_writer writer = {.window = part->window, .is_for_pjrt = part->is_for_pjrt};
+	struct xspace_writer writer = {.window = part->window, .pjrt = part->pjrt};
 	int err = xspace_out_init(&writer.out, out, part->bytes_max);
 
 	if (err)
@@ -244,7 +252,8 @@ int xspace_write(const struct trace *trace, FILE *out, const struct format_optio
 	uint64_t bytes;
 	int err;
 
-	part.is_for_pjrt = options && options->compat && strcmp(options->compat, "pjrt") == 0;
+	if (options && options->compat && strcmp(options->compat, "pjrt") == 0)
+		part.pjrt = options;
 	part.window = (struct xspace_window){INT64_MIN, INT64_MAX, 1, 1};
 	err = put_part(&part, out, &bytes);
 	if (err != -EFBIG || !options || !options->open_part)

@@ -54,7 +54,9 @@ struct xspace_left_out {
 
 struct xspace_writer {
 	const struct trace *trace;
-	bool is_for_pjrt; /* written for a plugin of XLA's profiler (format_xspace.compats) */
+	const struct format_options *options; /* or NULL */
+	/* The options, if it is written for a plugin of XLA's profiler (format_xspace.compats). */
+	const struct format_options *pjrt;
 	struct xspace_window window;
 	/* The words of a stream's list are bits by enum xspace_word. Of the lists of threads, that
 	 * of the first process without a thread holds the rows of all processes. */
@@ -111,11 +113,11 @@ struct xspace_foreign_row {
 void xspace_put_foreign(const struct xspace_writer *writer, const struct xspace_foreign_row *row,
 			struct xspace_stats *stats);
 
-/* Where the lines of a plane begin (xspace_plane.lines_ns): XLA itself subtracts the profile's start
- * from the lines of a plugin. */
+/* Where the lines of a plane begin (xspace_plane.lines_ns): XLA itself subtracts the profile's
+ * start from the lines of a plugin. */
 static inline uint64_t xspace_lines_ns(const struct xspace_writer *writer)
 {
-	return writer->is_for_pjrt ? xspace_origin_realtime_ns(writer) : 0;
+	return writer->pjrt ? xspace_origin_realtime_ns(writer) : 0;
 }
 
 /* A host time as an offset in the file, in picoseconds. */
@@ -152,6 +154,10 @@ int xspace_put_recording(struct xspace_writer *writer);
 /* Writes errors, warnings and host names, which belong to no plane. Errors are kept in
  * out.error. */
 void xspace_put_warnings(struct xspace_writer *writer);
+
+/* Writes errors and warnings as events of a plane of their own, because XLA takes nothing but
+ * planes from a plugin. Returns 0 or negative errno. */
+int xspace_put_message_plane(struct xspace_writer *writer);
 
 /* Writes the text that describes a kernel in the form that XProf parses, cut off at SIZE bytes.
  * OCCUPANCY, a part of 1, is NULL if it is not known. */
