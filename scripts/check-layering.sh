@@ -14,6 +14,7 @@ analyze base record trace
 wire base
 format base record trace wire
 api base trace analyze format
+jax
 cli base record trace analyze wire format
 vendor base
 patch base vendor

@@ -16,12 +16,14 @@ include/dagpatch/model.h
 include/dagtap/annotate.h
 include/dagtap/error.h
 include/dagtap/export.h
+include/dagtap/jax.h
 include/dagtap/session.h
 include/dagtap/softgpu.h
 include/dagtap/trace.h
 lib/cmake/dagtap/dagtap-config-version.cmake
 lib/cmake/dagtap/dagtap-config.cmake
 lib/dagtap/libdagtap-inject.so
+lib/dagtap/libdagtap-jax.so
 lib/dagtap/softgpu/libhsa-runtime64.so.1
 lib/libdagpatch.so
 lib/libdagtap-trace.so
