@@ -3,8 +3,11 @@
 
 #include <string.h>
 
-#define PLANE "/device:CUSTOM:dagtap"
-#define LINE  "messages"
+#define PLANE "/host:ROCTRACER"
+#define LINE  "dagtap messages"
+
+/* As XSPACE_LINE_MESSAGES of src/format. */
+#define LINE_NUMBER (UINT64_C(1) << 30)
 
 /* Keys of protobuf: field << 3 | wire type, 0 for numbers and 2 for texts and messages. */
 enum {
@@ -18,6 +21,7 @@ enum {
 	LINE_EVENT = 4 << 3 | 2,
 	EVENT_METADATA_ID = 1 << 3,
 	EVENT_OFFSET_PS = 2 << 3,
+	EVENT_DURATION_PS = 3 << 3,
 	MAP_KEY = 1 << 3,
 	MAP_VALUE = 2 << 3 | 2,
 	METADATA_ID = 1 << 3,
@@ -62,16 +66,17 @@ static uint8_t *put_text(uint8_t *at, uint8_t key, const char *text)
 	return end(first, at);
 }
 
-static uint8_t *put_line(uint8_t *at, uint64_t ns)
+static uint8_t *put_line(uint8_t *at, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint8_t *line = begin(at, PLANE_LINE), *event;
 
-	at = put_number(line, LINE_ID, 1);
+	at = put_number(line, LINE_ID, LINE_NUMBER);
 	at = put_text(at, LINE_NAME, LINE);
-	at = put_number(at, LINE_TIMESTAMP_NS, ns);
+	at = put_number(at, LINE_TIMESTAMP_NS, begin_ns);
 	event = begin(at, LINE_EVENT);
 	at = put_number(event, EVENT_METADATA_ID, 1);
 	at = put_number(at, EVENT_OFFSET_PS, 0);
+	at = put_number(at, EVENT_DURATION_PS, end_ns > begin_ns ? (end_ns - begin_ns) * 1000 : 0);
 	return end(line, end(event, at));
 }
 
@@ -86,12 +91,12 @@ static uint8_t *put_metadata(uint8_t *at, const char *text)
 	return end(entry, end(value, at));
 }
 
-size_t message_xspace(const char *text, uint64_t ns, uint8_t *ret_bytes)
+size_t message_xspace(const char *text, uint64_t begin_ns, uint64_t end_ns, uint8_t *ret_bytes)
 {
 	uint8_t *plane = begin(ret_bytes, XSPACE_PLANE);
 	uint8_t *at = put_text(plane, PLANE_NAME, PLANE);
 
-	at = put_line(at, ns);
+	at = put_line(at, begin_ns, end_ns);
 	at = put_metadata(at, text);
 	return (size_t)(end(plane, at) - ret_bytes);
 }

@@ -48,6 +48,14 @@ struct profile *profile_create(void)
 	return profile;
 }
 
+static uint64_t realtime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 /* Makes the profile's XSpace of one message and nothing else, unless it has one already. */
 __attribute__((format(printf, 2, 3))) static void give_up(struct profile *profile,
 							  const char *format, ...)
@@ -60,7 +68,9 @@ __attribute__((format(printf, 2, 3))) static void give_up(struct profile *profil
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	profile->size = message_xspace(text, profile->started_ns, profile->message);
+	if (!profile->was_started)
+		profile->started_ns = realtime_ns();
+	profile->size = message_xspace(text, profile->started_ns, realtime_ns(), profile->message);
 	profile->bytes = profile->message;
 	profile->has_bytes = true;
 }
@@ -75,14 +85,6 @@ static char *copy_path(void)
 		path = NULL;
 	}
 	return path;
-}
-
-static uint64_t realtime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 void profile_start(struct profile *profile)

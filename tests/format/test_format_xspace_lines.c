@@ -37,6 +37,8 @@ static void lines_for_a_plugin_begin_in_wall_clock_time(void **state)
 	char name[128];
 
 	scene->processes[0].start_realtime_ns = UINT64_C(1795716294883474587);
+	scene->messages[scene->trace.messages_count++].text =
+		scene_string(scene, "3 packets were dropped");
 	scene_call(scene, "hipLaunchKernel", 1, 1010, 1020);
 	scene_activity(scene, scene_kernel(scene, "k", 64, 64), 1100, 1200);
 	space = write_xspace_with(scene, &options);
@@ -49,6 +51,9 @@ static void lines_for_a_plugin_begin_in_wall_clock_time(void **state)
 	assert_int_equal(decode_number(&line, XLINE_ID), UINT64_MAX - 5);
 	assert_int_equal(decode_number(&line, XLINE_TIMESTAMP_NS), UINT64_C(1795716294883474587));
 	assert_int_equal(xplane_event(&host, "hipLaunchKernel", 0).offset_ps, 10000);
+	line = xplane_find_line(&host, "dagtap messages");
+	assert_int_equal(xline_count_events(&line), 1);
+	assert_string_equal(xline_event(&host, &line, 0).name, "3 packets were dropped");
 	assert_false(xspace_has_plane(&space, "/host:CPU"));
 	assert_false(xspace_has_plane(&space, "/host:dagtap"));
 	assert_false(xspace_has_plane(&space, "Task Environment"));

@@ -45,19 +45,20 @@ static void assert_text(struct proto_field field, const char *text)
 static void expect_message(const char *text, const char *expected)
 {
 	uint8_t *room = malloc(MESSAGE_BYTES);
-	size_t bytes = message_xspace(text, NS, room);
+	size_t bytes = message_xspace(text, NS, NS + 5, room);
 	struct proto_field plane, line, event, name;
 
 	assert_true(bytes <= MESSAGE_BYTES);
 	plane = find(room, bytes, 1);
 	assert_ptr_equal(plane.bytes + plane.size, room + bytes);
-	assert_text(inside(plane, 2), "/device:CUSTOM:dagtap");
+	assert_text(inside(plane, 2), "/host:ROCTRACER");
 	line = inside(plane, 3);
-	assert_text(inside(line, 2), "messages");
+	assert_text(inside(line, 2), "dagtap messages");
 	assert_int_equal(inside(line, 3).value, NS);
 	event = inside(line, 4);
 	assert_int_equal(inside(event, 1).value, 1);
 	assert_int_equal(inside(event, 2).value, 0);
+	assert_int_equal(inside(event, 3).value, 5000);
 	name = inside(inside(plane, 4), 2);
 	assert_int_equal(inside(name, 1).value, 1);
 	assert_text(inside(name, 2), expected);

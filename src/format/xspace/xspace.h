@@ -73,12 +73,14 @@ enum xstat_metadata_field {
 #define XSPACE_PLANE_CUPTI	 "/host:CUPTI"
 #define XSPACE_PLANE_NVTX	 "/host:NVTX-CUPTI" /* NVTX ranges; read, never written */
 #define XSPACE_PLANE_ROCTRACER	 "/host:ROCTRACER"  /* HIP calls; read, never written */
-/* what XSpace.errors and warnings say, in a plugin's planes */
-#define XSPACE_PLANE_MESSAGES	 "/device:CUSTOM:dagtap"
 #define XSPACE_PLANE_SCOPES	 "/host:__ScopeRangeCallStack__"
 #define XSPACE_PLANE_METADATA	 "/host:metadata"
 #define XSPACE_PLANE_ENVIRONMENT "Task Environment"
 #define XSPACE_PLANE_RECORDING	 "/host:dagtap" /* dagtap's own: processes and the ledger */
+
+/* In a plugin's planes: what XSpace.errors and warnings say. No thread has this tid. */
+#define XSPACE_LINE_MESSAGES	  (UINT64_C(1) << 30)
+#define XSPACE_LINE_MESSAGES_NAME "dagtap messages"
 
 /* The stats that the writer uses, the most frequent first. In every plane that dagtap writes, the
  * id of a stat's metadata is its place in this list, from 1. An id below 128 takes one byte. Ids

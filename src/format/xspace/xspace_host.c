@@ -442,6 +442,8 @@ int xspace_put_host(struct xspace_writer *writer)
 		take_reader_ids(&host, writer->pjrt);
 	if (!host.error)
 		put_threads(&host);
+	if (!host.error && writer->pjrt)
+		xspace_put_message_line(writer, &host.plane);
 	err = xspace_plane_end(&host.plane);
 	free(host.apis);
 	free(host.chains);

@@ -178,10 +178,12 @@ int xspace_put_recording(struct xspace_writer *writer)
 	return xspace_plane_end(&plane);
 }
 
-/* Where errors and warnings go: fields of the XSpace, and with `plane` also events of a plane. */
+/* Where errors and warnings go: fields of the XSpace, or with `plane` events of its line. */
 struct messages {
 	struct xspace_writer *writer;
 	struct xspace_plane *plane; /* or NULL */
+	struct xspace_span
+		span; /* of the events: the recording; XProf hides those without length */
 };
 
 __attribute__((format(printf, 3, 4))) static void
@@ -195,9 +197,9 @@ put_line(struct messages *messages, enum xspace_field field, const char *format,
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	if (messages->plane) {
-		struct xspace_stats none = {.plane = messages->plane, .field = XEVENT_STATS};
+		const struct xspace_stats none = {.plane = messages->plane, .field = XEVENT_STATS};
 
-		xspace_event_put(messages->plane, text, (struct xspace_span){0}, &none);
+		xspace_event_put(messages->plane, text, messages->span, &none);
 		return;
 	}
 	proto_put_text(&line, field, text);
@@ -315,18 +317,18 @@ void xspace_put_warnings(struct xspace_writer *writer)
 	put_hosts(&messages);
 }
 
-int xspace_put_message_plane(struct xspace_writer *writer)
+void xspace_put_message_line(struct xspace_writer *writer, struct xspace_plane *plane)
 {
-	struct xspace_line line = {.id = 1, .name = "messages"};
-	struct xspace_plane plane;
-	struct messages messages = {.writer = writer, .plane = &plane};
-	int err = xspace_plane_begin(&plane, &writer->out, 0, XSPACE_PLANE_MESSAGES);
+	struct xspace_line line = {.id = XSPACE_LINE_MESSAGES, .name = XSPACE_LINE_MESSAGES_NAME};
+	const struct trace_process *first = writer->trace->processes;
+	struct messages messages = {.writer = writer, .plane = plane};
 
-	if (err)
-		return err;
-	plane.lines_ns = xspace_lines_ns(writer);
-	xspace_line_begin(&plane, &line);
+	if (writer->trace->processes_count > 0 && last_moment(writer->trace) > first->start_ns) {
+		messages.span.offset_ps = xspace_offset_ps(writer, first->start_ns);
+		messages.span.duration_ps = xspace_offset_ps(writer, last_moment(writer->trace)) -
+					    messages.span.offset_ps;
+	}
+	xspace_line_begin(plane, &line);
 	put_messages(&messages);
-	xspace_line_end(&plane, &line);
-	return xspace_plane_end(&plane);
+	xspace_line_end(plane, &line);
 }

@@ -51,9 +51,7 @@ static int put_planes(struct xspace_writer *writer)
 		err = xspace_put_host(writer);
 	if (!err)
 		err = xspace_put_scope_tree(writer);
-	if (err)
-		return err;
-	return writer->pjrt ? xspace_put_message_plane(writer) : put_surroundings(writer);
+	return err || writer->pjrt ? err : put_surroundings(writer);
 }
 
 struct part {

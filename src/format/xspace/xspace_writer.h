@@ -155,9 +155,9 @@ int xspace_put_recording(struct xspace_writer *writer);
  * out.error. */
 void xspace_put_warnings(struct xspace_writer *writer);
 
-/* Writes errors and warnings as events of a plane of their own, because XLA takes nothing but
- * planes from a plugin. Returns 0 or negative errno. */
-int xspace_put_message_plane(struct xspace_writer *writer);
+/* Writes errors and warnings as events of a line of PLANE, because XLA takes nothing but planes
+ * from a plugin. */
+void xspace_put_message_line(struct xspace_writer *writer, struct xspace_plane *plane);
 
 /* Writes the text that describes a kernel in the form that XProf parses, cut off at SIZE bytes.
  * OCCUPANCY, a part of 1, is NULL if it is not known. */

@@ -1,0 +1,31 @@
+"""jax_program.py FOLDER WORK: two profiles of JAX on the CPU, in FOLDER/0 and FOLDER/1. In each step of
+a profile the program also runs the work of WORK (jax_work.c) on a GPU. Prints how many kernels the
+profile's work has."""
+import ctypes
+import sys
+
+import jax
+import jax.numpy as jnp
+
+import dagtap.jax
+
+STEPS = 3
+folder, work = sys.argv[1], ctypes.CDLL(sys.argv[2])
+dagtap.jax.register()
+dagtap.jax.register()
+
+
+@jax.jit
+def step(x):
+    return jnp.tanh(x @ x)
+
+
+x = step(jnp.ones((64, 64)))
+work.jax_work_begin()
+work.jax_work_run()
+for profile in range(2):
+    with jax.profiler.trace(f"{folder}/{profile}"):
+        for number in range(STEPS):
+            with jax.profiler.StepTraceAnnotation("train", step_num=number):
+                x = jax.block_until_ready(step(x))
+                work.jax_work_run()
