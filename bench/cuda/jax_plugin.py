@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""jax_plugin.py [--tree BUILD] [--steps N] [--json FILE]: what the plugin of JAX's profiler puts into
+a profile on a machine with an NVIDIA GPU and JAX for CUDA.
+
+The same program, some training steps, runs three times: under jax.profiler alone, under dagtap with
+the plugin, and under dagtap with the plugin and XLA's own tracer kept from CUPTI. Of each profile it
+prints the planes with their lines and events, and of each GPU's plane how many kernels and copies
+there are, how many kernels have an operation of HLO, a step and a graph node. Below it the kernels
+of the recording as `dagtap summary --json` counts them: the plugin's profile must have the same
+number; twice as many mean that XLA's own tracer ran beside it. If XProf is installed (pip install
+xprof), the rows of its pages follow. Everything is printed, nothing is judged but these two numbers:
+the exit status is 1 if they differ.
+
+`jax_plugin.py program FOLDER plugin|alone N` is the program itself.
+"""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parent.parent
+# By way the variables of its environment; None: without dagtap.
+WAYS = {
+    "jax.profiler alone": None,
+    "plugin": {},
+    "plugin, XLA's tracer on a stub of CUPTI": {"TF_GPU_CUPTI_USE_STUB_INTERFACE": "1"},
+}
+PAGES = ["overview_page", "hlo_stats", "framework_op_stats", "kernel_stats", "memory_profile"]
+READ_PAGES = """
+import json, sys
+from xprof.convert import raw_to_tool_data
+counts = {}
+for page in sys.argv[2].split(","):
+    try:
+        data, _ = raw_to_tool_data.xspace_to_tool_data([sys.argv[1]], page, {"use_saved_result": False})
+        data = json.loads(data)
+        parts = data if isinstance(data, list) else [data]
+        counts[page] = [len(part["rows"]) for part in parts if "rows" in part] or "a page without a table"
+    except Exception as failure:
+        counts[page] = str(failure)[:200]
+print(json.dumps(counts))
+"""
+
+
+def program(folder, way, steps):
+    if way == "plugin":
+        import dagtap.jax
+        dagtap.jax.register()
+    import jax
+    import jax.numpy as jnp
+
+    def loss(weights, x):
+        return jnp.mean(jnp.tanh(x @ weights[0]) @ weights[1])
+
+    @jax.jit
+    def step(weights, x):
+        value, slope = jax.value_and_grad(loss)(weights, x)
+        return jax.tree.map(lambda w, g: w - 0.01 * g, weights, slope), value
+
+    weights = (jnp.ones((512, 512)), jnp.ones((512, 512)))
+    x = jnp.ones((256, 512))
+    weights, _ = step(weights, x)
+    jax.block_until_ready(weights)
+    with jax.profiler.trace(folder):
+        for number in range(steps):
+            with jax.profiler.StepTraceAnnotation("train", step_num=number):
+                weights, _ = step(weights, x)
+                jax.block_until_ready(weights)
+
+
+def count_planes(profile):
+    """By plane its lines with the number of events; by GPU what its events have."""
+    from jax.profiler import ProfileData
+
+    planes, gpus = {}, {}
+    for plane in ProfileData.from_file(str(profile)).planes:
+        lines, found = collections.Counter(), collections.Counter()
+        for line in plane.lines:
+            for event in line.events:
+                lines[line.name] += 1
+                stats = dict(event.stats)
+                is_kernel = bool(stats.get("kernel_details"))
+                found["kernels"] += is_kernel
+                found["copies"] += bool(stats.get("memcpy_details"))
+                for name in ("hlo_op", "program_id", "correlation_id", "cuda_graph_node_id"):
+                    found[f"kernels with {name}"] += is_kernel and name in stats
+        planes.setdefault(plane.name, []).append(dict(lines))
+        if plane.name.startswith("/device:GPU:"):
+            gpus[plane.name] = dict(found)
+    return planes, gpus
+
+
+def count_pages(profile):
+    done = subprocess.run([sys.executable, "-c", READ_PAGES, str(profile), ",".join(PAGES)],
+                          capture_output=True, text=True, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else done.stderr.strip()[-300:]
+
+
+def run(name, variables, options, work):
+    folder, recording = work / "profile", work / "run.dagtap"
+    environment = {**os.environ, "DAGTAP_PREFIX": str(options.tree), **(variables or {})}
+    environment["PYTHONPATH"] = os.pathsep.join(
+        filter(None, [str(SOURCE / "python" / "dagtap" / "src"), os.environ.get("PYTHONPATH")]))
+    way = "alone" if variables is None else "plugin"
+    command = [sys.executable, str(HERE / "jax_plugin.py"), "program", str(folder), way, str(options.steps)]
+    if way == "plugin":
+        command = [str(options.tree / "bin" / "dagtap"), "record", "--wait", "-o", str(recording), "--", *command]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    result = {"way": name, "status": done.returncode}
+    profiles = list(folder.glob("plugins/profile/*/*.xplane.pb"))
+    if done.returncode != 0 or not profiles:
+        return {**result, "failure": (done.stdout + done.stderr)[-3000:]}
+    result["planes"], result["gpus"] = count_planes(profiles[0])
+    result["pages"] = count_pages(profiles[0])
+    if way == "plugin":
+        summary = subprocess.run([str(options.tree / "bin" / "dagtap"), "summary", "--json", str(recording)],
+                                 capture_output=True, text=True, check=False)
+        check = subprocess.run([str(options.tree / "bin" / "dagtap"), "check", str(recording)],
+                               capture_output=True, text=True, check=False)
+        result["recorded kernels"] = sum(row["count"] for row in json.loads(summary.stdout)["kernels"])
+        result["check"] = check.stdout.strip().splitlines()[-1:]
+    return result
+
+
+def show(result):
+    print(f"== {result['way']}")
+    if "failure" in result:
+        print(f"exit status {result['status']}\n{result['failure']}")
+        return False
+    for plane, copies in result["planes"].items():
+        for lines in copies:
+            print(f"  {plane}: {sum(lines.values())} events on {len(lines)} lines {list(lines)[:6]}")
+    for plane, found in result["gpus"].items():
+        print(f"  {plane}: {', '.join(f'{count} {what}' for what, count in found.items())}")
+    print(f"  XProf: {result['pages']}")
+    if "recorded kernels" not in result:
+        return True
+    shown = sum(found["kernels"] for found in result["gpus"].values())
+    same = shown == result["recorded kernels"]
+    print(f"  dagtap summary: {result['recorded kernels']} kernels, the profile {shown}"
+          f"{'' if same else ': NOT THE SAME'}; {result['check']}")
+    return same
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tree", type=pathlib.Path, default=SOURCE / "build")
+    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--json", type=pathlib.Path)
+    options = parser.parse_args()
+    options.tree = options.tree.resolve()
+    results, fine = [], True
+    for name, variables in WAYS.items():
+        with tempfile.TemporaryDirectory() as work:
+            results.append(run(name, variables, options, pathlib.Path(work)))
+            fine = show(results[-1]) and fine
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1))
+    sys.exit(0 if fine else 1)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 5 and sys.argv[1] == "program":
+        program(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+    else:
+        main()
