@@ -16,6 +16,7 @@
 #include "format/format.h"
 #include "format/gzip.h"
 #include "format/parts.h"
+#include "format/read.h"
 #include "trace/load.h"
 
 #define BUFFER_BYTES (1 << 20)
@@ -27,6 +28,7 @@ struct conversion {
 	const char *step_of; /* what is written as steps; or NULL */
 	struct filter_options filter_options;
 	struct filter filter;
+	const char *with;
 	const char *output;
 	const char *input;
 	bool force;
@@ -82,6 +84,8 @@ static int check_options(const struct cli_command *self, const struct conversion
 			format->name, compat);
 	if (format->write_folder && strcmp(conversion->output, "-") == 0)
 		return cli_usage(self, "%s is a folder; give OUT its name", format->name);
+	if (conversion->with && !format->has_with)
+		return cli_usage(self, "%s cannot be joined with a profile", format->name);
 	if (conversion->has_rank && !format->has_rank)
 		return cli_usage(self, "%s has no rank", format->name);
 	if (format == &format_parquet && gzip_is_name(conversion->output))
@@ -127,6 +131,10 @@ static const struct cli_option options_of_export[] = {
 	 .kind = OPTION_TEXT, OPTION_IN(conversion, options.table), .choice = table_choice},
 	{"compat", .argument = "READER", .help = "for a reader that needs a variant:",
 	 .kind = OPTION_TEXT, OPTION_IN(conversion, options.compat), .choice = compat_choice},
+	{"with", .argument = "PROFILE",
+	 .help = "of xspace: a profile of JAX (.xplane.pb) of the same program; its events and HLO "
+		 "protos are written beside the recording",
+	 .kind = OPTION_TEXT, OPTION_IN(conversion, with)},
 	STEP_OPTION(conversion, step_of),
 	FILTER_OPTIONS(conversion, filter_options),
 	{"rank", .argument = "N",
@@ -194,6 +202,26 @@ static int write_parquet(const struct trace *trace, FILE *out, const struct form
 	return err;
 }
 
+/* Writes the trace beside the profile that --with names. */
+static int write_with(const struct conversion *conversion, const struct trace *trace, FILE *out,
+		      struct dagtap_error *error)
+{
+	struct format_options options = conversion->options;
+	struct read_file profile;
+	int code;
+
+	errno = 0;
+	profile = read_map(conversion->with);
+	if (!profile.bytes)
+		return dagtap_error_set(error, errno ? -errno : -EINVAL, "%s: %s",
+					conversion->with,
+					errno ? strerror(errno) : "not a file with bytes");
+	options.with = &profile;
+	code = conversion->format->write(trace, out, &options, error);
+	read_unmap(&profile);
+	return code;
+}
+
 static int write_output(const struct conversion *conversion, const struct trace *trace, FILE *out,
 			struct dagtap_error *error)
 {
@@ -204,6 +232,8 @@ static int write_output(const struct conversion *conversion, const struct trace 
 				    &conversion->options, error);
 	if (format == &format_parquet)
 		return write_parquet(trace, out, &conversion->options, error);
+	if (conversion->with)
+		return write_with(conversion, trace, out, error);
 	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): check() has made sure of it */
 	return format->write(trace, out, &conversion->options, error);
 }

@@ -20,6 +20,8 @@ struct format_thread {
 	uint64_t id;
 };
 
+struct read_file;
+
 struct format_options {
 	const char *table; /* which of the format's tables to write; NULL = the first */
 	/* which of the format's compats, the consumer to write for; NULL = any consumer */
@@ -27,6 +29,9 @@ struct format_options {
 	/* of xspace for "pjrt": the ids of threads' lines, where they are not the tids */
 	const struct format_thread *threads;
 	size_t threads_count;
+	/* for a format with has_with: a profile that XLA's profiler wrote of the same program, to be
+	 * joined with the trace (format/read.h); or NULL */
+	const struct read_file *with;
 	/* for a format with has_rank: the distributed rank of the recorded program */
 	uint32_t rank;
 
@@ -52,6 +57,7 @@ struct format {
 	/* consumers that need a variant of the format; same layout as tables */
 	const struct format_table *compats;
 	bool has_rank; /* options.rank is used */
+	bool has_with; /* options.with is used */
 
 	/* The format writes neither call arguments nor raw ticks, so the loader may skip them
 	 * (trace_options.is_brief). */

@@ -51,9 +51,8 @@ static const struct read_format *find_format(const struct read_file *file)
 	return NULL;
 }
 
-/* Maps the file. `bytes` stays NULL if the file cannot be opened or mapped; read_open then calls
- * trace_open, which reports the cause. O_NONBLOCK: opening a FIFO must not block. */
-static struct read_file map_file(const char *path)
+/* O_NONBLOCK: opening a FIFO must not block. */
+struct read_file read_map(const char *path)
 {
 	struct read_file file = {.name = path};
 	struct stat status;
@@ -73,16 +72,22 @@ static struct read_file map_file(const char *path)
 	return file;
 }
 
+void read_unmap(const struct read_file *file)
+{
+	if (file->bytes)
+		munmap((void *)file->bytes, file->size);
+}
+
+/* What cannot be mapped goes to trace_open, which reports the cause. */
 int read_open(const char *path, const struct trace_options *options, struct trace **ret_trace,
 	      struct dagtap_error *error)
 {
-	struct read_file file = map_file(path);
+	struct read_file file = read_map(path);
 	const struct read_format *format = file.bytes ? find_format(&file) : NULL;
 	int err = 0;
 
 	if (format)
 		err = format->open(&file, options, ret_trace, error);
-	if (file.bytes)
-		munmap((void *)file.bytes, file.size);
+	read_unmap(&file);
 	return format ? err : trace_open(path, options, ret_trace, error);
 }

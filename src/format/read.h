@@ -38,6 +38,11 @@ struct read_format {
  * dagtap's own formats are not in this table. */
 const struct read_format *read_format_at(size_t index);
 
+/* Maps the file. `bytes` is NULL if it cannot be opened or mapped, or is empty. The caller releases
+ * it with read_unmap. PATH must outlive the result. */
+struct read_file read_map(const char *path);
+void read_unmap(const struct read_file *file);
+
 /* Like trace_open, for all formats. A file is given to the first reader whose extension it has or
  * whose is_likely accepts it, and to trace_open if there is none. The file is mapped, not
  * copied. */

@@ -28,6 +28,7 @@ struct node_entry {
 /* What an activity's stats depend on besides its work kind, node and scopes. */
 struct extra_key {
 	uint32_t launch;
+	uint32_t operation; /* index into writer->with->operations; 0: none */
 	uint8_t confidence;
 	bool is_kernel, has_node, is_orphan;
 };
@@ -160,6 +161,8 @@ static void put_extra(struct device *device, const struct extra_key *key)
 	proto_reset(&device->stats.bytes);
 	if (key->launch != TRACE_NONE)
 		put_launch(device, key);
+	if (key->operation)
+		xspace_with_put_operation(device->writer->with, key->operation, &device->stats);
 	if (key->is_orphan)
 		xspace_put_ref(&device->stats, XSPACE_STAT_ORPHAN, "no call");
 	device->extra_bytes.used = 0;
@@ -173,6 +176,7 @@ static void look_up_extra(struct device *device, const struct trace_activity *ac
 {
 	const struct extra_key key = {
 		.launch = activity->launch,
+		.operation = xspace_with_operation_of(device->writer->with, activity),
 		.confidence = activity->confidence,
 		.is_kernel = is_kernel,
 		.has_node = activity->node != TRACE_NONE,
@@ -180,7 +184,7 @@ static void look_up_extra(struct device *device, const struct trace_activity *ac
 	};
 	const struct extra_key *last = &device->extra_key;
 
-	if (!device->extra.made || key.launch != last->launch ||
+	if (!device->extra.made || key.launch != last->launch || key.operation != last->operation ||
 	    key.confidence != last->confidence || key.is_kernel != last->is_kernel ||
 	    key.has_node != last->has_node || key.is_orphan != last->is_orphan)
 		put_extra(device, &key);

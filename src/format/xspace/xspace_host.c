@@ -36,6 +36,7 @@ struct host {
 	uint64_t *line_ids;	    /* by thread; the last one is for no thread */
 	uint64_t next_line_id;
 	struct rows_nest nest;
+	uint32_t joined_next; /* event of the joined line that is written next */
 	int error;
 };
 
@@ -350,12 +351,36 @@ static void put_row(struct host *host, enum track_table table, uint32_t row)
 		put_scope(host, row);
 }
 
+/* The line of a joined profile whose events are written on the thread's line; or NULL. */
+static const struct with_line *begin_joined(struct host *host, uint32_t thread)
+{
+	const struct with_line *line =
+		host->writer->with ? xspace_with_find_line(host->writer->with, thread) : NULL;
+
+	if (line)
+		host->joined_next = line->first;
+	return line;
+}
+
+static void put_joined_before(struct host *host, const struct with_line *line,
+			      const struct tracks *tracks)
+{
+	struct rows_time time = tracks->table == TRACK_CALLS
+					? timeline_call_time(host->trace->calls, tracks->row)
+					: timeline_scope_time(host->trace->scopes, tracks->row);
+
+	xspace_with_put_before(host->writer->with, &host->plane, line, &host->joined_next,
+			       xspace_offset_ps(host->writer, time.begin_ns),
+			       (uint64_t)(time.end_ns - time.begin_ns) * 1000);
+}
+
 /* Another tool's rows stay on one line, also where they overlap: XProf joins the rows of a line. */
 static void put_thread(struct host *host, uint32_t thread, bool ranges)
 {
 	struct tracks tracks =
 		timeline_thread_open(&host->writer->timeline, thread, ranges,
 				     xspace_is_foreign(host->trace) ? NULL : &host->nest);
+	const struct with_line *joined;
 	char name[256];
 
 	while (!host->error && tracks_begin(&tracks)) {
@@ -365,8 +390,15 @@ static void put_thread(struct host *host, uint32_t thread, bool ranges)
 		if (tracks.number > 1 || ranges)
 			line.id = host->next_line_id++;
 		xspace_line_begin(&host->plane, &line);
-		while (!host->error && tracks_next(&tracks))
+		joined = tracks.number == 1 && !ranges ? begin_joined(host, thread) : NULL;
+		while (!host->error && tracks_next(&tracks)) {
+			if (joined)
+				put_joined_before(host, joined, &tracks);
 			put_row(host, tracks.table, tracks.row);
+		}
+		if (joined)
+			xspace_with_put_before(host->writer->with, &host->plane, joined,
+					       &host->joined_next, UINT64_MAX, 0);
 		xspace_line_end(&host->plane, &line);
 	}
 	fail(host, tracks.error);
@@ -442,6 +474,8 @@ int xspace_put_host(struct xspace_writer *writer)
 		take_reader_ids(&host, writer->pjrt);
 	if (!host.error)
 		put_threads(&host);
+	if (!host.error && writer->with)
+		xspace_with_put_lines(writer->with, &host.plane);
 	if (!host.error && writer->pjrt)
 		xspace_put_message_line(writer, &host.plane);
 	err = xspace_plane_end(&host.plane);

@@ -34,6 +34,8 @@ static int put_surroundings(struct xspace_writer *writer)
 	if (!err && writer->trace->xspace_planes_bytes)
 		xspace_out_put(&writer->out, writer->trace->xspace_planes,
 			       writer->trace->xspace_planes_bytes);
+	if (!err && writer->with)
+		xspace_with_put_planes(writer->with, &writer->out);
 	if (!err)
 		xspace_put_warnings(writer);
 	return err;
@@ -57,6 +59,7 @@ static int put_planes(struct xspace_writer *writer)
 struct part {
 	const struct trace *trace;
 	const struct format_options *pjrt; /* as xspace_writer.pjrt */
+	struct xspace_with *with;
 	struct xspace_window window;
 	uint64_t bytes_max;
 };
@@ -65,14 +68,18 @@ struct part {
  * RET_BYTES is set if the rows could be distributed. */
 static int put_part(const struct part *part, FILE *out, uint64_t *ret_bytes)
 {
-	struct xspace_writer writer = {.window = part->window, .pjrt = part->pjrt};
+	struct xspace_writer writer = {
+		.window = part->window, .pjrt = part->pjrt, .with = part->with};
 	int err = xspace_out_init(&writer.out, out, part->bytes_max);
 
 	if (err)
 		return err;
 	err = xspace_deal(&writer, part->trace);
 	if (!err) {
-		err = put_planes(&writer);
+		if (writer.with)
+			err = xspace_with_join(writer.with, &writer);
+		if (!err)
+			err = put_planes(&writer);
 		if (!err)
 			err = xspace_out_finish(&writer.out);
 		*ret_bytes = writer.out.flushed;
@@ -260,11 +267,37 @@ int xspace_write(const struct trace *trace, FILE *out, const struct format_optio
 	return err ? err : put_parts(&part, out, options);
 }
 
+/* A trace with a profile goes into one file: the profile has to be read whole. */
+static int write_with(const struct trace *trace, FILE *out, const struct format_options *options,
+		      struct dagtap_error *error)
+{
+	struct part part = {.trace = trace, .bytes_max = XSPACE_BYTES_MAX};
+	uint64_t bytes;
+	int err = xspace_with_open(options->with, &part.with, error);
+
+	if (err < 0)
+		return err;
+	part.window = (struct xspace_window){INT64_MIN, INT64_MAX, 1, 1};
+	err = xspace_with_fits(part.with, trace, error);
+	if (err == 0) {
+		err = put_part(&part, out, &bytes);
+		if (err < 0)
+			dagtap_error_set(error, err, "xspace: %s",
+					 err == -EFBIG ? "longer than 2 GiB with the profile"
+						       : strerror(-err));
+	}
+	xspace_with_close(part.with);
+	return err;
+}
+
 static int write_trace(const struct trace *trace, FILE *out, const struct format_options *options,
 		       struct dagtap_error *error)
 {
-	int code = xspace_write(trace, out, options, XSPACE_BYTES_MAX);
+	int code;
 
+	if (options && options->with)
+		return write_with(trace, out, options, error);
+	code = xspace_write(trace, out, options, XSPACE_BYTES_MAX);
 	if (code == -EFBIG)
 		return dagtap_error_set(error, code,
 					"xspace: longer than the 2 GiB that one file can have; "
@@ -282,6 +315,7 @@ const struct format format_xspace = {
 	.extension = ".xplane.pb",
 	.help = "for XProf and TensorBoard (docs/format/xspace.md)",
 	.compats = compats,
+	.has_with = true,
 	.is_brief = true,
 	.without_waits = true,
 	.write = write_trace,

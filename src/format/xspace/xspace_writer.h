@@ -10,6 +10,7 @@
 #include "format/xspace/xspace_chains.h"
 #include "format/xspace/xspace_out.h"
 #include "format/xspace/xspace_plane.h"
+#include "format/xspace/xspace_with.h"
 
 /* The words by which a stream's line names its kinds of work. X(NAME, text) */
 #define XSPACE_WORDS(X)                                                                            \
@@ -57,6 +58,7 @@ struct xspace_writer {
 	const struct format_options *options; /* or NULL */
 	/* The options, if it is written for a plugin of XLA's profiler (format_xspace.compats). */
 	const struct format_options *pjrt;
+	struct xspace_with *with; /* a profile to join; or NULL; borrowed */
 	struct xspace_window window;
 	/* The words of a stream's list are bits by enum xspace_word. Of the lists of threads, that
 	 * of the first process without a thread holds the rows of all processes. */
