@@ -2,14 +2,14 @@
 """jax_plugin.py [--tree BUILD] [--steps N] [--json FILE]: what the plugin of JAX's profiler puts into
 a profile on a machine with an NVIDIA GPU and JAX for CUDA.
 
-The same program, some training steps, runs three times: under jax.profiler alone, under dagtap with
-the plugin, and under dagtap with the plugin and XLA's own tracer kept from CUPTI. Of each profile it
-prints the planes with their lines and events, and of each GPU's plane how many kernels and copies
-there are, how many kernels have an operation of HLO, a step and a graph node. Below it the kernels
-of the recording as `dagtap summary --json` counts them: the plugin's profile must have the same
-number; twice as many mean that XLA's own tracer ran beside it. If XProf is installed (pip install
-xprof), the rows of its pages follow. Everything is printed, nothing is judged but these two numbers:
-the exit status is 1 if they differ.
+The same program, some training steps, runs three times: under jax.profiler alone, under dagtap
+with the plugin, and under dagtap with the plugin and XLA's own tracer kept from CUPTI. Of each
+profile it prints the planes with their lines and events, and of each GPU's plane how many kernels
+and copies there are, how many kernels have an operation of HLO, a step and a graph node. Below it
+the kernels of the recording as `dagtap summary --json` counts them: the plugin's profile must have
+the same number; twice as many mean that XLA's own tracer ran beside it. If XProf is installed (pip
+install xprof), the rows of its pages follow. Everything is printed, nothing is judged but these
+two numbers: the exit status is 1 if they differ.
 
 `jax_plugin.py program FOLDER plugin|alone N` is the program itself.
 """

@@ -29,8 +29,8 @@ struct format_options {
 	/* of xspace for "pjrt": the ids of threads' lines, where they are not the tids */
 	const struct format_thread *threads;
 	size_t threads_count;
-	/* for a format with has_with: a profile that XLA's profiler wrote of the same program, to be
-	 * joined with the trace (format/read.h); or NULL */
+	/* for a format with has_with: a profile that XLA's profiler wrote of the same program, to
+	 * be joined with the trace (format/read.h); or NULL */
 	const struct read_file *with;
 	/* for a format with has_rank: the distributed rank of the recorded program */
 	uint32_t rank;

@@ -1,18 +1,19 @@
-"""jax_program.py FOLDER WORK: two profiles of JAX on the CPU, in FOLDER/0 and FOLDER/1. In each step of
-a profile the program also runs the work of WORK (jax_work.c) on a GPU. Prints how many kernels the
-profile's work has."""
+"""jax_program.py FOLDER WORK [alone]: two profiles of JAX on the CPU, in FOLDER/0 and FOLDER/1. In
+each step of a profile the program also runs the work of WORK (jax_work.c) on a GPU. The profiles
+have dagtap's plugin, unless they are made alone."""
 import ctypes
 import sys
 
 import jax
 import jax.numpy as jnp
 
-import dagtap.jax
-
 STEPS = 3
 folder, work = sys.argv[1], ctypes.CDLL(sys.argv[2])
-dagtap.jax.register()
-dagtap.jax.register()
+if "alone" not in sys.argv:
+    import dagtap.jax
+
+    dagtap.jax.register()
+    dagtap.jax.register()
 
 
 @jax.jit

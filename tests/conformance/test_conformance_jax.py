@@ -13,7 +13,7 @@ import sys
 import unittest
 
 from readers import BUILD, HERE, WORK, dagtap, install_readers
-from test_conformance_xspace import Viewer, convert, rows_of
+from test_conformance_xspace import Viewer, convert, export, export_copy, rows_of
 
 JAX = WORK / "jax"
 PACKAGE = pathlib.Path(os.environ["SOURCE_DIR"]) / "python" / "dagtap" / "src"
@@ -29,8 +29,8 @@ def profile_of(folder):
     return found
 
 
-def program(folder):
-    return [sys.executable, HERE / "jax_program.py", folder, BUILD / "tests" / "jax-work.so"]
+def program(folder, *words):
+    return [sys.executable, HERE / "jax_program.py", folder, BUILD / "tests" / "jax-work.so", *words]
 
 
 class Recorded(unittest.TestCase):
@@ -106,6 +106,38 @@ class Recorded(unittest.TestCase):
         for profile in self.profiles:
             read = json.loads(dagtap(self, "summary", "--json", profile))
             self.assertEqual(read["kernels"][0]["count"], KERNELS * STEPS)
+
+
+class Joined(unittest.TestCase):
+    """A profile without the plugin, joined with the recording by --with."""
+
+    @classmethod
+    def setUpClass(cls):
+        test = unittest.TestCase()
+        cls.recording, folder = WORK / "jax-joined.dagtap", WORK / "jax-joined"
+        subprocess.run(["rm", "-rf", folder], check=True)
+        dagtap(test, "record", "--force", "--softgpu", "-o", cls.recording, "--",
+               *program(folder, "alone"), environment=ENVIRONMENT)
+        cls.profile = profile_of(folder / "1")
+        cls.viewer = Viewer(export(test, cls.recording, "--with", cls.profile))
+
+    def test_steps_of_jax_have_the_work_inside_them(self):
+        """XProf puts work before the first step into none, so the first profile's is in none."""
+        self.assertEqual([event["name"] for event in self.viewer.derived("Steps")],
+                         [f"train {step}" for step in range(STEPS)])
+        groups = [event["args"].get("group_id") for event in self.viewer.device_events()]
+        self.assertEqual([groups.count(str(step)) for step in range(STEPS)],
+                         [KERNELS + 1] * STEPS)
+
+    def test_no_event_of_the_profile_is_lost(self):
+        def names(viewer):
+            return sorted(event["name"] for (_, line), events in viewer.lines.items()
+                          for event in events if line.startswith("python3") and
+                          not event["name"].startswith(("hip", "XlaModule:", "Thunk:")))
+
+        alone = names(Viewer(export_copy(self.profile, "jax-joined-alone")))
+        self.assertGreater(len(alone), STEPS)
+        self.assertEqual(names(self.viewer), alone)
 
 
 class NotRecorded(unittest.TestCase):

@@ -153,7 +153,8 @@ static void the_table_is_laid_out_as_xla_reads_it(void **state)
 	assert_null(extension->next);
 	assert_int_equal(offsetof(struct pjrt_profiler_extension, profiler_api), 24);
 	assert_int_equal(extension->profiler_api->size, 80);
-	/* error_destroy, error_message, error_get_code, create, destroy, start, stop, collect_data */
+	/* error_destroy, error_message, error_get_code, create, destroy, start, stop,
+	 * collect_data */
 	for (unsigned i = 2; i < 10; i++)
 		assert_non_null(words[i]);
 	assert_int_equal(offsetof(struct pjrt_profiler_create, ret_profiler), 24);
