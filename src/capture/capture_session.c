@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +23,9 @@
 #include "record/loss_word.h"
 #include "record/spooler.h"
 
-/* The kernel thread id of the thread that starts or stops the session at the moment; 0: none. */
-static _Atomic uint32_t changer_tid;
+/* Whether the calling thread starts or stops the session, or is about to. A signal handler on it
+ * must not wait for it. */
+static __thread volatile sig_atomic_t is_changing __attribute__((tls_model("initial-exec")));
 static _Atomic bool is_ending; /* session_end was called */
 
 static pthread_once_t first_start_once = PTHREAD_ONCE_INIT;
@@ -40,6 +42,7 @@ static void tell_unstopped(void)
 
 static void forget_parent(void)
 {
+	is_changing = 0;
 	session_thread_writer = NULL;
 	session_thread_recording = NULL;
 	session_thread_tid = 0;
@@ -61,6 +64,30 @@ static void after_fork_in_child(void)
 		return;
 	forget_parent();
 	atomic_store_explicit(&session_state, SESSION_IDLE, memory_order_release);
+}
+
+/* ---- changes ---- */
+
+/* Changes the state from FROM to TO if it is FROM. On success the calling thread starts or stops the
+ * session, and calls end_change. */
+static bool begin_change(int from, enum session_state to, int *ret_state)
+{
+	/* Set first: with a thread id that is stored after the exchange, a signal handler in between
+	 * would wait for its own thread. */
+	is_changing++;
+	*ret_state = from;
+	if (atomic_compare_exchange_strong(&session_state, ret_state, to))
+		return true;
+	is_changing--;
+	return false;
+}
+
+/* Release: what the thread has done comes before the state; pairs with the acquire in
+ * wait_while. */
+static void end_change(enum session_state state)
+{
+	atomic_store(&session_state, state);
+	is_changing--;
 }
 
 /* ---- start ---- */
@@ -209,7 +236,6 @@ static bool start_as_first(enum session_state failed)
 {
 	bool on;
 
-	atomic_store(&changer_tid, session_tid());
 	on = open_spool();
 	if (on) {
 		watch_end();
@@ -217,8 +243,7 @@ static bool start_as_first(enum session_state failed)
 		capture_sources_start(SESSION_STARTING);
 		early_ranges_write(session_writer());
 	}
-	atomic_store_explicit(&changer_tid, 0, memory_order_relaxed);
-	atomic_store(&session_state, on ? SESSION_ON : failed);
+	end_change(on ? SESSION_ON : failed);
 	capture_sources_start(SESSION_ON); /* sources that were added meanwhile */
 	return on;
 }
@@ -230,7 +255,7 @@ static bool wait_while(enum session_state state)
 	const struct timespec pause = {.tv_nsec = 100000};
 	struct timer_limit limit = timer_start(TIMER_SESSION_CHANGE);
 
-	if (atomic_load(&changer_tid) == session_tid())
+	if (is_changing)
 		return false;
 	while (atomic_load_explicit(&session_state, memory_order_acquire) == (int)state &&
 	       !timer_is_over(limit))
@@ -240,12 +265,12 @@ static bool wait_while(enum session_state state)
 
 static bool start_first(void)
 {
-	int state = SESSION_IDLE;
+	int state;
 
 	if (session_is_on())
 		return true;
 	pthread_once(&first_start_once, prepare_first_start);
-	if (atomic_compare_exchange_strong(&session_state, &state, SESSION_STARTING))
+	if (begin_change(SESSION_IDLE, SESSION_STARTING, &state))
 		return start_as_first(SESSION_OFF);
 	return (state != SESSION_STARTING || wait_while(SESSION_STARTING)) && session_is_on();
 }
@@ -261,9 +286,9 @@ bool session_start(void)
 
 bool session_start_again(void)
 {
-	int state = SESSION_STOPPED;
+	int state;
 
-	if (!atomic_compare_exchange_strong(&session_state, &state, SESSION_STARTING))
+	if (!begin_change(SESSION_STOPPED, SESSION_STARTING, &state))
 		return start_first();
 	return start_as_first(SESSION_STOPPED);
 }
@@ -314,16 +339,14 @@ static void put_end(void)
 /* Stops the session and sets the state AFTER. Returns false when no session was on. */
 static bool stop(enum session_state after)
 {
-	int state = SESSION_ON;
 	struct spooler *spooler;
-	int err;
+	int state, err;
 
-	if (!atomic_compare_exchange_strong(&session_state, &state, SESSION_DRAINING))
+	if (!begin_change(SESSION_ON, SESSION_DRAINING, &state))
 		return false;
 	/* Read after the exchange: another thread may just have started the session that is
 	 * stopped here. */
 	spooler = recording_spooler();
-	atomic_store(&changer_tid, session_tid());
 	end_scopes();
 	if (!capture_sources_stop())
 		tell_unstopped();
@@ -334,10 +357,8 @@ static bool stop(enum session_state after)
 	err = spooler_close(spooler);
 	log_line("closed %s%s", spooler_path(spooler),
 		 err ? ": a thread was inside a record; left open" : "");
-	atomic_store_explicit(&changer_tid, 0, memory_order_relaxed);
-	/* Last: from here on the next session may start, and this one's memory may be released.
-	 * Release: pairs with the acquire in wait_while. */
-	atomic_store_explicit(&session_state, after, memory_order_release);
+	/* Last: from here on the next session may start, and this one's memory may be released. */
+	end_change(after);
 	return true;
 }
 

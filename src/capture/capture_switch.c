@@ -6,16 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/amount.h"
 #include "base/timer.h"
 #include "capture/capture_session.h"
-#include "capture/env.h"
 #include "capture/guest_thread.h"
 #include "capture/log.h"
+#include "capture/owner_lock.h"
+#include "capture/switch_options.h"
 #include "capture/switch_policy.h"
 
-#define RANGES_MOST 64
-#define NOTE_BYTES  (RECORD_CAPTURE_RANGE_BYTES + 256)
+#define RANGES_MOST   64
+#define NOTE_BYTES    (RECORD_CAPTURE_RANGE_BYTES + 256)
+#define LOOK_AGAIN_NS 10000000
 
 struct switch_state switch_state;
 
@@ -24,7 +25,7 @@ static char scope_name[RECORD_CAPTURE_RANGE_BYTES]; /* text; "": none */
 
 /* What the events change. */
 static struct {
-	pthread_mutex_t lock; /* over all of it */
+	struct owner_lock lock; /* over all of it */
 	struct switch_policy policy;
 	uint64_t decided_ns;  /* for which time act has asked the policy last */
 	const char *call;     /* static: the last call that was an event */
@@ -37,16 +38,26 @@ static struct {
 		uint64_t id;
 		struct switch_instance instance;
 	} ranges[RANGES_MOST];
-} events = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} events;
 static _Atomic uint32_t range_count; /* changed under events.lock */
 
 /* Events that could not take events.lock: its holder is stopped, or is the thread that a signal
  * handler has interrupted. */
 static _Atomic uint64_t lost;
 
+/* The last call of a signal handler that has interrupted the holder of events.lock, which takes the
+ * call in when it has released the lock. */
+static struct {
+	_Atomic(const char *) who; /* NULL: none */
+	_Atomic bool is_start;
+} deferred;
+
 /* Held by the thread that carries the decision out, so that one start or stop follows the other. */
-static pthread_mutex_t acting = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint32_t actor_tid; /* that thread; 0: none */
+static struct owner_lock acting;
+/* Bits: the decision has changed within the holder of `acting`, by a start or stop hook or by a
+ * signal handler. The holder looks at it again. */
+enum { LOOK_AGAIN = 1, LOOK_USES_GPU = 2 };
+static _Atomic uint32_t look_again;
 
 static __thread struct {
 	uint32_t depth; /* scopes of the thread that are open and have the name */
@@ -57,15 +68,38 @@ static __thread struct {
 
 static bool events_lock(void)
 {
-	if (timer_lock(&events.lock, timer_start(TIMER_SESSION_CHANGE)))
+	if (owner_lock_take(&events.lock, timer_start(TIMER_SESSION_CHANGE)))
 		return true;
 	atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
 	return false;
 }
 
+/* A call starts or stops the recording. Call with events.lock. */
+static void take_call(bool is_start, const char *who)
+{
+	if (is_start) {
+		switch_policy_start(&events.policy);
+		events.call = who;
+	} else {
+		switch_policy_stop(&events.policy);
+		events.end = who;
+	}
+}
+
+static void settle(bool uses_gpu);
+
 static void events_unlock(void)
 {
-	pthread_mutex_unlock(&events.lock);
+	const char *who;
+
+	owner_lock_release(&events.lock);
+	while ((who = atomic_exchange(&deferred.who, NULL)) && events_lock()) {
+		bool is_start = atomic_load(&deferred.is_start);
+
+		take_call(is_start, who);
+		owner_lock_release(&events.lock);
+		settle(is_start);
+	}
 }
 
 /* What began the recording. Call with events.lock. */
@@ -191,17 +225,30 @@ static uint64_t due_ns(void)
 	return switch_policy_next_ns(&events.policy, events.decided_ns);
 }
 
-/* On the thread. Without a time to wait for the thread ends. */
+/* On the thread. Without a time to wait for the thread ends. When the lock's holder is stopped, the
+ * thread looks again soon. */
 static uint64_t next_ns(void)
 {
 	uint64_t ns;
 
 	if (!events_lock())
-		return SWITCH_NEVER;
+		return session_may_record() && !session_is_ending()
+			       ? session_now_ns() + LOOK_AGAIN_NS
+			       : SWITCH_NEVER;
 	ns = due_ns();
 	events.keeps_time = ns != SWITCH_NEVER;
 	events_unlock();
 	return ns;
+}
+
+/* Without the thread, the next event tries again. */
+static void tell_no_thread(void)
+{
+	if (events_lock()) {
+		events.keeps_time = false;
+		events_unlock();
+	}
+	switch_note("capture range: no thread for the delay or the duration");
 }
 
 /* Call with `acting`. Another thread is needed after the first one has ended when the recording
@@ -217,29 +264,40 @@ static void keep_time_if_needed(void)
 	events_unlock();
 	if (is_needed && (!guest_thread_await_end(&time_thread, timer_start(TIMER_THREAD_END)) ||
 			  guest_thread_start(&time_thread)))
-		switch_note("capture range: no thread for the delay or the duration");
+		tell_no_thread();
 }
 
 /* ---- after each event ---- */
 
+/* Call with `acting`. */
+static void follow(bool uses_gpu)
+{
+	if (!uses_gpu && atomic_load(&session_state) == SESSION_IDLE)
+		return;
+	while (act())
+		;
+	session_sleep();
+	keep_time_if_needed();
+}
+
 /* Makes the recording as it is wanted now. USES_GPU: also before the first use of a GPU. */
 static void settle(bool uses_gpu)
 {
-	/* The caller is a start or stop hook, and its thread looks at the decision again. */
-	if (atomic_load_explicit(&actor_tid, memory_order_relaxed) == session_tid())
-		return;
-	/* At the limit the thread that acts is about to look at the decision again. */
-	if (!timer_lock(&acting, timer_start(TIMER_SESSION_CHANGE)))
-		return;
-	atomic_store_explicit(&actor_tid, session_tid(), memory_order_relaxed);
-	if (uses_gpu || atomic_load(&session_state) != SESSION_IDLE) {
-		while (act())
-			;
-		session_sleep();
-		keep_time_if_needed();
-	}
-	atomic_store_explicit(&actor_tid, 0, memory_order_relaxed);
-	pthread_mutex_unlock(&acting);
+	uint32_t look = LOOK_AGAIN | (uses_gpu ? LOOK_USES_GPU : 0);
+
+	do {
+		if (!owner_lock_take(&acting, timer_start(TIMER_SESSION_CHANGE))) {
+			/* The caller is a start or stop hook, or a signal handler that has
+			 * interrupted this thread here. At the limit the thread that acts is about
+			 * to look at the decision again. */
+			if (owner_lock_is_mine(&acting))
+				atomic_fetch_or(&look_again, look);
+			return;
+		}
+		follow(look & LOOK_USES_GPU);
+		owner_lock_release(&acting);
+		look = atomic_exchange(&look_again, 0);
+	} while (look);
 }
 
 static void keep_time(void)
@@ -257,8 +315,12 @@ static void keep_time(void)
 
 static void begin_anew(void)
 {
-	events.lock = acting = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-	atomic_store_explicit(&actor_tid, 0, memory_order_relaxed);
+	/* The parent's, if the session has not set it back before its first start. */
+	session_thread_tid = 0;
+	owner_lock_forget(&events.lock);
+	owner_lock_forget(&acting);
+	atomic_store(&deferred.who, NULL);
+	atomic_store(&look_again, 0);
 	atomic_store_explicit(&range_count, 0, memory_order_relaxed);
 	guest_thread_forget(&time_thread);
 	events.call = events.text = NULL;
@@ -270,40 +332,7 @@ static void begin_anew(void)
 		own.instance = switch_policy_enter(&events.policy);
 }
 
-/* ---- options ---- */
-
-static uint64_t read_number(enum env_variable variable)
-{
-	uint64_t number = 0;
-
-	/* Only digits: what K, M and G would mean here is not asked for. */
-	return amount_bytes(env_text(variable), &number) ? number : 0;
-}
-
-static uint64_t read_seconds(enum env_variable variable)
-{
-	uint64_t ns = 0;
-
-	return amount_seconds(env_text(variable), &ns) ? ns : 0;
-}
-
-static void read_options(void)
-{
-	const char *name = env_text(ENV_CAPTURE_RANGE);
-
-	if (strlen(name) < sizeof(scope_name))
-		strcpy(scope_name, name);
-	else
-		log_line("DAGTAP_CAPTURE_RANGE is too long: no scope is watched");
-	options = (struct switch_options){
-		.is_waiting = env_is_set(ENV_WAIT) && strcmp(env_text(ENV_WAIT), "0") != 0,
-		.has_scope = *scope_name,
-		.delay_ns = read_seconds(ENV_DELAY),
-		.duration_ns = read_seconds(ENV_DURATION),
-		.skip = read_number(ENV_SCOPE_SKIP),
-		.count = read_number(ENV_SCOPE_COUNT),
-	};
-}
+/* ---- the session's questions ---- */
 
 static bool gpu_used(void)
 {
@@ -326,7 +355,7 @@ void switch_configure(void)
 
 	if (!session_may_record() || atomic_exchange(&is_configured, true))
 		return;
-	read_options();
+	switch_options_read(&options, scope_name);
 	if (!options.is_waiting && !options.has_scope && !options.delay_ns && !options.duration_ns)
 		return;
 	armed.keeps_scopes = options.has_scope;
@@ -340,25 +369,27 @@ void switch_configure(void)
 
 /* ---- events ---- */
 
-bool switch_start(const char *who)
+static void tell_call(bool is_start, const char *who)
 {
-	if (events_lock()) {
-		switch_policy_start(&events.policy);
-		events.call = who;
+	if (owner_lock_is_mine(&events.lock)) {
+		atomic_store(&deferred.is_start, is_start);
+		atomic_store(&deferred.who, who);
+	} else if (events_lock()) {
+		take_call(is_start, who);
 		events_unlock();
 	}
-	settle(true);
+	settle(is_start);
+}
+
+bool switch_start(const char *who)
+{
+	tell_call(true, who);
 	return session_is_on();
 }
 
 void switch_stop(const char *who)
 {
-	if (events_lock()) {
-		switch_policy_stop(&events.policy);
-		events.end = who;
-		events_unlock();
-	}
-	settle(false);
+	tell_call(false, who);
 }
 
 void switch_profiler_start(const char *who)

@@ -97,6 +97,27 @@ static void step_through(void (*call)(void))
 	TRAP_FLAG("andq $~0x100, (%%rsp)");
 }
 
+bool traps_pause(void)
+{
+	uint64_t flags;
+
+	__asm__ volatile("lea -128(%%rsp), %%rsp\n\t"
+			 "pushfq\n\t"
+			 "popq %0\n\t"
+			 "lea 128(%%rsp), %%rsp"
+			 : "=r"(flags)
+			 :
+			 : "memory");
+	TRAP_FLAG("andq $~0x100, (%%rsp)");
+	return flags & TRAP_BIT;
+}
+
+void traps_resume(bool were_on)
+{
+	if (were_on)
+		TRAP_FLAG("orq $0x100, (%%rsp)");
+}
+
 static void *run_calls(void *unused)
 {
 	for (;;) {

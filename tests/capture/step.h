@@ -23,4 +23,11 @@ bool step_until(uint32_t n, void (*call)(void), void (*meanwhile)(void));
  */
 bool interrupt_at(uint32_t n, void (*call)(void), void (*handler)(void));
 
+/*
+ * Within CALL: no instruction counts between the two, so that a thread can be created, which would
+ * begin with the trap flag and without a handler. Pass what traps_pause returned.
+ */
+bool traps_pause(void);
+void traps_resume(bool were_on);
+
 #endif

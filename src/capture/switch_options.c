@@ -1,0 +1,48 @@
+/* Reads the options of the switch; see switch_options.h. */
+#include "capture/switch_options.h"
+
+#include <string.h>
+
+#include "base/amount.h"
+#include "capture/env.h"
+#include "capture/log.h"
+
+static uint64_t read_number(enum env_variable variable)
+{
+	uint64_t number = 0;
+
+	/* Only digits: what K, M and G would mean here is not asked for. */
+	return amount_bytes(env_text(variable), &number) ? number : 0;
+}
+
+static uint64_t read_seconds(enum env_variable variable)
+{
+	uint64_t ns = 0;
+
+	return amount_seconds(env_text(variable), &ns) ? ns : 0;
+}
+
+static bool read_flag(enum env_variable variable)
+{
+	return env_is_set(variable) && strcmp(env_text(variable), "0") != 0;
+}
+
+void switch_options_read(struct switch_options *ret_options,
+			 char ret_scope_name[RECORD_CAPTURE_RANGE_BYTES])
+{
+	const char *name = env_text(ENV_CAPTURE_RANGE);
+
+	*ret_scope_name = '\0';
+	if (strlen(name) < RECORD_CAPTURE_RANGE_BYTES)
+		strcpy(ret_scope_name, name);
+	else
+		log_line("DAGTAP_CAPTURE_RANGE is too long: no scope is watched");
+	*ret_options = (struct switch_options){
+		.is_waiting = read_flag(ENV_WAIT),
+		.has_scope = *ret_scope_name,
+		.delay_ns = read_seconds(ENV_DELAY),
+		.duration_ns = read_seconds(ENV_DURATION),
+		.skip = read_number(ENV_SCOPE_SKIP),
+		.count = read_number(ENV_SCOPE_COUNT),
+	};
+}
