@@ -13,8 +13,8 @@
 #include "capture/owner_lock.h"
 #include "capture/switch_options.h"
 #include "capture/switch_policy.h"
+#include "capture/switch_scopes.h"
 
-#define RANGES_MOST   64
 #define NOTE_BYTES    (RECORD_CAPTURE_RANGE_BYTES + 256)
 #define LOOK_AGAIN_NS 10000000
 
@@ -27,19 +27,14 @@ static char scope_name[RECORD_CAPTURE_RANGE_BYTES]; /* text; "": none */
 static struct {
 	struct owner_lock lock; /* over all of it */
 	struct switch_policy policy;
-	uint64_t decided_ns;  /* for which time act has asked the policy last */
-	const char *call;     /* static: the last call that was an event */
-	const char *end;      /* static: what the last event was that can end a recording */
-	const char *text;     /* static: the last one of switch_note, or NULL */
-	uint64_t failed;      /* starts that failed since the last recording */
-	uint64_t unfollowed;  /* ranges that found no room */
-	bool keeps_time;      /* the thread looks at the policy's time once more, at least */
-	struct switch_range { /* that are open */
-		uint64_t id;
-		struct switch_instance instance;
-	} ranges[RANGES_MOST];
+	uint64_t decided_ns; /* for which time act has asked the policy last */
+	const char *call;    /* static: the last call that was an event */
+	const char *end;     /* static: what the last event was that can end a recording */
+	const char *text;    /* static: the last one of switch_note, or NULL */
+	uint64_t failed;     /* starts that failed since the last recording */
+	uint64_t unfollowed; /* ranges that found no room */
+	bool keeps_time;     /* the thread looks at the policy's time once more, at least */
 } events;
-static _Atomic uint32_t range_count; /* changed under events.lock */
 
 /* Events that could not take events.lock: its holder is stopped, or is the thread that a signal
  * handler has interrupted. */
@@ -58,11 +53,6 @@ static struct owner_lock acting;
  * signal handler. The holder looks at it again. */
 enum { LOOK_AGAIN = 1, LOOK_USES_GPU = 2 };
 static _Atomic uint32_t look_again;
-
-static __thread struct {
-	uint32_t depth; /* scopes of the thread that are open and have the name */
-	struct switch_instance instance;
-} own __attribute__((tls_model("initial-exec")));
 
 /* ---- the decision is carried out ---- */
 
@@ -129,7 +119,7 @@ static void describe_failures(char text[NOTE_BYTES])
 		snprintf(text, NOTE_BYTES,
 			 "capture range: not followed: %" PRIu64 " events (lock), %" PRIu64
 			 " starts (failed), %" PRIu64 " ranges (more than %d open)",
-			 count, events.failed, events.unfollowed, RANGES_MOST);
+			 count, events.failed, events.unfollowed, SWITCH_RANGES_MOST);
 	events.failed = events.unfollowed = 0;
 }
 
@@ -321,15 +311,13 @@ static void begin_anew(void)
 	owner_lock_forget(&acting);
 	atomic_store(&deferred.who, NULL);
 	atomic_store(&look_again, 0);
-	atomic_store_explicit(&range_count, 0, memory_order_relaxed);
 	guest_thread_forget(&time_thread);
 	events.call = events.text = NULL;
 	events.failed = events.unfollowed = 0;
 	events.keeps_time = false;
 	switch_policy_init(&events.policy, &options, session_now_ns());
 	events.decided_ns = 0;
-	if (own.depth)
-		own.instance = switch_policy_enter(&events.policy);
+	switch_scopes_forget_parent();
 }
 
 /* ---- the session's questions ---- */
@@ -340,18 +328,11 @@ static bool gpu_used(void)
 	return session_is_on();
 }
 
-static void thread_ended(void)
-{
-	if (!own.depth)
-		return;
-	own.depth = 1;
-	switch_scope_ends();
-}
-
 void switch_configure(void)
 {
 	static _Atomic bool is_configured;
-	static struct session_switch armed = {.gpu_used = gpu_used, .thread_ended = thread_ended};
+	static struct session_switch armed = {.gpu_used = gpu_used,
+					      .thread_ended = switch_scopes_thread_ended};
 
 	if (!session_may_record() || atomic_exchange(&is_configured, true))
 		return;
@@ -417,15 +398,20 @@ void switch_note(const char *text)
 		session_note(text);
 }
 
-bool switch_is_scope(const char *text, size_t bytes)
-{
-	size_t name_bytes = strlen(scope_name);
+/* ---- instances of the scope: switch_scopes.h ---- */
 
-	return bytes >= name_bytes && !memcmp(text, scope_name, name_bytes) &&
-	       (bytes == name_bytes || text[name_bytes] == '#');
+struct switch_instance switch_instance_begins(void)
+{
+	struct switch_instance instance = {0};
+
+	if (events_lock()) {
+		instance = switch_policy_enter(&events.policy);
+		events_unlock();
+	}
+	return instance;
 }
 
-static void leave(struct switch_instance instance)
+void switch_instance_ends(struct switch_instance instance)
 {
 	if (!events_lock())
 		return;
@@ -434,72 +420,20 @@ static void leave(struct switch_instance instance)
 	events_unlock();
 }
 
-void switch_scope_begins(void)
+void switch_count_unfollowed(void)
 {
-	if (own.depth++)
-		return;
-	own.instance = (struct switch_instance){0};
-	if (events_lock()) {
-		own.instance = switch_policy_enter(&events.policy);
-		events_unlock();
-	}
-	settle(false);
-}
-
-void switch_scope_ends(void)
-{
-	if (!own.depth || --own.depth)
-		return;
-	leave(own.instance);
-	settle(false);
-}
-
-void switch_range_begins(uint64_t id)
-{
-	uint32_t at = RANGES_MOST;
-
 	if (!events_lock())
 		return;
-	at = atomic_load_explicit(&range_count, memory_order_relaxed);
-	if (at < RANGES_MOST) {
-		events.ranges[at] = (struct switch_range){
-			.id = id, .instance = switch_policy_enter(&events.policy)};
-		atomic_store_explicit(&range_count, at + 1, memory_order_relaxed);
-	} else {
-		events.unfollowed++;
-	}
+	events.unfollowed++;
 	events_unlock();
-	if (at < RANGES_MOST)
-		settle(false);
 }
 
-/* Returns whether ID was there. */
-static bool take_range(uint64_t id, struct switch_instance *ret_instance)
+void switch_settle(void)
 {
-	bool found = false;
-	uint32_t count;
-
-	if (!atomic_load_explicit(&range_count, memory_order_relaxed) || !events_lock())
-		return false;
-	count = atomic_load_explicit(&range_count, memory_order_relaxed);
-	for (uint32_t i = 0; i < count && !found; i++) {
-		found = events.ranges[i].id == id;
-		if (!found)
-			continue;
-		*ret_instance = events.ranges[i].instance;
-		events.ranges[i] = events.ranges[count - 1];
-		atomic_store_explicit(&range_count, count - 1, memory_order_relaxed);
-	}
-	events_unlock();
-	return found;
-}
-
-void switch_range_ends(uint64_t id)
-{
-	struct switch_instance instance;
-
-	if (!take_range(id, &instance))
-		return;
-	leave(instance);
 	settle(false);
+}
+
+const char *switch_scope_name(void)
+{
+	return scope_name;
 }
