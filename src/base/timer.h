@@ -63,6 +63,10 @@
 	  "for the ticks of a signal that has been decremented without them")                      \
 	X(SERIAL_TURN, "serial_turn", 3000000000, 1,                                               \
 	  "for the one kernel that a GPU runs at a time")                                          \
+	X(CONTROL_ANSWER, "control_answer", 30000000000, 1,                                        \
+	  "for the answer of a process to dagtap control")                                         \
+	X(CONTROL_REOPEN, "control_reopen", 1000000000, 1,                                         \
+	  "for a process to open its door again that the program has closed")                      \
 	X(LOSS_WORD, "loss_word", 500000000, 1,                                                    \
 	  "for the recorder to read why other processes are not recorded")                         \
 	X(SURVIVORS, "survivors", 3000000000, 1,                                                   \

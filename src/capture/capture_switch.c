@@ -8,9 +8,11 @@
 
 #include "base/timer.h"
 #include "capture/capture_session.h"
+#include "capture/doors.h"
 #include "capture/guest_thread.h"
 #include "capture/log.h"
 #include "capture/owner_lock.h"
+#include "capture/process_recordings.h"
 #include "capture/switch_options.h"
 #include "capture/switch_policy.h"
 #include "capture/switch_scopes.h"
@@ -28,6 +30,7 @@ static struct {
 	struct owner_lock lock; /* over all of it */
 	struct switch_policy policy;
 	uint64_t decided_ns; /* for which time act has asked the policy last */
+	uint64_t changed_ns; /* CLOCK_REALTIME at which the recording began or ended last */
 	const char *call;    /* static: the last call that was an event */
 	const char *end;     /* static: what the last event was that can end a recording */
 	const char *text;    /* static: the last one of switch_note, or NULL */
@@ -139,6 +142,7 @@ static void note_begin(uint64_t now_ns)
 	if (!events_lock())
 		return;
 	switch_policy_began(&events.policy, now_ns);
+	events.changed_ns = clock_read_ns(CLOCK_REALTIME);
 	describe_begin(begin);
 	describe_failures(failures);
 	text = events.text;
@@ -158,6 +162,7 @@ static void note_end(uint64_t now_ns)
 		 switch_policy_is_over(&events.policy, now_ns) ? "the end of the duration"
 							       : events.end);
 	describe_failures(failures);
+	events.changed_ns = clock_read_ns(CLOCK_REALTIME);
 	events.text = NULL;
 	events_unlock();
 	note(text);
@@ -268,6 +273,7 @@ static void follow(bool uses_gpu)
 		;
 	session_sleep();
 	keep_time_if_needed();
+	doors_open();
 }
 
 /* Makes the recording as it is wanted now. USES_GPU: also before the first use of a GPU. */
@@ -312,11 +318,13 @@ static void begin_anew(void)
 	atomic_store(&deferred.who, NULL);
 	atomic_store(&look_again, 0);
 	guest_thread_forget(&time_thread);
+	doors_forget_parent();
 	events.call = events.text = NULL;
 	events.failed = events.unfollowed = 0;
 	events.keeps_time = false;
 	switch_policy_init(&events.policy, &options, session_now_ns());
 	events.decided_ns = 0;
+	events.changed_ns = clock_read_ns(CLOCK_REALTIME);
 	switch_scopes_forget_parent();
 }
 
@@ -333,14 +341,18 @@ void switch_configure(void)
 	static _Atomic bool is_configured;
 	static struct session_switch armed = {.gpu_used = gpu_used,
 					      .thread_ended = switch_scopes_thread_ended};
+	bool has_doors;
 
 	if (!session_may_record() || atomic_exchange(&is_configured, true))
 		return;
 	switch_options_read(&options, scope_name);
-	if (!options.is_waiting && !options.has_scope && !options.delay_ns && !options.duration_ns)
+	has_doors = doors_configure();
+	if (!options.is_waiting && !options.has_scope && !options.delay_ns &&
+	    !options.duration_ns && !has_doors)
 		return;
 	armed.keeps_scopes = options.has_scope;
 	switch_policy_init(&events.policy, &options, session_now_ns());
+	events.changed_ns = clock_read_ns(CLOCK_REALTIME);
 	pthread_atfork(NULL, NULL, begin_anew);
 	atomic_store(&switch_state.takes_calls, options.is_waiting);
 	atomic_store(&switch_state.watches_scope, options.has_scope);
@@ -396,6 +408,43 @@ void switch_note(const char *text)
 	events_unlock();
 	if (is_on && is_new)
 		session_note(text);
+}
+
+/* Call with `acting`: the recording's spooler is not released meanwhile. */
+static void describe_recording(struct switch_status *status)
+{
+	const struct spooler *spooler = recording_spooler();
+	const char *slash;
+
+	status->is_on = session_is_on();
+	status->recordings = session_current_number();
+	if (!spooler)
+		return;
+	slash = strrchr(spooler_path(spooler), '/');
+	snprintf(status->spool, sizeof(status->spool), "%s", slash ? slash + 1 : "");
+	status->totals = spooler_read_totals(spooler);
+}
+
+bool switch_read_status(struct switch_status *ret_status)
+{
+	struct switch_status status = {0};
+
+	if (!owner_lock_take(&acting, timer_start(TIMER_SESSION_CHANGE)))
+		return false;
+	describe_recording(&status);
+	owner_lock_release(&acting);
+	if (atomic_exchange(&look_again, 0))
+		settle(false);
+	if (!events_lock())
+		return false;
+	status.since_ns = events.changed_ns;
+	status.instances = events.policy.instances;
+	status.selected = events.policy.selected;
+	status.is_over =
+		!session_may_record() || switch_policy_is_over(&events.policy, session_now_ns());
+	events_unlock();
+	*ret_status = status;
+	return true;
 }
 
 /* ---- instances of the scope: switch_scopes.h ---- */

@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/spooler.h"
+
 /* Set before any event and not changed later. */
 struct switch_state {
 	_Atomic bool is_armed;	    /* some option is given */
@@ -64,6 +66,21 @@ void switch_profiler_stop(const char *who);
  * TEXT is static. The same text is written once in a recording, and of several texts for the next
  * one the last. */
 void switch_note(const char *text);
+
+/* What the switch has done, for those who ask from outside. */
+struct switch_status {
+	bool is_on;	   /* a recording is on */
+	bool is_over;	   /* none will be on any more */
+	uint64_t since_ns; /* CLOCK_REALTIME from which on is_on has been what it is */
+	uint64_t recordings;
+	uint64_t instances, selected; /* of the scope; see switch_policy.h */
+	struct spooler_totals totals; /* of the recording that is on, or of the last one */
+	char spool[64];		      /* name of its file; "": there was none yet */
+};
+
+/* Fills RET_STATUS for a moment at which no recording starts or stops. Returns false when that does
+ * not come within TIMER_SESSION_CHANGE. */
+bool switch_read_status(struct switch_status *ret_status);
 
 /* ---- scopes; call only if switch_watches_scope ---- */
 

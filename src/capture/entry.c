@@ -5,6 +5,7 @@
 #include "base/inject.h"
 #include "capture/capture_session.h"
 #include "capture/capture_switch.h"
+#include "capture/doors.h"
 #include "capture/hip/hip_source.h"
 #include "capture/process_recordings.h"
 #include "capture/rccl/rccl.h"
@@ -104,5 +105,6 @@ __attribute__((constructor)) static void library_loaded(void)
  * does nothing. */
 __attribute__((destructor)) static void library_unloaded(void)
 {
+	doors_close();
 	session_end();
 }

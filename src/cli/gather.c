@@ -281,6 +281,23 @@ int gather_spools(const struct gather_request *request, struct gather_result *re
 	return err;
 }
 
+int gather_one(const struct gather_request *request, const char *name,
+	       struct gather_result *ret_result, struct dagtap_error *error)
+{
+	struct gather_result counts = {.spool_count = 1};
+	struct dirent entry = {0}, *entries[] = {&entry};
+	int err;
+
+	if (strlen(name) >= sizeof(entry.d_name))
+		return dagtap_error_set(error, -ENAMETOOLONG, "%s: %s", name,
+					strerror(ENAMETOOLONG));
+	strcpy(entry.d_name, name);
+	err = write_bundle(request, entries, 1, &counts, error);
+	if (err == 0)
+		*ret_result = counts;
+	return err;
+}
+
 uint32_t gather_tell_lost(int folder_fd, FILE *out)
 {
 	struct dirent **entries;

@@ -44,6 +44,11 @@ struct gather_result {
 int gather_spools(const struct gather_request *request, struct gather_result *ret_result,
 		  struct dagtap_error *error);
 
+/* Packs the one spool NAME, whose process may be recording: then up to one moment. Removes nothing.
+ * Otherwise as gather_spools; -EEXIST if the output exists and is not to be replaced. */
+int gather_one(const struct gather_request *request, const char *name,
+	       struct gather_result *ret_result, struct dagtap_error *error);
+
 /* A signal handler. A gather_spools that is running, and every later one, fails with -EINTR. */
 void gather_interrupt(int signal_number);
 

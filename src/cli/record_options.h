@@ -21,6 +21,7 @@ struct record_options {
 	uint64_t skip, count; /* of --skip and --count; 0: not given */
 	uint32_t backend;     /* enum launch_backend */
 	bool waits;
+	bool has_control;
 	bool force;
 	bool keep_spool;
 	bool quiet;

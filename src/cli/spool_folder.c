@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "cli/cli.h"
 #include "cli/spool_listing.h"
+#include "record/control_message.h"
 #include "record/spool.h"
 
 #define MEMORY_FOLDER	   "/dev/shm"
@@ -75,8 +76,19 @@ static bool holds_spool(int fd, bool is_unfinished)
 					      !memcmp(magic, blank, sizeof(blank))));
 }
 
+/* Whether NAME is the socket of dagtap control, which a killed process has left. */
+static bool is_socket(int folder_fd, const char *name)
+{
+	struct stat status, folder;
+
+	return listing_has_suffix(name, CONTROL_SUFFIX) &&
+	       fstatat(folder_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISSOCK(status.st_mode) && fstat(folder_fd, &folder) == 0 &&
+	       status.st_uid == folder.st_uid;
+}
+
 /* Whether dagtap made the file NAME: it has the name and the contents of a spool, is a regular
- * file, and belongs to the owner of the folder. */
+ * file, and belongs to the owner of the folder. Or it is the socket of dagtap control. */
 static bool is_ours(int folder_fd, const char *name)
 {
 	bool is_new = listing_has_suffix(name, SPOOL_SUFFIX ".new");
@@ -85,6 +97,8 @@ static bool is_ours(int folder_fd, const char *name)
 	bool ours = false;
 	int fd;
 
+	if (is_socket(folder_fd, name))
+		return true;
 	if (!is_spool && !is_new && !listing_has_suffix(name, SPOOL_LOST_SUFFIX))
 		return false;
 	fd = openat(folder_fd, name, FILE_FLAGS);

@@ -89,4 +89,15 @@ void spooler_forget(struct spooler *spooler);
 /* The path of the spool file. Belongs to SPOOLER. */
 const char *spooler_path(const struct spooler *spooler);
 
+/* Records of all writers so far. */
+struct spooler_totals {
+	uint64_t stored;      /* and not dropped by the ring since */
+	uint64_t lost;	      /* dropped for any cause but the ring */
+	uint64_t overwritten; /* dropped by the ring */
+};
+
+/* Adds up the writers' counters while they write; each counter is read once, so the sums are those
+ * of no single moment. Any thread, before spooler_release. */
+struct spooler_totals spooler_read_totals(const struct spooler *spooler);
+
 #endif
