@@ -67,6 +67,7 @@
 	  "for the answer of a process to dagtap control")                                         \
 	X(CONTROL_REOPEN, "control_reopen", 1000000000, 1,                                         \
 	  "for a process to open its door again that the program has closed")                      \
+	X(DYNOLOG_POLL, "dynolog_poll", 1000000000, 0, "dynolog's daemon is asked for a request")  \
 	X(LOSS_WORD, "loss_word", 500000000, 1,                                                    \
 	  "for the recorder to read why other processes are not recorded")                         \
 	X(SURVIVORS, "survivors", 3000000000, 1,                                                   \

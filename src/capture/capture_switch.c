@@ -354,7 +354,7 @@ void switch_configure(void)
 	switch_policy_init(&events.policy, &options, session_now_ns());
 	events.changed_ns = clock_read_ns(CLOCK_REALTIME);
 	pthread_atfork(NULL, NULL, begin_anew);
-	atomic_store(&switch_state.takes_calls, options.is_waiting);
+	atomic_store(&switch_state.takes_calls, options.takes_calls);
 	atomic_store(&switch_state.watches_scope, options.has_scope);
 	atomic_store(&switch_state.is_armed, true);
 	session_take_switch(&armed);

@@ -8,10 +8,11 @@
 #include "capture/capture_session.h"
 #include "capture/capture_switch.h"
 #include "capture/control_door.h"
+#include "capture/dynolog_door.h"
 #include "capture/guest_thread.h"
 #include "capture/log.h"
 
-static const struct door *const doors[] = {&control_door};
+static const struct door *const doors[] = {&control_door, &dynolog_door};
 #define DOOR_COUNT (sizeof(doors) / sizeof(*doors))
 
 static struct {
@@ -64,6 +65,8 @@ static int milliseconds_until(uint64_t due_ns)
 
 	if (due_ns == DOORS_NEVER)
 		return -1;
+	if (due_ns <= clock_now_ns())
+		return 0;
 	wake_ns = clock_wake_ns(due_ns);
 	ms = wake_ns > now_ns ? (wake_ns - now_ns + 999999) / 1000000 : 0;
 	return ms < 60000 ? (int)ms : 60000;

@@ -105,6 +105,6 @@ __attribute__((constructor)) static void library_loaded(void)
  * does nothing. */
 __attribute__((destructor)) static void library_unloaded(void)
 {
-	doors_close();
 	session_end();
+	doors_close();
 }

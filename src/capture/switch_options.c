@@ -38,7 +38,8 @@ void switch_options_read(struct switch_options *ret_options,
 	else
 		log_line("DAGTAP_CAPTURE_RANGE is too long: no scope is watched");
 	*ret_options = (struct switch_options){
-		.is_waiting = read_flag(ENV_WAIT),
+		.is_waiting = read_flag(ENV_WAIT) || read_flag(ENV_DYNOLOG),
+		.takes_calls = read_flag(ENV_WAIT),
 		.has_scope = *ret_scope_name,
 		.delay_ns = read_seconds(ENV_DELAY),
 		.duration_ns = read_seconds(ENV_DURATION),

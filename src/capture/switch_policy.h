@@ -20,6 +20,7 @@
 
 struct switch_options {
 	bool is_waiting;      /* only calls start the recording */
+	bool takes_calls;     /* calls of vendors' profilers count; the caller leaves them out */
 	bool has_scope;	      /* instances of a scope start it, too */
 	uint64_t delay_ns;    /* nothing is recorded before */
 	uint64_t duration_ns; /* 0: no limit */

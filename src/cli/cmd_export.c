@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/command_options.h"
+#include "cli/export_file.h"
 #include "cli/filter_options.h"
 #include "cli/help.h"
 #include "cli/parquet_filter.h"
@@ -213,8 +214,7 @@ static int write_with(const struct conversion *conversion, const struct trace *t
 	errno = 0;
 	profile = read_map(conversion->with);
 	if (!profile.bytes)
-		return dagtap_error_set(error, errno ? -errno : -EINVAL, "%s: %s",
-					conversion->with,
+		return dagtap_error_set(error, errno ? -errno : -EINVAL, "%s: %s", conversion->with,
 					errno ? strerror(errno) : "not a file with bytes");
 	options.with = &profile;
 	code = conversion->format->write(trace, out, &options, error);
@@ -222,8 +222,8 @@ static int write_with(const struct conversion *conversion, const struct trace *t
 	return code;
 }
 
-static int write_output(const struct conversion *conversion, const struct trace *trace, FILE *out,
-			struct dagtap_error *error)
+static int write_trace(const struct conversion *conversion, const struct trace *trace, FILE *out,
+		       struct dagtap_error *error)
 {
 	const struct format *format = conversion->format;
 
@@ -269,7 +269,7 @@ static int convert(struct conversion *conversion, struct parts *parts, FILE *out
 	if (!is_stdout)
 		conversion->options.open_part = open_part;
 	conversion->options.context = parts;
-	code = write_output(conversion, trace, out, &error);
+	code = write_trace(conversion, trace, out, &error);
 	if (code < 0 && parts->error.code)
 		fail_output(&parts->error);
 	else if (code < 0)
@@ -289,29 +289,46 @@ static bool is_same_file(const char *one, const char *other)
 	       a.st_ino == b.st_ino;
 }
 
-static int export(const struct cli_command *self, int argc, char **argv)
+/* Returns CLI_OK, CLI_LOSS or CLI_FAILED. */
+static int write_output(struct conversion *conversion)
 {
 	struct dagtap_error error = {.message = ""};
-	struct conversion conversion = {0};
 	struct parts parts;
 	FILE *out = NULL;
-	int code = parse(self, argc, argv, &conversion);
+	int code;
 
-	if (code != CLI_OK)
-		return code;
-	if (conversion.force && is_same_file(conversion.input, conversion.output))
-		return cli_fail("%s: is the input; give OUT another name", conversion.output);
-	parts = (struct parts){.path = conversion.output,
-			       .extension = conversion.format->extension,
-			       .force = conversion.force};
-	if (!conversion.format->write_folder && open_part(&parts, 1, &out) < 0)
+	if (conversion->force && is_same_file(conversion->input, conversion->output))
+		return cli_fail("%s: is the input; give OUT another name", conversion->output);
+	parts = (struct parts){.path = conversion->output,
+			       .extension = conversion->format->extension,
+			       .force = conversion->force};
+	if (!conversion->format->write_folder && open_part(&parts, 1, &out) < 0)
 		code = fail_output(&parts.error);
 	else
-		code = convert(&conversion, &parts, out);
+		code = convert(conversion, &parts, out);
 	if (code == CLI_OK || code == CLI_LOSS)
 		return parts_commit(&parts, &error) < 0 ? fail_output(&error) : code;
 	parts_abandon(&parts);
 	return CLI_FAILED;
+}
+
+int export_file(const char *name, const char *input, const char *output)
+{
+	struct conversion conversion = {.format_name = name,
+					.format = format_find(name),
+					.output = output,
+					.input = input,
+					.force = true};
+
+	return write_output(&conversion);
+}
+
+static int export(const struct cli_command *self, int argc, char **argv)
+{
+	struct conversion conversion = {0};
+	int code = parse(self, argc, argv, &conversion);
+
+	return code == CLI_OK ? write_output(&conversion) : code;
 }
 
 const struct cli_command cmd_export = {

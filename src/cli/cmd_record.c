@@ -223,13 +223,30 @@ static char *collect_losses(const struct spool_folder *folder, struct loss_box *
 	return text;
 }
 
+/* What hears the traced processes while they run. */
+struct ears {
+	struct deliveries *deliveries;
+	struct loss_box *box;
+};
+
+/* Without the box, processes that cannot be recorded are not reported, and without deliveries no
+ * file but the output is written. The recording itself works. */
+static void listen_to_processes(const struct record_options *options,
+				const struct spool_folder *folder, struct ears *ret_ears)
+{
+	if (!options->has_dynolog || deliveries_open(folder->path, &ret_ears->deliveries) < 0)
+		ret_ears->deliveries = NULL;
+	if (loss_box_open(folder->path, ret_ears->deliveries, &ret_ears->box) < 0)
+		ret_ears->box = NULL;
+}
+
 static bool is_dormant_at_first(const struct record_options *options)
 {
-	return options->scope || options->waits || options->delay;
+	return options->scope || options->waits || options->delay || options->has_dynolog;
 }
 
 static int gather(const struct record_options *options, const struct spool_folder *folder,
-		  struct loss_box *box, struct bundle_meta *meta)
+		  struct ears *ears, struct bundle_meta *meta)
 {
 	bool has_survivors = wait_for_survivors(folder->fd);
 	const char *name = spool_folder_name(folder);
@@ -245,7 +262,8 @@ static int gather(const struct record_options *options, const struct spool_folde
 	uint32_t lost_count = 0;
 	int status;
 
-	meta->losses = collect_losses(folder, box, &lost_count);
+	meta->losses = collect_losses(folder, ears->box, &lost_count);
+	deliveries_finish(ears->deliveries);
 	if (!meta->losses)
 		return cli_fail("out of memory; the spools stay in %s", name);
 	if (!spool_folder_is_there(folder))
@@ -265,9 +283,9 @@ static int gather(const struct record_options *options, const struct spool_folde
 		tell_result(options->output, &result);
 	else if (result.live_count == 0 && status == CLI_OK && is_dormant_at_first(options))
 		tell("%s: nothing recorded: %s, or it used no GPU", options->program[0],
-		     options->scope   ? "no scope of --capture-range was recorded"
-		     : options->waits ? "it did not start the recording"
-				      : "it ended within the delay");
+		     options->scope ? "no scope of --capture-range was recorded"
+		     : options->waits || options->has_dynolog ? "nobody started the recording"
+							      : "it ended within the delay");
 	else if (result.live_count == 0 && status == CLI_OK)
 		tell("%s used no GPU: nothing recorded; dagtap info says what can be recorded here",
 		     options->program[0]);
@@ -275,7 +293,7 @@ static int gather(const struct record_options *options, const struct spool_folde
 }
 
 static int record(const struct cli_command *self, const struct record_options *options,
-		  const struct spool_folder *folder, struct loss_box *box)
+		  const struct spool_folder *folder, struct ears *ears)
 {
 	struct dagtap_error error;
 	struct bundle_meta meta = {
@@ -294,7 +312,7 @@ static int record(const struct cli_command *self, const struct record_options *o
 	if (!meta.command)
 		return cli_fail("out of memory; the spools stay in %s", folder->path);
 	catch_interrupts();
-	err = gather(options, folder, box, &meta);
+	err = gather(options, folder, ears, &meta);
 	free(meta.losses);
 	free(meta.command);
 	/* The program's own exit status, unless it is 0: then dagtap's. */
@@ -305,7 +323,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
 {
 	struct record_options options = {0};
 	struct spool_folder folder = {.parent_fd = -1, .fd = -1};
-	struct loss_box *box = NULL;
+	struct ears ears = {0};
 	const char *timers = getenv("DAGTAP_TIMERS");
 	char *made_name = NULL;
 	int err = parse(self, argc, argv, &options, &made_name);
@@ -315,13 +333,11 @@ static int run(const struct cli_command *self, int argc, char **argv)
 	if (err == CLI_OK)
 		err = prepare_folder(self, &options, &folder);
 	if (err == CLI_OK) {
-		/* Without the box, processes that cannot be recorded are not reported. The
-		 * recording itself works. */
-		if (loss_box_open(folder.path, &box) < 0)
-			box = NULL;
-		err = record(self, &options, &folder, box);
+		listen_to_processes(&options, &folder, &ears);
+		err = record(self, &options, &folder, &ears);
 	}
-	loss_box_close(box);
+	loss_box_close(ears.box);
+	deliveries_close(ears.deliveries);
 	spool_folder_close(&folder);
 	free(made_name);
 	return err;

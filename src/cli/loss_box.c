@@ -23,8 +23,9 @@ struct loss {
 };
 
 struct loss_box {
-	int fd;	     /* the socket */
-	int shut_fd; /* an eventfd: readable when the thread shall end */
+	struct deliveries *deliveries; /* borrowed; NULL: none are made */
+	int fd;			       /* the socket */
+	int shut_fd;		       /* an eventfd: readable when the thread shall end */
 	char secret[LOSS_WORD_ID_CHARS];
 	bool has_thread;
 	pthread_t thread;
@@ -42,13 +43,12 @@ static bool is_known(const struct loss_box *box, pid_t pid)
 	return false;
 }
 
-/* Keeps a message with the right secret, the first one of each process. */
+/* Keeps the first message of each process. */
 static void keep(struct loss_box *box, const struct loss_word *word, const struct ucred *sender)
 {
 	struct loss *row;
 
-	if (memcmp(word->secret, box->secret, sizeof(word->secret)) != 0 || !word->reason ||
-	    word->reason >= LOSS_REASON_COUNT || is_known(box, sender->pid))
+	if (!word->reason || word->reason >= LOSS_REASON_COUNT || is_known(box, sender->pid))
 		return;
 	row = table_add((void **)&box->losses, &box->count, sizeof(*row));
 	if (row)
@@ -68,7 +68,11 @@ static bool find_sender(struct msghdr *message, struct ucred *ret_sender)
 /* Receives one message. Returns false when there is none left. */
 static bool take_one(struct loss_box *box)
 {
-	struct loss_word word;
+	union {
+		struct loss_word loss;
+		struct delivery_word delivery;
+		char secret[LOSS_WORD_ID_CHARS]; /* the first member of both */
+	} word;
 	struct iovec piece = {&word, sizeof(word)};
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
 	struct msghdr message = {
@@ -82,9 +86,14 @@ static bool take_one(struct loss_box *box)
 
 	if (got < 0)
 		return errno == EINTR;
-	if (got == (ssize_t)sizeof(word) && !(message.msg_flags & MSG_TRUNC) &&
-	    find_sender(&message, &sender))
-		keep(box, &word, &sender);
+	if (message.msg_flags & MSG_TRUNC || got < (ssize_t)sizeof(word.secret) ||
+	    memcmp(word.secret, box->secret, sizeof(word.secret)) != 0 ||
+	    !find_sender(&message, &sender))
+		return true;
+	if (got == (ssize_t)sizeof(word.loss))
+		keep(box, &word.loss, &sender);
+	else if (got == (ssize_t)sizeof(word.delivery) && box->deliveries)
+		deliveries_take(box->deliveries, &word.delivery);
 	return true;
 }
 
@@ -152,7 +161,7 @@ static int open_ends(struct loss_box *box, const char *folder)
 	return set_address(box, ids, folder);
 }
 
-int loss_box_open(const char *folder, struct loss_box **ret_box)
+int loss_box_open(const char *folder, struct deliveries *deliveries, struct loss_box **ret_box)
 {
 	struct loss_box *box = calloc(1, sizeof(*box));
 	int result;
@@ -161,6 +170,7 @@ int loss_box_open(const char *folder, struct loss_box **ret_box)
 	unsetenv(LOSS_WORD_VARIABLE);
 	if (!box)
 		return -ENOMEM;
+	box->deliveries = deliveries;
 	box->fd = box->shut_fd = -1;
 	result = open_ends(box, folder);
 	if (result == 0)

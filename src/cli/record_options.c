@@ -164,6 +164,8 @@ const struct cli_option options_of_record[] = {
 	 .take = take_duration},
 	{"control", 0, NULL, "let dagtap control start and stop the recording", OPTION_FLAG,
 	 OPTION_IN(record_options, has_control)},
+	{"dynolog", 0, NULL, "record what dynolog's daemon asks for, and nothing else", OPTION_FLAG,
+	 OPTION_IN(record_options, has_dynolog)},
 	{"hsa-mode", 0, "MODE", "how kernels are timed, by default harvest:", OPTION_HANDLER,
 	 .take = take_hsa_mode, .choice = mode_choice},
 	{"keep-spool", 0, NULL, "leave the folder of spools beside OUT", OPTION_FLAG,
@@ -193,6 +195,7 @@ int record_options_export(const struct record_options *options)
 		       set_variable("DAGTAP_HSA_MODE", options->hsa_mode) &&
 		       set_variable("DAGTAP_WAIT", options->waits ? "1" : NULL) &&
 		       set_variable("DAGTAP_CONTROL", options->has_control ? "1" : NULL) &&
+		       set_variable("DAGTAP_DYNOLOG", options->has_dynolog ? "1" : NULL) &&
 		       set_variable("DAGTAP_CAPTURE_RANGE", options->scope) &&
 		       set_number("DAGTAP_SKIP", options->skip) &&
 		       set_number("DAGTAP_COUNT", options->count) &&

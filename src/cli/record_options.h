@@ -22,6 +22,7 @@ struct record_options {
 	uint32_t backend;     /* enum launch_backend */
 	bool waits;
 	bool has_control;
+	bool has_dynolog;
 	bool force;
 	bool keep_spool;
 	bool quiet;

@@ -33,6 +33,8 @@
 	  "seconds after which the recording ends; unset: with the process")                       \
 	X(CONTROL, "DAGTAP_CONTROL", "",                                                           \
 	  "1: dagtap control starts and stops the recording, through a socket in the folder")      \
+	X(DYNOLOG, "DAGTAP_DYNOLOG", "",                                                           \
+	  "1: dynolog's daemon starts the recording, and nothing is recorded before")              \
 	X(HSA_MODE, "DAGTAP_HSA_MODE", "harvest",                                                  \
 	  "how HSA queues are timed: harvest, borrow, observe, intercept")                         \
 	X(HSA_SERIALIZE, "DAGTAP_HSA_SERIALIZE", "0", "1: one kernel at a time on each GPU")       \

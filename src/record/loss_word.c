@@ -1,4 +1,4 @@
-/* Parses DAGTAP_RECORDER and sends the datagram. */
+/* Parses DAGTAP_RECORDER and sends the datagrams. */
 #include "record/loss_word.h"
 
 #include <ctype.h>
@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "record/delivery_word.h"
 
 /* Reads the id at *TEXT, which END must follow, and moves *TEXT behind END. */
 static bool take_id(const char **text, char end, char *ret_id)
@@ -44,18 +46,30 @@ socklen_t loss_address_socket(const char *name, struct sockaddr_un *ret_address)
 			   LOSS_WORD_ID_CHARS);
 }
 
-int loss_word_send(const struct loss_address *address, struct loss_word *word)
+/* Sends BYTES of DATA to the recorder at ADDRESS. */
+static int send_to(const struct loss_address *address, const void *data, size_t bytes)
 {
 	struct sockaddr_un to;
-	socklen_t bytes = loss_address_socket(address->name, &to);
+	socklen_t to_bytes = loss_address_socket(address->name, &to);
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int err = 0;
 
 	if (fd < 0)
 		return -errno;
-	memcpy(word->secret, address->secret, sizeof(word->secret));
-	if (sendto(fd, word, sizeof(*word), MSG_NOSIGNAL, (struct sockaddr *)&to, bytes) < 0)
+	if (sendto(fd, data, bytes, MSG_NOSIGNAL, (struct sockaddr *)&to, to_bytes) < 0)
 		err = -errno;
 	close(fd);
 	return err;
+}
+
+int loss_word_send(const struct loss_address *address, struct loss_word *word)
+{
+	memcpy(word->secret, address->secret, sizeof(word->secret));
+	return send_to(address, word, sizeof(*word));
+}
+
+int delivery_word_send(const struct loss_address *address, struct delivery_word *word)
+{
+	memcpy(word->secret, address->secret, sizeof(word->secret));
+	return send_to(address, word, sizeof(*word));
 }

@@ -1,0 +1,211 @@
+/* Sockets, addresses and layouts of dynolog's protocol; see dynolog_link.h. */
+#include "capture/dynolog_link.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define DAEMON_NAME  "dynolog"
+#define CLIENT_NAME  "dynoconfigclient"
+#define TYPE_BYTES   32
+#define PIDS_MOST    16
+#define ACTIVITIES   2 /* the kind of requests that we ask for */
+#define NO_GPU_KNOWN 0
+
+/* Before each payload. */
+struct head {
+	uint64_t bytes; /* of the payload */
+	char type[TYPE_BYTES];
+};
+
+struct registration { /* "ctxt" */
+	int32_t gpu;
+	int32_t pid;
+	int64_t job;
+};
+
+struct question { /* "req" */
+	int32_t kind;
+	int32_t count;
+	int64_t job;
+	int32_t pids[PIDS_MOST]; /* COUNT of them: the process, its parent, and so on */
+};
+
+/* ---- names ---- */
+
+/* Returns the length of the address of the socket NAME; 0 if the name is too long. Of an abstract
+ * name a zero byte at the end is part. */
+static socklen_t make_address(const char *name, struct sockaddr_un *ret_address)
+{
+	const char *folder = getenv("KINETO_IPC_SOCKET_DIR");
+	char *path = ret_address->sun_path;
+	const size_t room = sizeof(ret_address->sun_path);
+	int chars;
+
+	*ret_address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (folder && *folder)
+		chars = snprintf(path, room, "%s/%s", folder, name);
+	else
+		chars = 1 + snprintf(path + 1, room - 1, "%s", name);
+	if (chars < 0 || (size_t)chars >= room)
+		return 0;
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)chars + 1);
+}
+
+static bool draw_name(char *ret_name, size_t room)
+{
+	uint64_t drawn[2];
+
+	if (getrandom(drawn, sizeof(drawn), GRND_NONBLOCK) != (ssize_t)sizeof(drawn))
+		return false;
+	snprintf(ret_name, room, CLIENT_NAME "%016llx%016llx", (unsigned long long)drawn[0],
+		 (unsigned long long)drawn[1]);
+	return true;
+}
+
+static int bind_to(int fd, struct dynolog_link *link)
+{
+	struct sockaddr_un address;
+	const int yes = 1;
+	socklen_t bytes;
+	char name[64];
+
+	if (!draw_name(name, sizeof(name)))
+		return -EIO;
+	bytes = make_address(name, &address);
+	if (!bytes)
+		return -ENAMETOOLONG;
+	/* Asks for the sender's credentials before anything can be received. */
+	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0 ||
+	    bind(fd, (struct sockaddr *)&address, bytes) < 0)
+		return -errno;
+	snprintf(link->path, sizeof(link->path), "%s", address.sun_path);
+	return 0;
+}
+
+int dynolog_link_open(struct dynolog_link *link)
+{
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
+
+	*link = (struct dynolog_link){.socket = OWN_FD_NONE};
+	if (fd < 0)
+		return -errno;
+	err = bind_to(fd, link);
+	if (err < 0) {
+		close(fd);
+		return err;
+	}
+	link->socket = own_fd_take(fd);
+	return 0;
+}
+
+void dynolog_link_close(struct dynolog_link *link, bool is_owner)
+{
+	own_fd_close(&link->socket);
+	if (is_owner && *link->path)
+		unlink(link->path);
+}
+
+/* ---- what is sent ---- */
+
+static bool send_message(const struct dynolog_link *link, const char *type, const void *payload,
+			 size_t bytes)
+{
+	struct head head = {.bytes = bytes};
+	struct iovec pieces[] = {{&head, sizeof(head)}, {(void *)payload, bytes}};
+	struct sockaddr_un address;
+	struct msghdr message = {.msg_name = &address, .msg_iov = pieces, .msg_iovlen = 2};
+
+	snprintf(head.type, sizeof(head.type), "%s", type);
+	message.msg_namelen = make_address(DAEMON_NAME, &address);
+	return message.msg_namelen &&
+	       sendmsg(link->socket.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
+}
+
+static int64_t job_id(void)
+{
+	const char *text = getenv("SLURM_JOB_ID");
+
+	return text ? strtoll(text, NULL, 10) : 0;
+}
+
+/* The parent of process PID; 0: it cannot be told. */
+static pid_t parent_of(pid_t pid)
+{
+	char path[32], text[512] = "";
+	const char *behind_name;
+	FILE *file;
+	int parent = 0;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	/* The process's name may hold spaces and parentheses. */
+	behind_name = strrchr(text, ')');
+	return behind_name && sscanf(behind_name, ") %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+}
+
+static bool ask(const struct dynolog_link *link)
+{
+	struct question question = {.kind = ACTIVITIES, .job = job_id()};
+
+	for (pid_t pid = getpid(); pid > 0 && question.count < PIDS_MOST; pid = parent_of(pid))
+		question.pids[question.count++] = (int32_t)pid;
+	return send_message(link, "req", &question,
+			    offsetof(struct question, pids) +
+				    (size_t)question.count * sizeof(*question.pids));
+}
+
+void dynolog_link_ask(struct dynolog_link *link)
+{
+	const struct registration registration = {
+		.gpu = NO_GPU_KNOWN, .pid = (int32_t)getpid(), .job = job_id()};
+
+	if (!link->is_registered)
+		link->is_registered =
+			send_message(link, "ctxt", &registration, sizeof(registration));
+	if (link->is_registered)
+		link->is_registered = ask(link);
+}
+
+/* ---- what is received ---- */
+
+static bool is_allowed(struct msghdr *message)
+{
+	const struct cmsghdr *part = CMSG_FIRSTHDR(message);
+	struct ucred sender;
+
+	if (!part || part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS ||
+	    part->cmsg_len < CMSG_LEN(sizeof(sender)))
+		return false;
+	memcpy(&sender, CMSG_DATA(part), sizeof(sender));
+	return sender.uid == 0 || sender.uid == geteuid();
+}
+
+ssize_t dynolog_link_take(struct dynolog_link *link, char ret_text[DYNOLOG_TEXT_BYTES])
+{
+	struct head head;
+	struct iovec pieces[] = {{&head, sizeof(head)}, {ret_text, DYNOLOG_TEXT_BYTES}};
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
+	struct msghdr message = {.msg_iov = pieces,
+				 .msg_iovlen = 2,
+				 .msg_control = control,
+				 .msg_controllen = sizeof(control)};
+	ssize_t got = recvmsg(link->socket.fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (got < 0)
+		return errno == EINTR ? 0 : -EAGAIN;
+	if ((size_t)got < sizeof(head) || message.msg_flags & MSG_TRUNC || !is_allowed(&message) ||
+	    head.bytes != (size_t)got - sizeof(head) || strncmp(head.type, "req", TYPE_BYTES) != 0)
+		return 0;
+	return (ssize_t)head.bytes;
+}

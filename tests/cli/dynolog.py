@@ -1,0 +1,223 @@
+"""`dagtap record --dynolog` does what a daemon that speaks dynolog's protocol asks for. The daemon is
+a part of this test."""
+import json
+import mmap
+import os
+import random
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from controlled import DAGTAP, Program, expect, fail, kernels
+
+HEAD = struct.Struct("=Q32s")
+SECOND = 1_000_000_000
+CLIENT = b"dynoconfigclient"
+
+
+def message(kind, payload):
+    return HEAD.pack(len(payload), kind) + payload
+
+
+class Daemon(threading.Thread):
+    """Answers registrations and questions. It hands each request out once, to the first process that
+    asks. Its socket is in a folder, as with KINETO_IPC_SOCKET_DIR."""
+
+    def __init__(self, folder):
+        super().__init__(daemon=True)
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(os.path.join(folder, "dynolog"))
+        self.registered, self.asked, self.texts, self.client = [], [], [], None
+        self.changed = threading.Condition()
+        self.start()
+
+    def run(self):
+        while True:
+            data, client = self.socket.recvfrom(65536)
+            size, kind = HEAD.unpack(data[:HEAD.size])
+            kind, payload = kind.rstrip(b"\0"), data[HEAD.size:]
+            expect("size of a datagram", len(payload), size)
+            with self.changed:
+                self.client = client
+                if kind == b"ctxt":
+                    self.registered.append(struct.unpack("=iiq", payload))
+                    answer = struct.pack("=i", len(self.registered))
+                else:
+                    wanted, count, job = struct.unpack("=iiq", payload[:16])
+                    self.asked.append((wanted, job, struct.unpack(f"={count}i", payload[16:])))
+                    answer = self.texts.pop(0) if self.texts else b""
+                self.changed.notify_all()
+            try:
+                self.socket.sendto(message(kind, answer), client)
+            except OSError:
+                pass  # the client has ended
+
+    def await_questions(self, count):
+        with self.changed:
+            seen = len(self.asked)
+            self.changed.wait_for(lambda: len(self.asked) >= seen + count)
+
+    def request(self, **keys):
+        """Hands the request out, and waits until the client must have read it."""
+        text = "".join(f"{key}={value}\n" for key, value in keys.items())
+        with self.changed:
+            self.texts.append(text.encode())
+        self.await_questions(3)
+
+
+class Clock:
+    """A clock that can be moved forward, of the processes that get its file."""
+
+    def __init__(self, folder):
+        self.path = os.path.join(folder, "clock")
+        with open(self.path, "wb") as file:
+            file.truncate(16)
+        with open(self.path, "r+b") as file:
+            self.page = mmap.mmap(file.fileno(), 16)
+        self.offset = 0
+
+    def step(self, ns):
+        self.offset += ns
+        self.page[8:16] = struct.pack("=q", self.offset)
+
+
+def await_state(program, state):
+    while program.status()["state"] != state:
+        time.sleep(0.01)
+
+
+def await_file(path):
+    while not os.path.exists(path):
+        time.sleep(0.01)
+
+
+def kernels_of_json(path):
+    with open(path) as file:
+        return sum(event.get("cat") == "kernel" for event in json.load(file)["traceEvents"])
+
+
+def make_program(folder, clock, *options):
+    timers = ",".join(filter(None, [os.environ.get("DAGTAP_TIMERS"), "dynolog_poll=1000000"]))
+    return Program(folder, "--dynolog", "--control", *options, KINETO_IPC_SOCKET_DIR=folder,
+                   DAGTAP_CLOCK=clock.path, DAGTAP_TIMERS=timers, SLURM_JOB_ID="77")
+
+
+def check_identity(daemon, program):
+    with daemon.changed:
+        daemon.changed.wait_for(lambda: daemon.asked)
+    expect("registration", daemon.registered[0], (0, program.pid, 77))
+    wanted, job, pids = daemon.asked[0]
+    expect("question", (wanted, job, pids[:3]), (2, 77, (program.pid, program.recorder.pid, os.getpid())))
+
+
+def record_now(daemon, program, clock, folder):
+    daemon.request(ACTIVITIES_LOG_FILE=folder + "/now.json", PROFILE_START_TIME=0,
+                   ACTIVITIES_DURATION_MSECS=1000 * 1000)
+    await_state(program, "recording")
+    program.tell("launch 5")
+    daemon.request(ACTIVITIES_LOG_FILE=folder + "/second.json", ACTIVITIES_DURATION_MSECS=1)
+    program.tell("replay 1")
+    clock.step(1000 * SECOND)
+    await_state(program, "dormant")
+    program.tell("launch 3")
+    written = f"{folder}/now_{program.pid}.json"
+    await_file(written)
+    expect("kernels", kernels_of_json(written), 10)
+
+
+def record_later(daemon, program, clock, folder):
+    start_ms = time.time_ns() // 1_000_000 + 500 * 1000
+    daemon.request(ACTIVITIES_LOG_FILE="file://" + folder + "/later", PROFILE_START_TIME=start_ms,
+                   ACTIVITIES_DURATION_MSECS=300 * 1000)
+    program.tell("launch 2")
+    expect("state before the time", program.status()["state"], "dormant")
+    clock.step(500 * SECOND)
+    await_state(program, "recording")
+    program.tell("launch 7")
+    clock.step(300 * SECOND)
+    written = f"{folder}/later_{program.pid}"
+    await_file(written)
+    expect("kernels", kernels_of_json(written), 7)
+
+
+def disturb(daemon, program, folder):
+    """What no daemon of ours has sent, and what makes no sense, starts nothing."""
+    draw = random.Random(int(os.environ.get("DAGTAP_TEST_SEED", "1")))
+    stranger = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    request = message(b"req", b"ACTIVITIES_DURATION_MSECS=1000000\n")
+    for _ in range(300):
+        data = bytearray(draw.choice([request, draw.randbytes(draw.choice([0, 1, 39, 40, 41, 200, 30000]))]))
+        if bytes(data) == request:
+            place = draw.randrange(HEAD.size)  # of the size or the type
+            data[place] ^= draw.randrange(1, 256) if place < 12 else 0
+            if place >= 12:
+                data[8:12] = b"ctxt"
+        try:
+            stranger.sendto(data, daemon.client)
+        except OSError as error:
+            fail(f"{len(data)} bytes: {error}")
+        if draw.random() < 0.1:
+            daemon.await_questions(1)
+    daemon.await_questions(3)
+    if os.geteuid() == 0:
+        os.chmod(folder, 0o777)
+        os.chmod(daemon.client, 0o777)
+        sender = """if True:
+            import os, socket, sys
+            os.setgroups([]); os.setgid(65534); os.setuid(65534)
+            client = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            client.sendto(bytes.fromhex(sys.argv[2]), sys.argv[1])
+            """
+        subprocess.run([sys.executable, "-c", sender, daemon.client, request.hex()], check=True)
+        daemon.await_questions(3)
+    daemon.request(ACTIVITIES_LOG_FILE=folder + "/steps.json", PROFILE_START_ITERATION=0,
+                   ACTIVITIES_ITERATIONS=3)
+    expect("state", (program.status()["state"], program.status()["recordings"]), ("dormant", 2))
+
+
+def main():
+    # The address of a socket has room for a short path only.
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="dt-") as folder:
+        run(folder)
+
+
+def run(folder):
+    clock, daemon = Clock(folder), Daemon(folder)
+    program = make_program(folder, clock)
+    program.tell("launch 1")
+    check_identity(daemon, program)
+    record_now(daemon, program, clock, folder)
+    record_later(daemon, program, clock, folder)
+    disturb(daemon, program, folder)
+    program.tell("close")
+    daemon.request(ACTIVITIES_LOG_FILE=folder + "/closed.json", ACTIVITIES_DURATION_MSECS=10**6)
+    await_state(program, "recording")
+    program.tell("launch 4")
+    program.end()  # within the time
+    expect("kernels", kernels_of_json(f"{folder}/closed_{program.pid}.json"), 4)
+    expect("kernels", kernels(program.output), 10 + 7 + 4)
+    for name in ("second", "steps"):
+        if os.path.exists(f"{folder}/{name}_{program.pid}.json"):
+            fail("a request that was not followed has a file")
+    left = [name for name in os.listdir(folder) if name.startswith(CLIENT.decode())]
+    expect("sockets that are left", left, [])
+
+    # A process that is killed in the middle.
+    os.unlink(program.output)
+    program = make_program(folder, clock)
+    program.tell("launch 1")
+    daemon.request(ACTIVITIES_LOG_FILE=folder + "/killed.json", ACTIVITIES_DURATION_MSECS=10**6)
+    await_state(program, "recording")
+    program.tell("launch 6")
+    os.kill(program.pid, 9)
+    expect("exit status of dagtap record", program.recorder.wait(), 137)
+    whole = folder + "/whole.json"
+    subprocess.run([DAGTAP, "export", "--format", "kineto", "-o", whole, program.output], check=True)
+    expect("kernels", kernels_of_json(f"{folder}/killed_{program.pid}.json"), kernels_of_json(whole))
+
+
+main()
