@@ -84,6 +84,10 @@ static inline void hash_map_put(struct hash_map *map, const struct hash_probe *p
 	map->count++;
 }
 
+/* Removes ROW, which was put with HASH. Rows behind it move up, so no lookup may be under way.
+ * Returns false if the map has no such row. */
+bool hash_map_remove(struct hash_map *map, uint64_t hash, uint32_t row);
+
 /* Removes all rows; keeps the memory. */
 void hash_map_clear(struct hash_map *map);
 

@@ -65,6 +65,46 @@ static void rows_with_one_hash_are_all_found(void **state)
 	hash_map_release(&map);
 }
 
+/* Whether the map has ROW, which the test puts with the hash (ROW % 7) << 32. */
+static bool has_row(const struct hash_map *map, uint32_t row)
+{
+	struct hash_probe probe = hash_map_probe(map, (uint64_t)(row % 7) << 32);
+
+	while (hash_map_next(map, &probe))
+		if (probe.row == row)
+			return true;
+	return false;
+}
+
+static void rows_of_crowded_slots_can_be_removed_in_any_order(void **state)
+{
+	struct hash_map map = {0};
+	bool is_in[60] = {0};
+	uint64_t random = 1;
+
+	assert_false(hash_map_remove(&map, 0, 0));
+	for (int turn = 0; turn < 20000; turn++) {
+		uint32_t row = (uint32_t)((random = random * 6364136223846793005u + 1) >> 33) % 60;
+		uint64_t hash = (uint64_t)(row % 7) << 32;
+
+		assert_int_equal(hash_map_reserve(&map), 0);
+		if (is_in[row]) {
+			assert_true(hash_map_remove(&map, hash, row));
+		} else {
+			struct hash_probe probe = hash_map_probe(&map, hash);
+
+			while (hash_map_next(&map, &probe))
+				;
+			hash_map_put(&map, &probe, row);
+		}
+		is_in[row] = !is_in[row];
+		for (uint32_t i = 0; i < 60; i++)
+			assert_int_equal(has_row(&map, i), is_in[i]);
+	}
+	assert_false(hash_map_remove(&map, 0, 70));
+	hash_map_release(&map);
+}
+
 static void pairs_are_numbered_by_first_sight(void **state)
 {
 	struct numbers numbers = {0};
@@ -90,6 +130,7 @@ int main(void)
 		cmocka_unit_test(a_hash_of_bytes_depends_on_each_byte_and_the_size),
 		cmocka_unit_test(a_hash_of_bytes_does_not_depend_on_their_place),
 		cmocka_unit_test(rows_with_one_hash_are_all_found),
+		cmocka_unit_test(rows_of_crowded_slots_can_be_removed_in_any_order),
 		cmocka_unit_test(pairs_are_numbered_by_first_sight),
 	};
 
