@@ -10,6 +10,7 @@ record base
 annotate base record
 capture base record vendor
 trace base record
+live base record trace
 analyze base record trace
 wire base
 format base record trace wire

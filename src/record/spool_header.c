@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "record/spool_header.h"
 #include "record/spool_reader_state.h"
 
 static bool is_terminated(const char *text, size_t size)
@@ -32,30 +33,55 @@ static size_t lesser(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-int reader_check_header(struct spool_reader *r, struct dagtap_error *error)
+int spool_header_check(const struct spool_header *h, size_t length, const char *name,
+		       struct dagtap_error *error)
 {
-	const struct spool_header *h = r->header;
 	const char *fault;
 	uint64_t offset;
 
-	if (r->length == 0)
-		return dagtap_error_at(error, -ENODATA, r->name, 0, "the file is empty");
-	if (memcmp(h->magic, SPOOL_MAGIC, lesser(r->length, sizeof(h->magic))) != 0)
-		return dagtap_error_at(error, -EINVAL, r->name, 0, "not a spool file");
-	if (r->length < SPOOL_CHUNK_OFFSET)
-		return dagtap_error_at(error, -ENODATA, r->name, r->length,
+	if (length == 0)
+		return dagtap_error_at(error, -ENODATA, name, 0, "the file is empty");
+	if (memcmp(h->magic, SPOOL_MAGIC, lesser(length, sizeof(h->magic))) != 0)
+		return dagtap_error_at(error, -EINVAL, name, 0, "not a spool file");
+	if (length < SPOOL_CHUNK_OFFSET)
+		return dagtap_error_at(error, -ENODATA, name, length,
 				       "the file ends inside its header");
 	if (h->version != SPOOL_VERSION)
 		return dagtap_error_at(
-			error, -EINVAL, r->name, offsetof(struct spool_header, version),
+			error, -EINVAL, name, offsetof(struct spool_header, version),
 			"spool version %u, this program reads %u", h->version, SPOOL_VERSION);
 	if (h->fixed_crc != spool_fixed_crc(h))
-		return dagtap_error_at(error, -EINVAL, r->name, 0,
+		return dagtap_error_at(error, -EINVAL, name, 0,
 				       "header does not match its checksum");
 	fault = find_header_fault(h, &offset);
 	if (fault)
-		return dagtap_error_at(error, -EINVAL, r->name, offset, "%s", fault);
+		return dagtap_error_at(error, -EINVAL, name, offset, "%s", fault);
 	return 0;
+}
+
+struct spool_info spool_header_info(const struct spool_header *h)
+{
+	bool closed = atomic_load_explicit(&h->live.state, memory_order_acquire) == SPOOL_CLOSED;
+
+	return (struct spool_info){
+		.closed = closed,
+		.pid = h->pid,
+		.ppid = h->ppid,
+		.session = h->session,
+		.session_id = h->session_id,
+		.start_ns = h->start_ns,
+		.start_realtime_ns = h->start_realtime_ns,
+		.end_ns = closed ? h->live.end_ns : 0,
+		.host = h->host,
+		.exe = h->exe,
+		.cmdline = h->cmdline,
+		.cmdline_bytes = h->cmdline_bytes,
+	};
+}
+
+int reader_check_header(struct spool_reader *r, struct dagtap_error *error)
+{
+	return spool_header_check(r->header, r->length, r->name, error);
 }
 
 static int check_live(struct spool_reader *r, struct dagtap_error *error)
@@ -83,28 +109,11 @@ static int check_live(struct spool_reader *r, struct dagtap_error *error)
 	return 0;
 }
 
-static void fill_info(struct spool_reader *r)
-{
-	const struct spool_header *h = r->header;
-
-	r->info.pid = h->pid;
-	r->info.ppid = h->ppid;
-	r->info.session = h->session;
-	r->info.session_id = h->session_id;
-	r->info.start_ns = h->start_ns;
-	r->info.start_realtime_ns = h->start_realtime_ns;
-	r->info.end_ns = r->info.closed ? h->live.end_ns : 0;
-	r->info.host = h->host;
-	r->info.exe = h->exe;
-	r->info.cmdline = h->cmdline;
-	r->info.cmdline_bytes = h->cmdline_bytes;
-}
-
 int reader_read_header(struct spool_reader *r, struct dagtap_error *error)
 {
 	int err = check_live(r, error);
 
 	if (!err)
-		fill_info(r);
+		r->info = spool_header_info(r->header);
 	return err;
 }

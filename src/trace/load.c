@@ -398,3 +398,13 @@ int trace_open_memory(const char *name, const void *bytes, size_t size, struct t
 	}
 	return finish(&recording, err, NULL, ret_trace, error);
 }
+
+int trace_open_records(const struct record_set *set, const struct trace_options *options,
+		       struct trace **ret_trace)
+{
+	struct recording recording = {.name = "records"};
+	struct dagtap_error unused;
+	int err = keep_origin(&recording, (struct origin){.set = set});
+
+	return finish(&recording, err, options, ret_trace, &unused);
+}

@@ -12,6 +12,7 @@
 #define DAGTAP_TRACE_LOAD_H
 
 #include "base/error_text.h"
+#include "trace/record_set.h"
 #include "trace/trace_model.h"
 
 /* What to load. All zero: everything. */
@@ -43,6 +44,12 @@ int trace_open(const char *path, const struct trace_options *options, struct tra
  * keeps until this call returns. NAME is used in messages. */
 int trace_open_memory(const char *name, const void *bytes, size_t size, struct trace **ret_trace,
 		      struct dagtap_error *error);
+
+/* The same from records in memory: loads SET as if it were all of a recording. So it has only rows
+ * whose records are in it, and a reference to another row is TRACE_NONE. Returns 0 or a negative
+ * errno, as trace_open. */
+int trace_open_records(const struct record_set *set, const struct trace_options *options,
+		       struct trace **ret_trace);
 
 /* Frees the trace with its texts. TRACE may be NULL, or unfinished (trace/create.h). */
 void trace_close(struct trace *trace);

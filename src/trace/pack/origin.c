@@ -1,4 +1,4 @@
-/* Walks through the records of a spool or of packed blocks (see origin.h). */
+/* Walks through the records of a spool, of packed blocks or of a set (see origin.h). */
 #include "trace/pack/origin.h"
 
 #include <errno.h>
@@ -6,9 +6,24 @@
 
 #include "base/workers.h"
 
+const struct spool_ledger *origin_ledger(const struct origin *origin)
+{
+	static const struct spool_ledger nothing;
+
+	if (origin->set)
+		return &nothing;
+	return origin->spool ? spool_reader_ledger(origin->spool)
+			     : pack_reader_ledger(origin->pack);
+}
+
 const struct spool_damage *origin_damages(const struct origin *origin, size_t *ret_kept,
 					  uint64_t *ret_total)
 {
+	if (origin->set) {
+		*ret_kept = 0;
+		*ret_total = 0;
+		return NULL;
+	}
 	return origin->spool ? spool_reader_damages(origin->spool, ret_kept, ret_total)
 			     : pack_reader_damages(origin->pack, ret_kept, ret_total);
 }
@@ -29,13 +44,32 @@ struct share {
 	const char **faults; /* by packed block: why it is damaged, or NULL */
 };
 
+static bool next_run(struct origin_walk *walk)
+{
+	const struct record_set *set = walk->origin->set;
+
+	while (walk->rest.first != walk->rest.end) {
+		const struct record_run *run = &set->runs[walk->rest.first];
+
+		walk->order = walk->rest.first++;
+		walk->at = run->records;
+		walk->end = walk->at + run->bytes;
+		walk->tid = run->tid;
+		if (run->bytes)
+			return true;
+	}
+	return false;
+}
+
 bool origin_walk_more(struct origin_walk *walk)
 {
 	const struct spool_reader *spool = walk->origin->spool;
 	struct spool_stretch stretch;
 
-	while (walk->chunks.first != walk->chunks.end) {
-		uint32_t chunk = spool_reader_chunk_in_file(spool, walk->chunks.first++);
+	if (walk->origin->set)
+		return next_run(walk);
+	while (walk->rest.first != walk->rest.end) {
+		uint32_t chunk = spool_reader_chunk_in_file(spool, walk->rest.first++);
 
 		spool_reader_stretch(spool, chunk, &stretch);
 		if (!(stretch.types & walk->types) || stretch.bytes == 0)
@@ -69,7 +103,7 @@ static int read_step(void *share_of_origin, unsigned worker, uint32_t number)
 
 	if (!has_types(spool, spool_reader_step(spool, number), share->types))
 		return share->read(share->context, worker, number, &walk);
-	walk.chunks = spool_reader_step_begin(spool, number);
+	walk.rest = spool_reader_step_begin(spool, number);
 	err = share->read(share->context, worker, number, &walk);
 	spool_reader_step_end(spool, number);
 	return err;
@@ -113,8 +147,20 @@ static int share_blocks(struct share *share, unsigned threads)
 	return err;
 }
 
+/* A set is small, so it is one part. */
+static int read_set(void *share_of_origin, unsigned worker, uint32_t number)
+{
+	const struct share *share = share_of_origin;
+	struct origin_walk walk = {.origin = share->origin, .types = share->types};
+
+	walk.rest.end = share->origin->set->run_count;
+	return share->read(share->context, worker, number, &walk);
+}
+
 uint32_t origin_part_count(const struct origin *origin)
 {
+	if (origin->set)
+		return 1;
 	return origin->spool ? spool_reader_step_count(origin->spool)
 			     : pack_reader_block_count(origin->pack);
 }
@@ -124,6 +170,8 @@ int origin_share(struct origin *origin, uint64_t types, unsigned threads, origin
 {
 	struct share share = {.origin = origin, .types = types, .read = read, .context = context};
 
+	if (origin->set)
+		return workers_run(threads, 1, read_set, &share);
 	return origin->spool ? workers_run(threads, origin_part_count(origin), read_step, &share)
 			     : share_blocks(&share, threads);
 }

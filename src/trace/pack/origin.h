@@ -1,5 +1,5 @@
-/* The records of one process, independent of where they are stored: in a spool, or packed in a
- * .dagtap. Hides the difference from the stages of loading (trace/process_load.h).
+/* The records of one process, independent of where they are stored: in a spool, packed in a
+ * .dagtap, or selected in memory. Hides the difference from the stages of loading (trace/process_load.h).
  *
  * Threading: an origin belongs to one thread, which shares its records among others with
  * origin_share. */
@@ -10,27 +10,28 @@
 
 #include "record/spool_reader.h"
 #include "trace/pack/pack.h"
+#include "trace/record_set.h"
 
-/* Owns one of the two readers; the other pointer is NULL. The creator fills it; origin_close frees
- * it. */
+/* One of the three pointers is not NULL. The origin owns its reader; a set stays its owner's. The
+ * creator fills it; origin_close frees it. */
 struct origin {
 	struct spool_reader *spool;
 	struct pack_reader *pack;
+	const struct record_set *set;
 };
 
 /* Which process and recording it is. The struct and its texts belong to the origin. */
 static inline const struct spool_info *origin_info(const struct origin *origin)
 {
+	if (origin->set)
+		return origin->set->info;
 	return origin->spool ? spool_reader_info(origin->spool) : pack_reader_info(origin->pack);
 }
 
-/* The counts of the spool by record class. For packed records they are complete only after a walk
- * through all records: a walk finds damaged blocks. The struct belongs to the origin. */
-static inline const struct spool_ledger *origin_ledger(const struct origin *origin)
-{
-	return origin->spool ? spool_reader_ledger(origin->spool)
-			     : pack_reader_ledger(origin->pack);
-}
+/* The counts of the spool by record class; all 0 of a set. For packed records they are complete only
+ * after a walk through all records: a walk finds damaged blocks. The struct belongs to the
+ * origin. */
+const struct spool_ledger *origin_ledger(const struct origin *origin);
 
 /* The first damages, *RET_KEPT of them, and how many there are in all (see spool_reader_damages). A
  * walk may find more. The array belongs to the origin. */
@@ -46,8 +47,8 @@ void origin_close(struct origin *origin);
 
 _Static_assert(RECORD_TYPE_COUNT <= 64, "a bit for each record type");
 
-/* A walk through one part of the records: some MiB of neighbouring chunks of a spool, or one packed
- * block. The parts in ascending order have each record once: nearly in the order of time, and the
+/* A walk through one part of the records: some MiB of neighbouring chunks of a spool, one packed
+ * block, or all runs of a set. The parts in ascending order have each record once: nearly in the order of time, and the
  * records of one writer in the order in which they were written. A walk skips every chunk or block
  * that holds no record of TYPES. This saves most of the work, because the threads that launch and
  * the thread that sees completions mostly write into different chunks. Records of other types may
@@ -57,9 +58,10 @@ struct origin_walk {
 	const struct origin *origin;
 	uint64_t types;
 	const char *at, *end;	  /* unread records of the current chunk or block */
-	struct spool_step chunks; /* that follow the current one; none in a packed block */
+	/* Chunks or runs that follow the current one; none in a packed block. */
+	struct spool_step rest;
 	uint32_t tid;		  /* thread that wrote the record which was returned last */
-	uint32_t order;		  /* of the chunk or block; ascends by (writer, time of writing) */
+	uint32_t order;		  /* of the chunk, block or run; ascends by (writer, time of writing) */
 };
 
 /* Reads part PART with origin_walk_next from WALK. WORKER as in base/workers.h. */
@@ -75,7 +77,7 @@ uint32_t origin_part_count(const struct origin *origin);
 int origin_share(struct origin *origin, uint64_t types, unsigned threads, origin_part *read,
 		 void *context);
 
-/* For origin_walk_next alone: moves to the next chunk of the part that has records. */
+/* For origin_walk_next alone: moves to the next chunk or run of the part that has records. */
 bool origin_walk_more(struct origin_walk *walk);
 
 /* How far ahead of a record a walk fetches the file into the cache, in bytes. Where a record begins

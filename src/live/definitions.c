@@ -1,0 +1,259 @@
+/* Definitions of a recording that is followed: see definitions.h. */
+#include "live/definitions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+#include "live/scope_definitions.h"
+
+#define AGENTS_MOST 4096 /* a larger index is damage */
+
+bool definitions_has_type(enum record_type type)
+{
+	switch (type) {
+	case RECORD_THREAD:
+	case RECORD_AGENT:
+	case RECORD_KERNEL:
+	case RECORD_QUEUE:
+	case RECORD_API_NAME:
+	case RECORD_SCOPE:
+	case RECORD_SCOPE_END:
+	case RECORD_ANCHOR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static struct agent_anchors *make_anchors(struct definitions *definitions, uint32_t agent)
+{
+	if (agent >= AGENTS_MOST)
+		return NULL;
+	if (agent >= definitions->agents_count &&
+	    !table_extend((void **)&definitions->agents, &definitions->agents_count,
+			  agent + 1 - definitions->agents_count, sizeof(*definitions->agents)))
+		return NULL;
+	if (!definitions->agents[agent]) {
+		definitions->agents[agent] = calloc(1, sizeof(struct agent_anchors));
+		definitions->bytes += sizeof(struct agent_anchors);
+	}
+	return definitions->agents[agent];
+}
+
+static int add_anchor(struct definitions *definitions, const struct record_anchor *record)
+{
+	struct agent_anchors *anchors = make_anchors(definitions, record->header.tag);
+
+	if (!anchors)
+		return record->header.tag < AGENTS_MOST ? -ENOMEM : 0;
+	anchors->rows[anchors->count++ % DEFINITIONS_ANCHORS] = *record;
+	if (record->tick > anchors->last_tick)
+		anchors->last_tick = record->tick;
+	if (record->host_ns > definitions->last_anchor_ns)
+		definitions->last_anchor_ns = record->host_ns;
+	return 0;
+}
+
+static bool is_unnamed_thread(const struct record_header *record)
+{
+	return record->type == RECORD_THREAD &&
+	       !((const struct record_thread *)(const void *)record)->name[0];
+}
+
+static int add_row(struct definitions *definitions, const struct record_header *record,
+		   uint32_t tid)
+{
+	size_t bytes = record->words * 8u;
+	struct definition *row;
+	void *is_new;
+	int64_t number = numbers_row(&definitions->keys, record->type, record->tag,
+				     (void **)&definitions->rows, &definitions->rows_count,
+				     sizeof(*row), &is_new);
+
+	if (number < 0)
+		return -ENOMEM;
+	row = &definitions->rows[number];
+	/* Of several records of one key the first counts, and of a thread the first with a name, as
+	 * in trace/load/catalog.c. */
+	if (row->record && !is_unnamed_thread(row->record))
+		return 0;
+	definitions->bytes -= row->record ? row->record->words * 8u : 0;
+	free(row->record);
+	row->record = malloc(bytes);
+	if (!row->record)
+		return -ENOMEM;
+	memcpy(row->record, record, bytes);
+	row->tid = tid;
+	definitions->bytes += bytes;
+	return 0;
+}
+
+int definitions_add(struct definitions *definitions, const struct record_header *record,
+		    uint32_t tid)
+{
+	switch (record->type) {
+	case RECORD_ANCHOR:
+		return add_anchor(definitions, (const void *)record);
+	case RECORD_SCOPE:
+	case RECORD_SCOPE_END:
+		return scope_definitions_add(definitions, record, tid);
+	default:
+		return add_row(definitions, record, tid);
+	}
+}
+
+/* ---- references ---- */
+
+/* The row of a definition, or NULL if it has not come. */
+static struct definition *find(const struct definitions *definitions, enum record_type type,
+			       uint64_t id)
+{
+	uint32_t number = numbers_find(&definitions->keys, type, id);
+
+	return number == NUMBERS_NONE || !definitions->rows[number].record
+		       ? NULL
+		       : &definitions->rows[number];
+}
+
+static bool has(const struct definitions *definitions, enum record_type type, uint64_t id)
+{
+	return find(definitions, type, id) != NULL;
+}
+
+static bool has_scope(const struct definitions *definitions, const struct record_header *record)
+{
+	uint64_t scope = scope_of_record(record);
+
+	return scope == 0 || scope_definitions_has(definitions, scope);
+}
+
+/* The index of the agent with HANDLE; UINT32_MAX: it has not come. There are few agents. */
+static uint32_t agent_index(const struct definitions *definitions, uint64_t handle)
+{
+	for (uint32_t i = 0; i < definitions->rows_count; i++) {
+		const struct record_header *record = definitions->rows[i].record;
+
+		if (record && record->type == RECORD_AGENT &&
+		    ((const struct record_agent *)(const void *)record)->handle == handle)
+			return record->tag;
+	}
+	return UINT32_MAX;
+}
+
+/* Whether the times of a completion lie before an anchor of the queue's agent. */
+static bool is_anchored(const struct definitions *definitions,
+			const struct record_dispatch_done *done)
+{
+	const struct definition *queue = find(definitions, RECORD_QUEUE, done->header.tag);
+	uint32_t agent;
+
+	if (done->untimed != RECORD_UNTIMED_NO)
+		return true;
+	if (!queue)
+		return false;
+	agent = agent_index(definitions,
+			    ((const struct record_queue *)(const void *)queue->record)->agent);
+	return agent < definitions->agents_count && definitions->agents[agent] &&
+	       definitions->agents[agent]->last_tick >= done->end_tick;
+}
+
+bool definitions_resolve(const struct definitions *definitions, const struct record_header *record)
+{
+	const void *at = record;
+	const struct record_dispatch *dispatch = at;
+
+	if (!has_scope(definitions, record))
+		return false;
+	switch (record->type) {
+	case RECORD_API:
+		return has(definitions, RECORD_API_NAME, record->tag);
+	case RECORD_DISPATCH:
+		return has(definitions, RECORD_QUEUE, record->tag) &&
+		       (!dispatch->kernel || has(definitions, RECORD_KERNEL, dispatch->kernel));
+	case RECORD_DISPATCH_DONE:
+		return is_anchored(definitions, at);
+	default:
+		return true;
+	}
+}
+
+/* ---- windows ---- */
+
+void definitions_begin(struct definitions *definitions)
+{
+	definitions->window++;
+}
+
+static void select_row(struct definitions *definitions, enum record_type type, uint64_t id)
+{
+	struct definition *row = find(definitions, type, id);
+
+	if (row)
+		row->window = definitions->window;
+}
+
+void definitions_select(struct definitions *definitions, const struct record_header *record,
+			uint32_t tid)
+{
+	const void *at = record;
+	const struct record_dispatch *dispatch = at;
+
+	select_row(definitions, RECORD_THREAD, tid);
+	scope_definitions_select(definitions, scope_of_record(record));
+	switch (record->type) {
+	case RECORD_API:
+		select_row(definitions, RECORD_API_NAME, record->tag);
+		break;
+	case RECORD_DISPATCH:
+		select_row(definitions, RECORD_THREAD, dispatch->tid);
+		select_row(definitions, RECORD_QUEUE, record->tag);
+		select_row(definitions, RECORD_KERNEL, dispatch->kernel);
+		break;
+	case RECORD_COPY:
+		select_row(definitions, RECORD_THREAD, ((const struct record_copy *)at)->tid);
+		break;
+	default:
+		break;
+	}
+}
+
+int definitions_selected(const struct definitions *definitions,
+			 int (*take)(void *context, const struct record_header *record,
+				     uint32_t tid),
+			 void *context)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < definitions->rows_count && err == 0; i++) {
+		const struct definition *row = &definitions->rows[i];
+
+		if (row->record &&
+		    (row->window == definitions->window || row->record->type == RECORD_AGENT))
+			err = take(context, row->record, row->tid);
+	}
+	for (uint32_t i = 0; i < definitions->agents_count && err == 0; i++) {
+		const struct agent_anchors *anchors = definitions->agents[i];
+		uint64_t k = anchors && anchors->count > DEFINITIONS_ANCHORS
+				     ? anchors->count - DEFINITIONS_ANCHORS
+				     : 0;
+
+		for (; anchors && k < anchors->count && err == 0; k++)
+			err = take(context, &anchors->rows[k % DEFINITIONS_ANCHORS].header, 0);
+	}
+	return err == 0 ? scope_definitions_selected(definitions, take, context) : err;
+}
+
+void definitions_release(struct definitions *definitions)
+{
+	scope_definitions_release(definitions);
+	for (uint32_t i = 0; i < definitions->rows_count; i++)
+		free(definitions->rows[i].record);
+	for (uint32_t i = 0; i < definitions->agents_count; i++)
+		free(definitions->agents[i]);
+	free(definitions->rows);
+	free(definitions->agents);
+	numbers_release(&definitions->keys);
+	*definitions = (struct definitions){0};
+}

@@ -1,0 +1,270 @@
+/* Reads the records of a spool while it grows (see follower.h). */
+#include "live/follower.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/table.h"
+#include "record/record_check.h"
+#include "record/spool_header.h"
+
+static int map_header(struct follower *follower, const char *name, struct dagtap_error *error)
+{
+	struct stat status;
+	void *mapping;
+	int err;
+
+	if (fstat(follower->fd, &status))
+		return dagtap_error_set(error, -errno, "%s: %s", name, strerrordesc_np(errno));
+	if (!S_ISREG(status.st_mode))
+		return dagtap_error_set(error, -EISDIR, "%s: not a regular file", name);
+	if (status.st_size < SPOOL_HEADER_BYTES)
+		return dagtap_error_set(error, -ENODATA, "%s: the file ends inside its header",
+					name);
+	mapping = mmap(NULL, SPOOL_HEADER_BYTES, PROT_READ, MAP_SHARED, follower->fd, 0);
+	if (mapping == MAP_FAILED)
+		return dagtap_error_set(error, -errno, "%s: %s", name, strerrordesc_np(errno));
+	follower->header = mapping;
+	err = spool_header_check(mapping, (size_t)status.st_size, name, error);
+	if (!err && follower->header->ring_bytes)
+		err = dagtap_error_set(error, -EOPNOTSUPP,
+				       "%s: a ring recording cannot be followed", name);
+	return err;
+}
+
+int follower_open(struct follower *follower, int fd, const char *name, struct dagtap_error *error)
+{
+	int err;
+
+	*follower = (struct follower){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)};
+	if (follower->fd < 0)
+		return dagtap_error_set(error, -errno, "%s: %s", name, strerrordesc_np(errno));
+	err = map_header(follower, name, error);
+	if (err)
+		follower_close(follower);
+	return err;
+}
+
+static void unmap_chunk(struct followed_chunk *followed)
+{
+	if (followed->chunk)
+		munmap((void *)followed->chunk, SPOOL_CHUNK_BYTES);
+	followed->chunk = NULL;
+}
+
+void follower_close(struct follower *follower)
+{
+	for (size_t i = 0; i < follower->chunk_count; i++)
+		unmap_chunk(&follower->chunks[i]);
+	free(follower->chunks);
+	if (follower->header)
+		munmap((void *)follower->header, SPOOL_HEADER_BYTES);
+	if (follower->fd > 0)
+		close(follower->fd);
+	*follower = (struct follower){0};
+}
+
+bool follower_is_closed(const struct follower *follower)
+{
+	return atomic_load_explicit(&follower->header->live.state, memory_order_acquire) ==
+	       SPOOL_CLOSED;
+}
+
+/* ---- chunks ---- */
+
+static int map_chunk(const struct follower *follower, struct followed_chunk *followed)
+{
+	off_t offset = (off_t)(SPOOL_CHUNK_OFFSET + followed->place * SPOOL_CHUNK_BYTES);
+	void *mapping;
+
+	if (followed->chunk)
+		return 0;
+	mapping = mmap(NULL, SPOOL_CHUNK_BYTES, PROT_READ, MAP_SHARED, follower->fd, offset);
+	if (mapping == MAP_FAILED)
+		return -errno;
+	followed->chunk = mapping;
+	return 0;
+}
+
+/* Adds the places that the file has got since the last call. */
+static int add_places(struct follower *follower)
+{
+	struct stat status;
+	uint64_t places;
+
+	if (fstat(follower->fd, &status))
+		return -errno;
+	if ((uint64_t)status.st_size < SPOOL_CHUNK_OFFSET)
+		return 0;
+	places = ((uint64_t)status.st_size - SPOOL_CHUNK_OFFSET) / SPOOL_CHUNK_BYTES;
+	if (places <= follower->next_place)
+		return 0;
+	if (table_reserve((void **)&follower->chunks, &follower->chunk_room,
+			  follower->chunk_count + places - follower->next_place,
+			  sizeof(*follower->chunks)) < 0)
+		return -ENOMEM;
+	while (follower->next_place < places)
+		follower->chunks[follower->chunk_count++] = (struct followed_chunk){
+			.place = follower->next_place++,
+			.index = UINT32_MAX,
+		};
+	return 0;
+}
+
+/* The first fields of struct spool_chunk. */
+struct label {
+	uint32_t magic;
+	uint32_t index;
+	uint64_t session_id;
+};
+_Static_assert(offsetof(struct spool_chunk, index) == offsetof(struct label, index) &&
+		       offsetof(struct spool_chunk, session_id) ==
+			       offsetof(struct label, session_id),
+	       "layout of a label");
+
+/* Reads the label of a chunk that had none, if it has one now. Without a mapping: the process cuts
+ * off the places that it did not use when it closes the spool. */
+static void read_label(struct follower *follower, struct followed_chunk *followed)
+{
+	off_t offset = (off_t)(SPOOL_CHUNK_OFFSET + followed->place * SPOOL_CHUNK_BYTES);
+	struct label label;
+
+	/* The magic is the label's last store, so the second read has all of the label. */
+	for (int look = 0; look < 2; look++) {
+		if (pread(follower->fd, &label, sizeof(label), offset) != sizeof(label) ||
+		    !label.magic)
+			return;
+	}
+	followed->at = SPOOL_CHUNK_HEAD_BYTES;
+	followed->index = label.index;
+	follower->labels++;
+	if (label.magic != SPOOL_CHUNK_MAGIC ||
+	    label.session_id != follower->header->session_id) {
+		follower->damage++;
+		followed->at = SPOOL_CHUNK_BYTES;
+	}
+}
+
+static int by_index(const void *left, const void *right)
+{
+	const struct followed_chunk *a = left, *b = right;
+
+	if (a->index != b->index)
+		return a->index < b->index ? -1 : 1;
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+/* Looks for labels, and brings the chunks into their order. */
+static int find_chunks(struct follower *follower)
+{
+	uint64_t taken = atomic_load_explicit(&follower->header->live.chunks_taken,
+					      memory_order_acquire);
+	uint64_t labels = follower->labels;
+	int err;
+
+	if (taken == labels)
+		return 0;
+	err = add_places(follower);
+	for (size_t i = 0; i < follower->chunk_count && err == 0; i++) {
+		if (!follower->chunks[i].at)
+			read_label(follower, &follower->chunks[i]);
+	}
+	if (follower->labels != labels)
+		qsort(follower->chunks, follower->chunk_count, sizeof(*follower->chunks), by_index);
+	return err;
+}
+
+/* Removes the chunks that are read to their end. */
+static void drop_chunks(struct follower *follower)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < follower->chunk_count; i++) {
+		if (follower->chunks[i].at >= SPOOL_CHUNK_BYTES)
+			unmap_chunk(&follower->chunks[i]);
+		else
+			follower->chunks[kept++] = follower->chunks[i];
+	}
+	follower->chunk_count = kept;
+}
+
+/* ---- records ---- */
+
+/* The state of one call of follower_read. */
+struct reading {
+	struct follower *follower;
+	size_t bytes_left;
+	follower_take *take;
+	void *context;
+};
+
+/* The record at the chunk's cursor, or NULL if it is not complete. */
+static const struct record_header *next_record(const struct followed_chunk *followed,
+					       uint32_t limit)
+{
+	const char *at = (const char *)followed->chunk + followed->at;
+
+	if (followed->at >= limit)
+		return NULL;
+	/* The header is the last store of a record. Pairs with the release in writer_commit. */
+	if (!(uint16_t)atomic_load_explicit((const _Atomic uint64_t *)at, memory_order_acquire))
+		return NULL;
+	return (const struct record_header *)at;
+}
+
+/* Reads the records of a chunk. Leaves the chunk at its end if nothing more comes in it. */
+static int read_chunk(struct reading *reading, struct followed_chunk *followed)
+{
+	/* Pairs with the release with which the writer gives the chunk up: no record comes later,
+	 * and used_bytes is valid. */
+	bool is_open = atomic_load_explicit(&followed->chunk->state, memory_order_acquire) ==
+		       SPOOL_CHUNK_OPEN;
+	uint32_t limit = is_open ? SPOOL_CHUNK_BYTES : followed->chunk->used_bytes;
+	const struct record_header *record;
+	int err = 0;
+
+	if (limit > SPOOL_CHUNK_BYTES)
+		limit = SPOOL_CHUNK_BYTES;
+	while (err == 0 && reading->bytes_left && (record = next_record(followed, limit))) {
+		size_t bytes = record->words * 8u;
+
+		if (record_check(record, limit - followed->at)) {
+			reading->follower->damage++;
+			followed->at = SPOOL_CHUNK_BYTES;
+			return 0;
+		}
+		if (record->type == RECORD_THREAD)
+			followed->tid = record->tag;
+		if (record->type < RECORD_TYPE_COUNT)
+			err = reading->take(reading->context, record, followed->tid);
+		followed->at += (uint32_t)bytes;
+		reading->bytes_left -= bytes < reading->bytes_left ? bytes : reading->bytes_left;
+	}
+	if (err == 0 && reading->bytes_left && !is_open)
+		followed->at = SPOOL_CHUNK_BYTES;
+	return err;
+}
+
+int follower_read(struct follower *follower, size_t most_bytes, follower_take *take, void *context)
+{
+	struct reading reading = {follower, most_bytes, take, context};
+	int err = find_chunks(follower);
+
+	for (size_t i = 0; i < follower->chunk_count && err == 0 && reading.bytes_left; i++) {
+		struct followed_chunk *followed = &follower->chunks[i];
+
+		if (!followed->at || followed->at >= SPOOL_CHUNK_BYTES)
+			continue;
+		err = map_chunk(follower, followed);
+		if (err == 0)
+			err = read_chunk(&reading, followed);
+	}
+	drop_chunks(follower);
+	return err == 0 && !reading.bytes_left ? 1 : err;
+}

@@ -1,0 +1,64 @@
+/* Reads the records of a spool that its process may still write, each once.
+ *
+ * Every call of follower_read goes on where the last one ended: in each chunk that is not read to
+ * its end, up to the first record that is not complete. Chunks are taken in the order in which
+ * their writers took them, so the writers advance together, roughly in the order of time. The
+ * records of one writer come in the order of writing. Those of different writers may come in any
+ * order: a completion before its dispatch, a call before the name of its function.
+ *
+ * Cost: a chunk is mapped while it is read; a poll of an idle spool looks at one word of each open
+ * chunk. Memory: 40 bytes for each chunk that is not read to its end.
+ *
+ * Threading: one thread at a time. The process that writes is not stopped, and may be the own
+ * one. */
+#ifndef DAGTAP_LIVE_FOLLOWER_H
+#define DAGTAP_LIVE_FOLLOWER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error_text.h"
+#include "record/record.h"
+#include "record/spool.h"
+
+/* A chunk that has more records, or may get more. */
+struct followed_chunk {
+	const struct spool_chunk *chunk; /* mapped; NULL: not mapped at present */
+	uint64_t place;			 /* number of the chunk in the file, from 0 */
+	uint32_t index;			 /* in the order in which chunks were taken */
+	uint32_t at;			 /* offset of the next record; 0: without a label yet */
+	uint32_t tid;			 /* of the thread that wrote the last record */
+};
+
+struct follower {
+	int fd; /* owned */
+	const struct spool_header *header; /* mapped: the process changes its live part */
+	struct followed_chunk *chunks;	   /* ascending by index; those without a label last */
+	size_t chunk_count, chunk_room;
+	uint64_t next_place; /* places below are among the chunks, or were */
+	uint64_t labels;     /* chunks that had a label */
+	uint64_t damage;     /* chunks that were left because of a record that makes no sense */
+};
+
+/* Takes RECORD, which is well-formed and valid during the call, written by thread TID. Returns 0 or
+ * a negative errno, which ends the read. */
+typedef int follower_take(void *context, const struct record_header *record, uint32_t tid);
+
+/* Opens the spool that FD refers to, which the caller keeps. NAME stands for it in messages.
+ * Returns 0, and the caller closes FOLLOWER; or -EINVAL or -ENODATA as spool_reader_open,
+ * -EOPNOTSUPP: a ring recording, whose chunks do not stay; -ENOMEM, or the errno of dup or mmap.
+ * ERROR may be NULL. */
+int follower_open(struct follower *follower, int fd, const char *name, struct dagtap_error *error);
+
+/* Closes FOLLOWER, which may be zero. */
+void follower_close(struct follower *follower);
+
+/* Calls TAKE for the next records, about MOST_BYTES of them. Returns 1 if there are more now, 0 if
+ * not, or a negative errno: of TAKE, of mmap, or -ENOMEM. */
+int follower_read(struct follower *follower, size_t most_bytes, follower_take *take, void *context);
+
+/* Whether the recording is closed: no record comes after those that can be read now. */
+bool follower_is_closed(const struct follower *follower);
+
+#endif

@@ -1,0 +1,194 @@
+/* Follows a recording and loads windows of it: see live.h. */
+#include "live/live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/table.h"
+#include "live/follower.h"
+#include "live/units.h"
+#include "record/spool_header.h"
+
+#define MOST_OPEN_BYTES (64u << 20)
+
+struct live {
+	struct follower follower;
+	struct units units;
+	struct live_options options;
+	struct spool_info info; /* its texts lie in the follower's header */
+};
+
+/* A window that is made: the runs of records that are loaded. */
+struct window {
+	struct units *units;
+	struct record_run *runs;
+	uint32_t runs_count;
+	uint32_t unit_count; /* of the ready ones, the first */
+};
+
+int live_open_fd(int fd, const char *name, const struct live_options *options,
+		 struct live **ret_live, struct dagtap_error *error)
+{
+	struct live *live = calloc(1, sizeof(*live));
+	int err;
+
+	if (!live)
+		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", name);
+	if (options)
+		live->options = *options;
+	if (!live->options.most_open_bytes)
+		live->options.most_open_bytes = MOST_OPEN_BYTES;
+	live->options.load.without_waits = true;
+	live->options.load.without_ledger = true;
+	units_init(&live->units);
+	err = follower_open(&live->follower, fd, name, error);
+	if (err) {
+		free(live);
+		return err;
+	}
+	live->info = spool_header_info(live->follower.header);
+	/* A window has no end: what is open in it may go on. */
+	live->info.closed = false;
+	*ret_live = live;
+	return 0;
+}
+
+int live_open(const char *path, const struct live_options *options, struct live **ret_live,
+	      struct dagtap_error *error)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return dagtap_error_set(error, -errno, "%s: %s", path, strerrordesc_np(errno));
+	err = live_open_fd(fd, path, options, ret_live, error);
+	close(fd);
+	return err;
+}
+
+void live_close(struct live *live)
+{
+	if (!live)
+		return;
+	follower_close(&live->follower);
+	units_release(&live->units);
+	free(live);
+}
+
+/* ---- windows ---- */
+
+static int add_run(void *window_of_units, const struct record_header *record, uint32_t tid)
+{
+	struct window *window = window_of_units;
+	struct record_run *run = table_add((void **)&window->runs, &window->runs_count,
+					   sizeof(*window->runs));
+
+	if (!run)
+		return -ENOMEM;
+	*run = (struct record_run){record, record->words * 8u, tid};
+	return 0;
+}
+
+/* Selects the oldest units that are ready, and the definitions that they need. */
+static int select_units(struct window *window)
+{
+	struct units *units = window->units;
+	uint32_t number = units_ready(units), tid;
+	size_t bytes = 0;
+	int err = 0;
+
+	definitions_begin(&units->definitions);
+	for (; number != UNITS_NONE && bytes < LIVE_WINDOW_BYTES && err == 0;
+	     number = units->rows[number].next) {
+		const struct unit *unit = &units->rows[number];
+		const struct record_header *record;
+		size_t at = 0;
+
+		while (err == 0 && (record = unit_next(unit, &at, &tid))) {
+			definitions_select(&units->definitions, record, tid);
+			err = add_run(window, record, tid);
+		}
+		bytes += unit->size;
+		window->unit_count++;
+	}
+	return err == 0 ? definitions_selected(&units->definitions, add_run, window) : err;
+}
+
+/* Loads the units that are ready, up to LIVE_WINDOW_BYTES of them, and frees them. */
+static int give_out(struct live *live, struct trace **ret_window)
+{
+	struct window window = {.units = &live->units};
+	int err = select_units(&window);
+	struct record_set set = {&live->info, window.runs, window.runs_count};
+
+	if (err == 0)
+		err = trace_open_records(&set, &live->options.load, ret_window);
+	free(window.runs);
+	for (uint32_t i = 0; i < window.unit_count && err == 0; i++)
+		units_drop(&live->units, units_ready(&live->units));
+	return err;
+}
+
+static int take(void *units, const struct record_header *record, uint32_t tid)
+{
+	return units_add(units, record, tid);
+}
+
+int live_poll(struct live *live, struct trace **ret_window)
+{
+	int more = follower_read(&live->follower, LIVE_READ_BYTES, take, &live->units);
+	int err = more < 0 ? more : units_settle(&live->units);
+
+	*ret_window = NULL;
+	if (err == 0 && live->units.bytes > live->options.most_open_bytes)
+		units_cut_off(&live->units, live->options.most_open_bytes);
+	if (err == 0 && units_ready(&live->units) != UNITS_NONE)
+		err = give_out(live, ret_window);
+	return err < 0 ? err : more || units_ready(&live->units) != UNITS_NONE;
+}
+
+int live_finish(struct live *live, struct trace **ret_window)
+{
+	int err = 0;
+
+	*ret_window = NULL;
+	units_cut_off(&live->units, 0);
+	if (units_ready(&live->units) != UNITS_NONE)
+		err = give_out(live, ret_window);
+	return err < 0 ? err : units_ready(&live->units) != UNITS_NONE;
+}
+
+/* ---- questions ---- */
+
+uint64_t live_mark(const struct live *live)
+{
+	return live->units.last_serial;
+}
+
+bool live_is_past(const struct live *live, uint64_t mark)
+{
+	return units_oldest(&live->units) > mark;
+}
+
+bool live_is_closed(const struct live *live)
+{
+	return follower_is_closed(&live->follower);
+}
+
+void live_count(const struct live *live, struct live_counts *ret_counts)
+{
+	const struct units *units = &live->units;
+
+	*ret_counts = (struct live_counts){
+		.open_bytes = units->bytes,
+		.definition_bytes = units->definitions.bytes,
+		.cut_off = units->cut_off,
+		.damaged_chunks = live->follower.damage,
+	};
+	for (int state = UNIT_OPEN; state < UNIT_STATE_COUNT; state++)
+		ret_counts->units_open += units->lists[state].count;
+	memcpy(ret_counts->passed, units->passed, sizeof(ret_counts->passed));
+}

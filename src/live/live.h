@@ -1,0 +1,94 @@
+/* Follows a recording while it is made, in any process that may read its spool, the recorded one
+ * included: gives out finished calls and activities in the model of trace/trace_model.h, in bounded
+ * memory.
+ *
+ *	err = live_open(path, NULL, &live, &error);
+ *	do {
+ *		err = live_poll(live, &window);
+ *		...rows of window, if it is not NULL; trace_close(window)...
+ *	} while (err > 0 || ...wait, then poll again...);
+ *	live_finish(live, &window) as long as it gives windows;
+ *	live_close(live);
+ *
+ * A window is a trace with the rows of some units (live/units.h): of calls that have returned, with
+ * all their activities, which have ended. Each call, activity, launch and memory operation is in
+ * one window, and its row is that of the whole recording, with these differences:
+ *
+ * - Indices are those of the window. Threads, agents, queues, names of functions and scopes are
+ *   repeated in each window that refers to them. A scope may be open in one and closed in a later
+ *   one.
+ * - A stream is known by its handle alone: its kind and ordinal are not those of the recording.
+ * - Graphs and their nodes are not followed: an activity of a graph's launch has its launch and its
+ *   executable graph, but no node, and what only the node tells is missing in its work kind.
+ * - A memory operation may have its correlation id but no call, if its call was in an earlier
+ *   window. Resets of devices release nothing.
+ * - Events, waits and the ledger are not made.
+ * - Times are converted with the anchors up to then; two anchors that enclose a time give the same
+ *   time as the whole recording unless a later anchor shows that one of them was read badly.
+ *
+ * Recordings of CUDA are not followed (-EOPNOTSUPP), and neither are ring recordings.
+ *
+ * Threading: one thread at a time uses a struct live; windows are independent of it. Loading a
+ * window shares no state with the recorded program and takes no lock of it. Cost: each poll reads
+ * at most LIVE_READ_BYTES and gives out at most LIVE_WINDOW_BYTES. */
+#ifndef DAGTAP_LIVE_LIVE_H
+#define DAGTAP_LIVE_LIVE_H
+
+#include "trace/load.h"
+
+struct live;
+
+#define LIVE_READ_BYTES	  (4u << 20)
+#define LIVE_WINDOW_BYTES (4u << 20)
+
+/* All zero: the defaults. */
+struct live_options {
+	/* Records that are kept because they are not finished; more are cut off, oldest first.
+	 * 0: 64 MiB. */
+	size_t most_open_bytes;
+	/* How windows are loaded; without_waits and without_ledger are always set. */
+	struct trace_options load;
+};
+
+/* Opens the spool at PATH, or the one that FD refers to (which the caller keeps; NAME stands for it
+ * in messages). OPTIONS may be NULL. Returns 0 and a follower that the caller closes, or an error of
+ * follower_open (live/follower.h) or of open, with its text in ERROR, which may be NULL. */
+int live_open(const char *path, const struct live_options *options, struct live **ret_live,
+	      struct dagtap_error *error);
+int live_open_fd(int fd, const char *name, const struct live_options *options,
+		 struct live **ret_live, struct dagtap_error *error);
+
+/* Reads on, and sets *RET_WINDOW to a trace with units that are finished, or to NULL if there are
+ * none; the caller closes it with trace_close. Returns 1 if there is more to read or to give out
+ * now, 0 if not, or a negative errno: -ENOMEM, -E2BIG, -EOPNOTSUPP. After an error only live_close
+ * may be called. */
+int live_poll(struct live *live, struct trace **ret_window);
+
+/* Like live_poll without reading: gives out what is left as it is, after the last records were
+ * polled. Activities without a completion are untimed. Returns 1 if there is more, else as above. */
+int live_finish(struct live *live, struct trace **ret_window);
+
+/* A mark between the units that have been met and later ones. live_is_past says whether all units
+ * before MARK have been given out. */
+uint64_t live_mark(const struct live *live);
+bool live_is_past(const struct live *live, uint64_t mark);
+
+/* Whether the recording is closed: after a poll that returned 0, no more records come. */
+bool live_is_closed(const struct live *live);
+
+struct live_counts {
+	uint64_t units_open;	   /* met, and not given out */
+	uint64_t open_bytes;	   /* their records */
+	uint64_t definition_bytes; /* records that stay, because later ones may refer to them */
+	uint64_t cut_off;	   /* units that were given out before they were complete */
+	uint64_t damaged_chunks;   /* chunks whose rest was not read */
+	/* Records that are not followed, by type. */
+	uint64_t passed[RECORD_TYPE_COUNT];
+};
+
+void live_count(const struct live *live, struct live_counts *ret_counts);
+
+/* LIVE may be NULL. */
+void live_close(struct live *live);
+
+#endif

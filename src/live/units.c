@@ -1,0 +1,286 @@
+/* Collecting units: see units.h. unit_rows.c has the rows, lists and maps. */
+#include "live/units.h"
+
+#include <errno.h>
+
+#include "live/unit_rows.h"
+
+/* ---- records ---- */
+
+/* A call returned. Its unit may be there, by an activity or an inner call. */
+static int add_call(struct units *units, const struct record_api *api, uint32_t tid)
+{
+	uint32_t number = units_get_call(units, api->cid);
+	struct unit *unit;
+
+	if (number == UNITS_NONE)
+		return -ENOMEM;
+	unit = &units->rows[number];
+	if (unit->has_api)
+		return 0;
+	unit->has_api = true;
+	unit->parent = api->parent == api->cid ? 0 : api->parent;
+	unit->expected = api->activities;
+	unit->end_ns = api->end_ns;
+	if (unit->parent) {
+		uint32_t outer = units_get_call(units, unit->parent);
+
+		if (outer == UNITS_NONE)
+			return -ENOMEM;
+		units->rows[outer].inner++;
+	}
+	return units_append(units, number, &api->header, tid);
+}
+
+/* An activity was submitted by call CID, or by none. IS_AWAITED: its completion is recorded. */
+static int add_submission(struct units *units, const struct record_header *record, uint32_t tid,
+			  uint64_t cid, bool is_awaited)
+{
+	uint64_t id = 0;
+	enum record_type kind = units_key_of(record, &id);
+	uint32_t submission = units_find_submission(units, kind, id);
+	uint32_t number = cid ? units_get_call(units, cid) : units_make(units, 0);
+	int err;
+
+	if (number == UNITS_NONE)
+		return -ENOMEM;
+	units->rows[number].seen++;
+	err = units_append(units, number, record, tid);
+	if (err || !is_awaited)
+		return err;
+	if (submission == UNITS_NONE) {
+		units->rows[number].running++;
+		return units_add_submission(units, kind, id, number, false);
+	}
+	if (!units->submissions[submission].is_early)
+		return 0; /* a second record of one packet: none that dagtap writes */
+	return units_join_early(units, submission, number);
+}
+
+static int add_completion(struct units *units, const struct record_header *record, uint32_t tid)
+{
+	uint64_t id = 0;
+	enum record_type kind = units_key_of(record, &id);
+	uint32_t submission = units_find_submission(units, kind, id), number;
+
+	if (submission != UNITS_NONE && units->submissions[submission].is_early)
+		return 0;
+	if (submission != UNITS_NONE) {
+		number = units->submissions[submission].unit;
+		units->rows[number].running--;
+		units_drop_submission(units, submission);
+		return units_append(units, number, record, tid);
+	}
+	number = units_make(units, 0);
+	if (number == UNITS_NONE)
+		return -ENOMEM;
+	units->rows[number].early = 1;
+	if (units_add_submission(units, kind, id, number, true) < 0)
+		return -ENOMEM;
+	return units_append(units, number, record, tid);
+}
+
+/* Of a barrier only its call's count is of use. */
+static int add_barrier(struct units *units, const struct record_barrier *barrier)
+{
+	uint32_t number = barrier->cid ? units_get_call(units, barrier->cid) : UNITS_NONE;
+
+	if (!barrier->cid)
+		return 0;
+	if (number == UNITS_NONE)
+		return -ENOMEM;
+	units->rows[number].seen++;
+	return units_touch(units, number);
+}
+
+/* A record of a call that is no activity: belongs to the call's unit, if it is there. */
+static int add_to_call(struct units *units, const struct record_header *record, uint32_t tid,
+		       uint64_t cid, bool is_before)
+{
+	uint32_t number = UNITS_NONE;
+
+	if (cid)
+		number = is_before ? units_get_call(units, cid) : units_find_call(units, cid);
+	if (number == UNITS_NONE)
+		number = units_make(units, 0);
+	return number == UNITS_NONE ? -ENOMEM : units_append(units, number, record, tid);
+}
+
+int units_add(struct units *units, const struct record_header *record, uint32_t tid)
+{
+	const void *at = record;
+	const struct record_dispatch *dispatch = at;
+	const struct record_copy *copy = at;
+
+	if (definitions_has_type(record->type))
+		return definitions_add(&units->definitions, record, tid);
+	switch (record->type) {
+	case RECORD_API:
+		return add_call(units, at, tid);
+	case RECORD_DISPATCH:
+		return add_submission(units, record, tid, dispatch->cid,
+				      dispatch->untimed == RECORD_UNTIMED_NO);
+	case RECORD_COPY:
+		return add_submission(units, record, tid, copy->cid, true);
+	case RECORD_DISPATCH_DONE:
+	case RECORD_COPY_DONE:
+		return add_completion(units, record, tid);
+	case RECORD_BARRIER:
+		return add_barrier(units, at);
+	case RECORD_GRAPH_LAUNCH:
+		return add_to_call(units, record, tid,
+				   ((const struct record_graph_launch *)at)->cid, true);
+	case RECORD_MEMORY:
+		return add_to_call(units, record, tid, ((const struct record_memory *)at)->cid,
+				   false);
+	default:
+		units->passed[record->type]++;
+		return record->type >= RECORD_CUDA_KERNEL && record->type <= RECORD_CUDA_UPDATE
+			       ? -EOPNOTSUPP
+			       : 0;
+	}
+}
+
+/* ---- completeness ---- */
+
+/* Whether all records of the unit are there. */
+static bool is_complete(const struct unit *unit)
+{
+	if (unit->running || unit->early || unit->inner)
+		return false;
+	return !unit->cid || (unit->has_api && unit->seen >= unit->expected);
+}
+
+/* Whether what the unit lacks will not come: see units.h. */
+static bool is_quiet(const struct units *units, const struct unit *unit)
+{
+	uint64_t now = units->definitions.last_anchor_ns;
+
+	return unit->has_api && !unit->running && !unit->inner && now > unit->end_ns &&
+	       now - unit->end_ns > UNITS_QUIET_NS;
+}
+
+static bool is_resolved(const struct units *units, struct unit *unit)
+{
+	size_t at = unit->resolved;
+	const struct record_header *record;
+	uint32_t tid;
+
+	while ((record = unit_next(unit, &at, &tid))) {
+		if (!definitions_resolve(&units->definitions, record))
+			return false;
+		unit->resolved = at;
+	}
+	return true;
+}
+
+/* Moves a unit whose records are all there on: into that of the enclosing call, or to those that
+ * wait. */
+static int advance(struct units *units, uint32_t number)
+{
+	struct unit *unit = &units->rows[number];
+	uint32_t outer = unit->parent ? units_find_call(units, unit->parent) : UNITS_NONE;
+
+	if (outer == UNITS_NONE) {
+		units_move(units, number, UNIT_WAITING);
+		return 0;
+	}
+	return units_join_outer(units, number, outer);
+}
+
+static int settle_dirty(struct units *units)
+{
+	int err = 0;
+
+	/* advance may add the enclosing call's unit to the list. */
+	while (units->dirty_count && err == 0) {
+		uint32_t number = units->dirty[--units->dirty_count];
+		struct unit *unit = &units->rows[number];
+
+		unit->is_dirty = false;
+		if (unit->state == UNIT_OPEN && is_complete(unit))
+			err = advance(units, number);
+	}
+	return err;
+}
+
+static int settle_quiet(struct units *units)
+{
+	uint32_t number = units->lists[UNIT_OPEN].first;
+	int err = 0;
+
+	while (number != UNITS_NONE && err == 0) {
+		struct unit *unit = &units->rows[number];
+		uint32_t next = unit->next;
+
+		if (is_quiet(units, unit))
+			err = advance(units, number);
+		number = next;
+	}
+	return err;
+}
+
+int units_settle(struct units *units)
+{
+	int err = settle_dirty(units);
+
+	if (err == 0)
+		err = settle_quiet(units);
+	/* A quiet inner call may have completed the call around it. */
+	if (err == 0)
+		err = settle_dirty(units);
+	for (uint32_t number = units->lists[UNIT_WAITING].first; number != UNITS_NONE;) {
+		struct unit *unit = &units->rows[number];
+		uint32_t next = unit->next;
+
+		if (is_resolved(units, unit) || is_quiet(units, unit))
+			units_move(units, number, UNIT_READY);
+		number = next;
+	}
+	return err;
+}
+
+/* Makes a unit ready that is not complete. */
+static void cut_off(struct units *units, uint32_t number)
+{
+	struct unit *unit = &units->rows[number];
+	uint32_t outer = unit->parent ? units_find_call(units, unit->parent) : UNITS_NONE;
+
+	if (outer != UNITS_NONE && unit->state == UNIT_OPEN)
+		units->rows[outer].inner--;
+	units_forget_submissions(units, number);
+	unit->is_cut_off = true;
+	units->cut_off++;
+	units_move(units, number, UNIT_READY);
+}
+
+void units_cut_off(struct units *units, size_t most_bytes)
+{
+	static const enum unit_state states[] = {UNIT_WAITING, UNIT_OPEN};
+	size_t left = 0;
+
+	for (uint32_t i = units->lists[UNIT_READY].first; i != UNITS_NONE; i = units->rows[i].next)
+		left += units->rows[i].size;
+	left = units->bytes - left;
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+		while (left > most_bytes && units->lists[states[i]].count) {
+			uint32_t number = units->lists[states[i]].first;
+
+			left -= units->rows[number].size;
+			cut_off(units, number);
+		}
+	}
+}
+
+uint64_t units_oldest(const struct units *units)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (int state = UNIT_OPEN; state < UNIT_STATE_COUNT; state++) {
+		uint32_t number = units->lists[state].first;
+
+		if (number != UNITS_NONE && units->rows[number].serial < oldest)
+			oldest = units->rows[number].serial;
+	}
+	return oldest;
+}

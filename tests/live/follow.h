@@ -1,0 +1,25 @@
+/* Follows a played spool to its end and gathers the rows of all windows. */
+#ifndef DAGTAP_TESTS_LIVE_FOLLOW_H
+#define DAGTAP_TESTS_LIVE_FOLLOW_H
+
+#include "live/live.h"
+#include "player.h"
+#include "rows.h"
+
+struct followed {
+	struct rows rows;
+	uint32_t windows;
+	size_t most_open_bytes;	      /* that were kept after any poll */
+	struct live_counts counts;    /* at the end of the recording, before live_finish */
+};
+
+/* Plays IMAGE with steps of up to MOST_RECORDS records; polls after each. Asserts that nothing
+ * fails. The caller releases the rows. */
+struct followed follow(const void *image, size_t length, uint64_t seed, uint32_t most_records,
+		       const struct live_options *options);
+
+/* Asserts that what follow gives for SEED is what the whole of IMAGE holds. Returns the number of
+ * rows. */
+uint32_t follow_assert_same(const void *image, size_t length, uint64_t seed, uint32_t most_records);
+
+#endif
