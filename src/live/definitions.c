@@ -7,6 +7,7 @@
 
 #include "base/table.h"
 #include "live/scope_definitions.h"
+#include "trace/clock_fit.h"
 
 #define AGENTS_MOST 4096 /* a larger index is damage */
 
@@ -42,6 +43,24 @@ static struct agent_anchors *make_anchors(struct definitions *definitions, uint3
 	return definitions->agents[agent];
 }
 
+/* Follows which anchors clock_fit_init uses, as far as that does not depend on later ones: those
+ * that are far enough from the last used one and from the newest, at NEWEST_NS. */
+static void judge_anchors(struct agent_anchors *anchors, uint64_t newest_ns)
+{
+	while (anchors->judged < anchors->count) {
+		const struct record_anchor *anchor =
+			&anchors->rows[anchors->judged % DEFINITIONS_ANCHORS];
+
+		if (anchor->host_ns + CLOCK_FIT_PIECE_NS > newest_ns)
+			return;
+		if (!anchors->judged || anchor->host_ns >= anchors->used_ns + CLOCK_FIT_PIECE_NS) {
+			anchors->used_ns = anchor->host_ns;
+			anchors->final_tick = anchor->tick;
+		}
+		anchors->judged++;
+	}
+}
+
 static int add_anchor(struct definitions *definitions, const struct record_anchor *record)
 {
 	struct agent_anchors *anchors = make_anchors(definitions, record->header.tag);
@@ -49,8 +68,7 @@ static int add_anchor(struct definitions *definitions, const struct record_ancho
 	if (!anchors)
 		return record->header.tag < AGENTS_MOST ? -ENOMEM : 0;
 	anchors->rows[anchors->count++ % DEFINITIONS_ANCHORS] = *record;
-	if (record->tick > anchors->last_tick)
-		anchors->last_tick = record->tick;
+	judge_anchors(anchors, record->host_ns);
 	if (record->host_ns > definitions->last_anchor_ns)
 		definitions->last_anchor_ns = record->host_ns;
 	return 0;
@@ -142,21 +160,36 @@ static uint32_t agent_index(const struct definitions *definitions, uint64_t hand
 	return UINT32_MAX;
 }
 
-/* Whether the times of a completion lie before an anchor of the queue's agent. */
+/* HANDLE 0 is no agent. */
+static bool has_agent(const struct definitions *definitions, uint64_t handle)
+{
+	return !handle || agent_index(definitions, handle) != UINT32_MAX;
+}
+
+static bool has_queue(const struct definitions *definitions, uint32_t id)
+{
+	const struct definition *queue = find(definitions, RECORD_QUEUE, id);
+
+	return queue &&
+	       has_agent(definitions,
+			 ((const struct record_queue *)(const void *)queue->record)->agent);
+}
+
+/* Whether the times of a completion are final: they lie before an anchor of the queue's agent. */
 static bool is_anchored(const struct definitions *definitions,
 			const struct record_dispatch_done *done)
 {
 	const struct definition *queue = find(definitions, RECORD_QUEUE, done->header.tag);
 	uint32_t agent;
 
-	if (done->untimed != RECORD_UNTIMED_NO)
+	if (done->untimed != RECORD_UNTIMED_NO || definitions->takes_any_time)
 		return true;
 	if (!queue)
 		return false;
 	agent = agent_index(definitions,
 			    ((const struct record_queue *)(const void *)queue->record)->agent);
 	return agent < definitions->agents_count && definitions->agents[agent] &&
-	       definitions->agents[agent]->last_tick >= done->end_tick;
+	       definitions->agents[agent]->final_tick >= done->end_tick;
 }
 
 bool definitions_resolve(const struct definitions *definitions, const struct record_header *record)
@@ -170,10 +203,15 @@ bool definitions_resolve(const struct definitions *definitions, const struct rec
 	case RECORD_API:
 		return has(definitions, RECORD_API_NAME, record->tag);
 	case RECORD_DISPATCH:
-		return has(definitions, RECORD_QUEUE, record->tag) &&
+		return has_queue(definitions, record->tag) &&
 		       (!dispatch->kernel || has(definitions, RECORD_KERNEL, dispatch->kernel));
 	case RECORD_DISPATCH_DONE:
 		return is_anchored(definitions, at);
+	case RECORD_COPY:
+		return has_agent(definitions, ((const struct record_copy *)at)->dst_agent) &&
+		       has_agent(definitions, ((const struct record_copy *)at)->src_agent);
+	case RECORD_MEMORY:
+		return has_agent(definitions, ((const struct record_memory *)at)->agent);
 	default:
 		return true;
 	}

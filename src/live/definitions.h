@@ -2,8 +2,8 @@
  * names of functions, kernels, scopes and anchors.
  *
  * A follower meets records in any order, so a record may refer to a definition that has not come
- * yet. definitions_resolve says whether all have. A kernel's end is resolved when an anchor has
- * come that is later: then its time lies between two anchors and does not change any more.
+ * yet. definitions_resolve says whether all have. The end of a dispatch is resolved when its time
+ * is final: when it lies before an anchor that later ones cannot displace (trace/clock_fit.h).
  *
  * What stays: all definitions but scopes and anchors, each once. A scope stays while it is open, a
  * record that was not given out yet refers to it, or a scope inside it stays. Of each agent the
@@ -46,7 +46,9 @@ struct scope_definition {
 struct agent_anchors {
 	struct record_anchor rows[DEFINITIONS_ANCHORS]; /* a ring; `count` were added in all */
 	uint64_t count;
-	uint64_t last_tick;
+	uint64_t judged;     /* number of anchors of which it is known whether they are used */
+	uint64_t used_ns;    /* host time of the last of them that is used */
+	uint64_t final_tick; /* its tick: times before it are final */
 };
 
 struct definitions {
@@ -63,6 +65,7 @@ struct definitions {
 	struct agent_anchors **agents; /* by agent index; owned; NULL: without an anchor yet */
 	uint32_t agents_count;
 	uint64_t last_anchor_ns; /* host time of the newest anchor of any agent */
+	bool takes_any_time;	 /* set by the owner: times need not be final */
 
 	uint32_t window; /* number of the window that is being made */
 	size_t bytes;	 /* memory of all copies */

@@ -144,8 +144,7 @@ static void read_label(struct follower *follower, struct followed_chunk *followe
 	followed->at = SPOOL_CHUNK_HEAD_BYTES;
 	followed->index = label.index;
 	follower->labels++;
-	if (label.magic != SPOOL_CHUNK_MAGIC ||
-	    label.session_id != follower->header->session_id) {
+	if (label.magic != SPOOL_CHUNK_MAGIC || label.session_id != follower->header->session_id) {
 		follower->damage++;
 		followed->at = SPOOL_CHUNK_BYTES;
 	}
@@ -163,8 +162,8 @@ static int by_index(const void *left, const void *right)
 /* Looks for labels, and brings the chunks into their order. */
 static int find_chunks(struct follower *follower)
 {
-	uint64_t taken = atomic_load_explicit(&follower->header->live.chunks_taken,
-					      memory_order_acquire);
+	uint64_t taken =
+		atomic_load_explicit(&follower->header->live.chunks_taken, memory_order_acquire);
 	uint64_t labels = follower->labels;
 	int err;
 

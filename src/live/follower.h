@@ -32,7 +32,7 @@ struct followed_chunk {
 };
 
 struct follower {
-	int fd; /* owned */
+	int fd;				   /* owned */
 	const struct spool_header *header; /* mapped: the process changes its live part */
 	struct followed_chunk *chunks;	   /* ascending by index; those without a label last */
 	size_t chunk_count, chunk_room;

@@ -44,6 +44,7 @@ int live_open_fd(int fd, const char *name, const struct live_options *options,
 	live->options.load.without_waits = true;
 	live->options.load.without_ledger = true;
 	units_init(&live->units);
+	live->units.definitions.takes_any_time = live->options.takes_any_time;
 	err = follower_open(&live->follower, fd, name, error);
 	if (err) {
 		free(live);
@@ -83,8 +84,8 @@ void live_close(struct live *live)
 static int add_run(void *window_of_units, const struct record_header *record, uint32_t tid)
 {
 	struct window *window = window_of_units;
-	struct record_run *run = table_add((void **)&window->runs, &window->runs_count,
-					   sizeof(*window->runs));
+	struct record_run *run =
+		table_add((void **)&window->runs, &window->runs_count, sizeof(*window->runs));
 
 	if (!run)
 		return -ENOMEM;
@@ -155,6 +156,7 @@ int live_finish(struct live *live, struct trace **ret_window)
 	int err = 0;
 
 	*ret_window = NULL;
+	live->info = spool_header_info(live->follower.header);
 	units_cut_off(&live->units, 0);
 	if (units_ready(&live->units) != UNITS_NONE)
 		err = give_out(live, ret_window);

@@ -23,8 +23,8 @@
  * - A memory operation may have its correlation id but no call, if its call was in an earlier
  *   window. Resets of devices release nothing.
  * - Events, waits and the ledger are not made.
- * - Times are converted with the anchors up to then; two anchors that enclose a time give the same
- *   time as the whole recording unless a later anchor shows that one of them was read badly.
+ * - Times are converted with the anchors up to then. They are those of the whole recording, unless
+ *   a later anchor shows that an earlier one was read badly, or takes_any_time is set.
  *
  * Recordings of CUDA are not followed (-EOPNOTSUPP), and neither are ring recordings.
  *
@@ -46,13 +46,16 @@ struct live_options {
 	/* Records that are kept because they are not finished; more are cut off, oldest first.
 	 * 0: 64 MiB. */
 	size_t most_open_bytes;
+	/* Give out dispatches as soon as they have ended, with the clock as it is fitted then. Else
+	 * they wait for anchors that make their times final, up to half a second. */
+	bool takes_any_time;
 	/* How windows are loaded; without_waits and without_ledger are always set. */
 	struct trace_options load;
 };
 
-/* Opens the spool at PATH, or the one that FD refers to (which the caller keeps; NAME stands for it
- * in messages). OPTIONS may be NULL. Returns 0 and a follower that the caller closes, or an error of
- * follower_open (live/follower.h) or of open, with its text in ERROR, which may be NULL. */
+/* Opens the spool at PATH, or the one that FD refers to, which the caller keeps; NAME stands for it
+ * in messages. OPTIONS may be NULL. Returns 0 and a follower that the caller closes, or an error
+ * of follower_open (live/follower.h) or of open, with its text in ERROR, which may be NULL. */
 int live_open(const char *path, const struct live_options *options, struct live **ret_live,
 	      struct dagtap_error *error);
 int live_open_fd(int fd, const char *name, const struct live_options *options,
@@ -65,7 +68,8 @@ int live_open_fd(int fd, const char *name, const struct live_options *options,
 int live_poll(struct live *live, struct trace **ret_window);
 
 /* Like live_poll without reading: gives out what is left as it is, after the last records were
- * polled. Activities without a completion are untimed. Returns 1 if there is more, else as above. */
+ * polled. Activities without a completion are untimed. Returns 1 if there is more, else as
+ * above. */
 int live_finish(struct live *live, struct trace **ret_window);
 
 /* A mark between the units that have been met and later ones. live_is_past says whether all units
@@ -80,15 +84,16 @@ struct live_counts {
 	uint64_t units_open;	   /* met, and not given out */
 	uint64_t open_bytes;	   /* their records */
 	uint64_t definition_bytes; /* records that stay, because later ones may refer to them */
-	uint64_t cut_off;	   /* units that were given out before they were complete */
+	uint64_t cut_off;	   /* units that were given out without all their records */
 	uint64_t damaged_chunks;   /* chunks whose rest was not read */
 	/* Records that are not followed, by type. */
 	uint64_t passed[RECORD_TYPE_COUNT];
 };
 
+/* What LIVE keeps and has left out so far. */
 void live_count(const struct live *live, struct live_counts *ret_counts);
 
-/* LIVE may be NULL. */
+/* Frees LIVE, which may be NULL; windows stay valid. */
 void live_close(struct live *live);
 
 #endif

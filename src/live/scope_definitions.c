@@ -56,7 +56,8 @@ static uint32_t take_row(struct definitions *definitions)
 		return definitions->free_scopes[--definitions->free_count];
 	/* A row that becomes free always has a place in the list. */
 	if (table_reserve((void **)&definitions->free_scopes, &definitions->free_room,
-			  definitions->scopes_count + 1ull, sizeof(*definitions->free_scopes)) < 0 ||
+			  definitions->scopes_count + 1ull,
+			  sizeof(*definitions->free_scopes)) < 0 ||
 	    !table_add((void **)&definitions->scopes, &definitions->scopes_count,
 		       sizeof(*definitions->scopes)))
 		return NONE;

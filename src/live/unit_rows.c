@@ -327,8 +327,7 @@ void units_forget_submissions(struct units *units, uint32_t number)
 	while ((record = unit_next(unit, &at, &tid))) {
 		uint64_t id = 0;
 		enum record_type kind = units_key_of(record, &id);
-		uint32_t submission =
-			kind ? units_find_submission(units, kind, id) : UNITS_NONE;
+		uint32_t submission = kind ? units_find_submission(units, kind, id) : UNITS_NONE;
 
 		if (submission != UNITS_NONE && units->submissions[submission].unit == number)
 			units_drop_submission(units, submission);

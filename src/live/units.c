@@ -249,8 +249,7 @@ static void cut_off(struct units *units, uint32_t number)
 	if (outer != UNITS_NONE && unit->state == UNIT_OPEN)
 		units->rows[outer].inner--;
 	units_forget_submissions(units, number);
-	unit->is_cut_off = true;
-	units->cut_off++;
+	units->cut_off += unit->state == UNIT_OPEN;
 	units_move(units, number, UNIT_READY);
 }
 

@@ -42,9 +42,8 @@ struct unit_entry {
 
 struct unit {
 	enum unit_state state;
-	bool is_dirty;	   /* in the list of units to be looked at */
-	bool has_api;	   /* the record of the call is there */
-	bool is_cut_off;   /* given out before it was complete */
+	bool is_dirty;		 /* in the list of units to be looked at */
+	bool has_api;		 /* the record of the call is there */
 	uint32_t previous, next; /* in the list of its state, by age */
 	uint64_t serial;	 /* ascends in the order of making */
 	uint64_t cid;		 /* of the outermost call that is known; 0: no call */
@@ -91,11 +90,12 @@ struct units {
 	uint32_t *dirty;
 	size_t dirty_count, dirty_room;
 	uint64_t last_serial;
-	size_t bytes;	    /* records of all units */
-	uint64_t cut_off;   /* units that were cut off so far */
+	size_t bytes;			    /* records of all units */
+	uint64_t cut_off;		    /* units that were cut off so far */
 	uint64_t passed[RECORD_TYPE_COUNT]; /* records that are not followed, by type */
 };
 
+/* Makes UNITS empty; units_release frees what they hold and makes them empty again. */
 void units_init(struct units *units);
 void units_release(struct units *units);
 

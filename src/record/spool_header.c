@@ -47,9 +47,9 @@ int spool_header_check(const struct spool_header *h, size_t length, const char *
 		return dagtap_error_at(error, -ENODATA, name, length,
 				       "the file ends inside its header");
 	if (h->version != SPOOL_VERSION)
-		return dagtap_error_at(
-			error, -EINVAL, name, offsetof(struct spool_header, version),
-			"spool version %u, this program reads %u", h->version, SPOOL_VERSION);
+		return dagtap_error_at(error, -EINVAL, name, offsetof(struct spool_header, version),
+				       "spool version %u, this program reads %u", h->version,
+				       SPOOL_VERSION);
 	if (h->fixed_crc != spool_fixed_crc(h))
 		return dagtap_error_at(error, -EINVAL, name, 0,
 				       "header does not match its checksum");

@@ -11,10 +11,6 @@
 #define WORST_OF_BEST  8
 #define ALWAYS_GOOD_NS 200
 
-/* Shortest time between two anchors: the slope between nearer ones is made of their reading error.
- * 200 ns over 10 ms are 20 ppm. */
-#define SHORTEST_PIECE_NS 10000000
-
 #define NS_PER_SECOND 1000000000
 
 /* A larger value is not a time. Differences of smaller ones cannot overflow. */
@@ -70,8 +66,8 @@ static uint32_t keep_apart(struct clock_anchor *anchors, uint32_t count)
 	if (count < 3)
 		return count;
 	for (uint32_t i = 1; i + 1 < count; i++) {
-		if (anchors[i].host_ns - anchors[kept - 1].host_ns >= SHORTEST_PIECE_NS &&
-		    anchors[count - 1].host_ns - anchors[i].host_ns >= SHORTEST_PIECE_NS)
+		if (anchors[i].host_ns - anchors[kept - 1].host_ns >= CLOCK_FIT_PIECE_NS &&
+		    anchors[count - 1].host_ns - anchors[i].host_ns >= CLOCK_FIT_PIECE_NS)
 			anchors[kept++] = anchors[i];
 	}
 	anchors[kept++] = anchors[count - 1];
@@ -145,7 +141,7 @@ int clock_fit_init(struct clock_fit *fit, const struct clock_anchor *anchors, ui
 	fit->count = keep_apart(fit->anchors, keep_good(fit->anchors, count));
 	/* Too short to measure a slope: the nominal rate is more exact. */
 	if (fit->count == 2 && tick_hz &&
-	    fit->anchors[1].host_ns - fit->anchors[0].host_ns < SHORTEST_PIECE_NS)
+	    fit->anchors[1].host_ns - fit->anchors[0].host_ns < CLOCK_FIT_PIECE_NS)
 		fit->count = 1;
 	if (fit->count == 0 || (fit->count == 1 && tick_hz == 0)) {
 		clock_fit_release(fit);

@@ -1,6 +1,6 @@
 /* Records in memory that their owner has selected: a part of one process's recording, to be loaded
- * on its own with trace_open_records (trace/load.h). src/live makes them. A set has no counts and no
- * damages; what is missing in it is unknown to the loader. */
+ * on its own with trace_open_records (trace/load.h). src/live makes them. A set has no counts and
+ * no damages; what is missing in it is unknown to the loader. */
 #ifndef DAGTAP_TRACE_RECORD_SET_H
 #define DAGTAP_TRACE_RECORD_SET_H
 

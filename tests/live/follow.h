@@ -9,8 +9,8 @@
 struct followed {
 	struct rows rows;
 	uint32_t windows;
-	size_t most_open_bytes;	      /* that were kept after any poll */
-	struct live_counts counts;    /* at the end of the recording, before live_finish */
+	size_t most_open_bytes;	   /* that were kept after any poll */
+	struct live_counts counts; /* at the end of the recording, before live_finish */
 };
 
 /* Plays IMAGE with steps of up to MOST_RECORDS records; polls after each. Asserts that nothing

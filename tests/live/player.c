@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/table.h"
+
 #define ENDED UINT32_MAX
 
 static const struct player *sorted; /* for by_writer */
@@ -28,6 +30,47 @@ static int by_writer(const void *left, const void *right)
 	if (a->writer != b->writer)
 		return a->writer < b->writer ? -1 : 1;
 	return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+}
+
+static int by_number(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* The record at the chunk's cursor; NULL: the label or the end comes next. */
+static const struct record_header *record_at(const struct player *player, uint32_t i)
+{
+	const struct spool_chunk *from = chunk_of(player, player->order[i]);
+	const struct record_header *record =
+		(const void *)((const unsigned char *)from + player->at[i]);
+
+	if (!player->at[i] || player->at[i] >= SPOOL_CHUNK_BYTES || !record->type)
+		return NULL;
+	return from->state == SPOOL_CHUNK_OPEN || player->at[i] < from->used_bytes ? record : NULL;
+}
+
+static void find_anchors(struct player *player)
+{
+	for (uint32_t i = 0; i < player->chunk_count; i++) {
+		const struct record_header *record;
+
+		for (player->at[i] = SPOOL_CHUNK_HEAD_BYTES; (record = record_at(player, i));
+		     player->at[i] += record->words * 8u) {
+			uint64_t *place;
+
+			if (record->type != RECORD_ANCHOR)
+				continue;
+			place = table_add((void **)&player->anchors, &player->anchors_count,
+					  sizeof(*place));
+			assert_non_null(place);
+			*place = ((const struct record_anchor *)(const void *)record)->host_ns;
+		}
+		player->at[i] = 0;
+	}
+	if (player->anchors_count)
+		qsort(player->anchors, player->anchors_count, sizeof(uint64_t), by_number);
 }
 
 void player_begin(struct player *player, const void *image, size_t length, uint64_t seed)
@@ -53,6 +96,7 @@ void player_begin(struct player *player, const void *image, size_t length, uint6
 			player->order[player->chunk_count++] = i;
 	sorted = player;
 	qsort(player->order, player->chunk_count, sizeof(*player->order), by_writer);
+	find_anchors(player);
 }
 
 static uint32_t draw(struct player *player, uint32_t limit)
@@ -61,10 +105,17 @@ static uint32_t draw(struct player *player, uint32_t limit)
 	return (uint32_t)(player->random >> 33) % limit;
 }
 
-/* Whether the chunk is the next of its writer: those before it are complete. */
+/* Whether something of the chunk may come next: those before it of its writer are complete. */
 static bool is_next(const struct player *player, uint32_t i)
 {
+	const struct record_header *record;
+
 	if (player->at[i] == ENDED)
+		return false;
+	record = record_at(player, i);
+	if (record && record->type == RECORD_ANCHOR &&
+	    ((const struct record_anchor *)(const void *)record)->host_ns !=
+		    player->anchors[player->next_anchor])
 		return false;
 	return i == 0 || player->at[i - 1] == ENDED ||
 	       chunk_of(player, player->order[i])->writer !=
@@ -76,9 +127,9 @@ static void write_next(struct player *player, uint32_t i)
 {
 	const struct spool_chunk *from = chunk_of(player, player->order[i]);
 	struct spool_chunk *to =
-		(struct spool_chunk *)(player->file + ((const unsigned char *)from - player->image));
-	const struct record_header *record =
-		(const void *)((const unsigned char *)from + player->at[i]);
+		(struct spool_chunk *)(player->file +
+				       ((const unsigned char *)from - player->image));
+	const struct record_header *record = record_at(player, i);
 
 	if (!player->at[i]) {
 		memcpy(to, from, SPOOL_CHUNK_HEAD_BYTES);
@@ -87,8 +138,8 @@ static void write_next(struct player *player, uint32_t i)
 		player->at[i] = SPOOL_CHUNK_HEAD_BYTES;
 		return;
 	}
-	if (player->at[i] < SPOOL_CHUNK_BYTES && record->type &&
-	    (from->state == SPOOL_CHUNK_OPEN || player->at[i] < from->used_bytes)) {
+	if (record) {
+		player->next_anchor += record->type == RECORD_ANCHOR;
 		memcpy((unsigned char *)to + player->at[i], record, record->words * 8u);
 		player->at[i] += record->words * 8u;
 		return;
@@ -109,8 +160,9 @@ bool player_step(struct player *player, uint32_t most)
 			if (is_next(player, (first + i) % player->chunk_count))
 				break;
 		if (i == player->chunk_count) {
-			header->live.state = ((const struct spool_header *)(const void *)
-						      player->image)->live.state;
+			header->live.state =
+				((const struct spool_header *)(const void *)player->image)
+					->live.state;
 			return k > 0;
 		}
 		write_next(player, (first + i) % player->chunk_count);
@@ -124,4 +176,5 @@ void player_end(struct player *player)
 	close(player->fd);
 	free(player->order);
 	free(player->at);
+	free(player->anchors);
 }

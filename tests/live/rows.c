@@ -47,8 +47,8 @@ static void put_call(FILE *to, const struct trace *trace, const struct trace_cal
 	const struct trace_api *api = &trace->apis[call->api];
 
 	fprintf(to, "call %" PRIu64 " %s %" PRId64 "-%" PRId64 " result=%d activities=%u/%u",
-		call->cid, trace_text(trace, api->name), call->begin_ns, call->end_ns,
-		call->result, call->activity_count, call->activities_expected);
+		call->cid, trace_text(trace, api->name), call->begin_ns, call->end_ns, call->result,
+		call->activity_count, call->activities_expected);
 	if (call->parent != TRACE_NONE)
 		fprintf(to, " in %" PRIu64, trace->calls[call->parent].cid);
 	put_thread(to, trace, call->thread);
@@ -112,8 +112,8 @@ static void put_memory(FILE *to, const struct trace *trace,
 
 void rows_add(struct rows *rows, const struct trace *trace)
 {
-	uint32_t total = trace->calls_count + trace->activities_count +
-			 trace->memory_operations_count;
+	uint32_t total =
+		trace->calls_count + trace->activities_count + trace->memory_operations_count;
 
 	for (uint32_t i = 0; i < total; i++) {
 		uint32_t memory = i - trace->calls_count - trace->activities_count;

@@ -20,6 +20,7 @@ void rows_add(struct rows *rows, const struct trace *trace);
 /* Asserts that both have the same lines, in any order. Prints the first ones that differ. */
 void rows_assert_same(struct rows *left, struct rows *right);
 
+/* Frees the lines and makes the list empty. */
 void rows_release(struct rows *rows);
 
 #endif

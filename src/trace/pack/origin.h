@@ -1,5 +1,6 @@
 /* The records of one process, independent of where they are stored: in a spool, packed in a
- * .dagtap, or selected in memory. Hides the difference from the stages of loading (trace/process_load.h).
+ * .dagtap, or selected in memory. Hides the difference from the stages of loading
+ * (trace/process_load.h).
  *
  * Threading: an origin belongs to one thread, which shares its records among others with
  * origin_share. */
@@ -28,8 +29,8 @@ static inline const struct spool_info *origin_info(const struct origin *origin)
 	return origin->spool ? spool_reader_info(origin->spool) : pack_reader_info(origin->pack);
 }
 
-/* The counts of the spool by record class; all 0 of a set. For packed records they are complete only
- * after a walk through all records: a walk finds damaged blocks. The struct belongs to the
+/* The counts of the spool by record class; all 0 of a set. For packed records they are complete
+ * only after a walk through all records: a walk finds damaged blocks. The struct belongs to the
  * origin. */
 const struct spool_ledger *origin_ledger(const struct origin *origin);
 
@@ -48,20 +49,20 @@ void origin_close(struct origin *origin);
 _Static_assert(RECORD_TYPE_COUNT <= 64, "a bit for each record type");
 
 /* A walk through one part of the records: some MiB of neighbouring chunks of a spool, one packed
- * block, or all runs of a set. The parts in ascending order have each record once: nearly in the order of time, and the
- * records of one writer in the order in which they were written. A walk skips every chunk or block
- * that holds no record of TYPES. This saves most of the work, because the threads that launch and
- * the thread that sees completions mostly write into different chunks. Records of other types may
- * be returned too; of a packed block their content behind type and size may be zero. Records of
- * unknown types are not returned. */
+ * block, or all runs of a set. The parts in ascending order have each record once: nearly in the
+ * order of time, and the records of one writer in the order in which they were written. A walk
+ * skips every chunk or block that holds no record of TYPES. This saves most of the work, because
+ * the threads that launch and the thread that sees completions mostly write into different chunks.
+ * Records of other types may be returned too; of a packed block their content behind type and size
+ * may be zero. Records of unknown types are not returned. */
 struct origin_walk {
 	const struct origin *origin;
 	uint64_t types;
-	const char *at, *end;	  /* unread records of the current chunk or block */
+	const char *at, *end; /* unread records of the current chunk or block */
 	/* Chunks or runs that follow the current one; none in a packed block. */
 	struct spool_step rest;
-	uint32_t tid;		  /* thread that wrote the record which was returned last */
-	uint32_t order;		  /* of the chunk, block or run; ascends by (writer, time of writing) */
+	uint32_t tid;	/* thread that wrote the record which was returned last */
+	uint32_t order; /* of the chunk, block or run; ascends by (writer, time of writing) */
 };
 
 /* Reads part PART with origin_walk_next from WALK. WORKER as in base/workers.h. */

@@ -1,0 +1,340 @@
+/* What a follower gives out, when, and how much it keeps meanwhile. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "follow.h"
+#include "scene.h"
+
+/* A scene that is followed while it is made: the file is its image of the moment. */
+struct play {
+	struct scene *scene;
+	struct live *live;
+	int fd;
+	struct rows rows; /* of the last poll */
+};
+
+static const struct live_options at_once = {.takes_any_time = true};
+
+static void play_begin(struct play *play, struct scene *scene, const struct live_options *options)
+{
+	*play = (struct play){.scene = scene, .fd = memfd_create("scene.spool", MFD_CLOEXEC)};
+	assert_int_equal(pwrite(play->fd, scene->image, SCENE_BYTES, 0), SCENE_BYTES);
+	assert_int_equal(live_open_fd(play->fd, "scene", options, &play->live, NULL), 0);
+}
+
+/* Polls what the scene holds now; play->rows has what came. */
+static void play_poll(struct play *play)
+{
+	struct trace *window;
+	int more;
+
+	rows_release(&play->rows);
+	assert_int_equal(pwrite(play->fd, play->scene->image, SCENE_BYTES, 0), SCENE_BYTES);
+	do {
+		more = live_poll(play->live, &window);
+		assert_true(more >= 0);
+		if (window)
+			rows_add(&play->rows, window);
+		trace_close(window);
+	} while (more);
+}
+
+static struct live_counts play_counts(const struct play *play)
+{
+	struct live_counts counts;
+
+	live_count(play->live, &counts);
+	return counts;
+}
+
+static void play_end(struct play *play)
+{
+	rows_release(&play->rows);
+	live_close(play->live);
+	close(play->fd);
+}
+
+static void put_anchor(struct scene *scene, uint64_t host_ns)
+{
+	struct record_anchor anchor = {
+		.tick = (host_ns - 500) / 10, .host_ns = host_ns, .uncertainty_ns = 10};
+
+	scene_put(scene, 0, RECORD_ANCHOR, 1, &anchor, sizeof(anchor));
+}
+
+static void a_call_is_given_out_once_all_of_it_has_ended(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t cid = scene_reserve_cid(scene), first, second;
+	struct play play;
+
+	play_begin(&play, scene, &at_once);
+	first = scene_dispatch(scene, cid, 0, 1, 1);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 0);
+	scene_put_call(scene, 0, cid, SCENE_LAUNCH_KERNEL, 2, (uint64_t[]){0x101, 0}, 2);
+	scene_done(scene, first, 1000, 1100);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 0);
+	second = scene_dispatch(scene, cid, 1, 2, 1);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 0);
+	scene_done(scene, second, 2000, 2100);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 3);
+	assert_int_equal(play_counts(&play).units_open, 0);
+	assert_int_equal(play_counts(&play).open_bytes, 0);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 0);
+	play_end(&play);
+}
+
+static void a_call_inside_another_is_given_out_with_it(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t outer = scene_reserve_cid(scene), inner = scene_reserve_cid(scene);
+	struct record_api call = {.cid = inner, .parent = outer, .activities = 1};
+	struct play play;
+
+	play_begin(&play, scene, &at_once);
+	scene_run(scene, inner, 0, 1, 1);
+	scene_put(scene, 0, RECORD_API, SCENE_LAUNCH_BY_PTR, &call, sizeof(call));
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 0);
+	assert_int_equal(play_counts(&play).units_open, 1);
+	scene_put_call(scene, 0, outer, SCENE_MEMSET, 0, NULL, 0);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 3);
+	play_end(&play);
+}
+
+static void a_dispatch_waits_until_its_time_is_final(void **state)
+{
+	struct scene *scene = *state;
+	struct play play;
+
+	play_begin(&play, scene, NULL);
+	scene_run_calls(scene, 1);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 0);
+	/* Too near to the last one: it may yet displace that. */
+	put_anchor(scene, 1000001500 + 5000000);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 0);
+	put_anchor(scene, 1000001500 + 10000000);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 2);
+	play_end(&play);
+}
+
+static void what_will_not_come_is_not_awaited_for_ever(void **state)
+{
+	struct scene *scene = *state;
+	struct play play;
+
+	play_begin(&play, scene, &at_once);
+	/* One of its two activities has no record. */
+	scene_run(scene, scene_call(scene, SCENE_LAUNCH_KERNEL, 2, (uint64_t[]){0x101, 0}, 2), 0, 1,
+		  1);
+	put_anchor(scene, scene->ns + 1999999000);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 0);
+	put_anchor(scene, scene->ns + 2000001000);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 2);
+	assert_int_equal(play_counts(&play).cut_off, 0);
+	play_end(&play);
+}
+
+static void the_oldest_are_cut_off_at_the_limit(void **state)
+{
+	const struct live_options options = {.takes_any_time = true, .most_open_bytes = 4096};
+	struct scene *scene = *state;
+	struct trace *window;
+	struct play play;
+	uint64_t first;
+
+	play_begin(&play, scene, &options);
+	first = scene_dispatch(scene, 0, 0, 1, 1);
+	for (int i = 0; i < 60; i++)
+		scene_dispatch(scene, 0, 0, 1, 1);
+	play_poll(&play);
+	assert_in_range(play.rows.count, 20, 60);
+	assert_non_null(strstr(play.rows.lines[0], "untimed=9")); /* RECORD_UNTIMED_TRUNCATED */
+	assert_true(play_counts(&play).open_bytes <= 4096);
+	assert_int_equal(play_counts(&play).cut_off, play.rows.count);
+	/* Its completion finds nothing, and is given out at the end as nothing. */
+	scene_done(scene, first, 1000, 1100);
+	play_poll(&play);
+	assert_int_equal(live_finish(play.live, &window), 0);
+	rows_add(&play.rows, window);
+	trace_close(window);
+	assert_int_equal(play_counts(&play).units_open, 0);
+	play_end(&play);
+}
+
+/* Many calls in many scopes, of which few are open at a time. */
+static void what_is_kept_does_not_grow_with_the_recording(void **state)
+{
+	struct scene *scene = *state;
+	size_t definitions = 0;
+	struct play play;
+
+	play_begin(&play, scene, &at_once);
+	for (uint64_t i = 1; i <= 300; i++) {
+		struct record_scope scope = {.id = i, .parent = i > 1 ? 1 : 0, .text_bytes = 0};
+		struct record_scope_end end = {.id = i};
+		struct record_api call = {
+			.cid = scene_reserve_cid(scene), .scope = i, .activities = 1};
+
+		scene_put(scene, 0, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &scope, sizeof(scope));
+		scene_put(scene, 0, RECORD_API, SCENE_LAUNCH_BY_PTR, &call, sizeof(call));
+		if (i > 1)
+			scene_put(scene, 0, RECORD_SCOPE_END, 0, &end, sizeof(end));
+		play_poll(&play);
+		assert_int_equal(play.rows.count, 0);
+		/* The scope is over, and its call is not. */
+		scene_run(scene, call.cid, 0, 1, 1);
+		play_poll(&play);
+		assert_int_equal(play.rows.count, 2);
+		if (i == 10)
+			definitions = play_counts(&play).definition_bytes;
+	}
+	assert_int_equal(play_counts(&play).definition_bytes, definitions);
+	assert_int_equal(play_counts(&play).units_open, 0);
+	play_end(&play);
+}
+
+static void a_mark_is_passed_when_all_before_it_is_given_out(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t packet, mark;
+	struct play play;
+
+	play_begin(&play, scene, &at_once);
+	packet = scene_dispatch(scene, 0, 0, 1, 1);
+	play_poll(&play);
+	mark = live_mark(play.live);
+	assert_false(live_is_past(play.live, mark));
+	scene_dispatch(scene, 0, 0, 1, 1);
+	scene_done(scene, packet, 1000, 1100);
+	play_poll(&play);
+	assert_true(live_is_past(play.live, mark));
+	assert_false(live_is_past(play.live, live_mark(play.live)));
+	play_end(&play);
+}
+
+static void rings_and_cuda_are_refused(void **state)
+{
+	struct record_cuda_kernel kernel = {.cid = 1};
+	struct scene *scene = *state;
+	struct spool_header *header = (struct spool_header *)scene->image;
+	struct trace *window;
+	struct live *live;
+	struct play play;
+
+	scene_put(scene, 0, RECORD_CUDA_KERNEL, 0, &kernel, sizeof(kernel));
+	play_begin(&play, scene, NULL);
+	assert_int_equal(live_poll(play.live, &window), -EOPNOTSUPP);
+	header->ring_bytes = 1 << 20;
+	header->fixed_crc = spool_fixed_crc(header);
+	assert_int_equal(pwrite(play.fd, scene->image, SCENE_BYTES, 0), SCENE_BYTES);
+	assert_int_equal(live_open_fd(play.fd, "ring", NULL, &live, NULL), -EOPNOTSUPP);
+	play_end(&play);
+}
+
+/* ---- random scenes ---- */
+
+static uint32_t draw(uint64_t *random, uint32_t limit)
+{
+	*random = *random * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(*random >> 33) % limit;
+}
+
+/* A call with up to five activities, launched as a graph, with memory, in scopes, in another call;
+ * some activities never end. */
+static void put_random_call(struct scene *scene, uint64_t *random, uint64_t *scope, uint64_t outer)
+{
+	uint64_t cid = scene_reserve_cid(scene);
+	struct record_api call = {.cid = cid,
+				  .parent = outer,
+				  .scope = *scope,
+				  .activities = draw(random, 6),
+				  .begin_ns = scene->ns,
+				  .end_ns = scene->ns + 50};
+
+	if (draw(random, 4) == 0)
+		scene_graph_launch(scene, 1 + draw(random, 3), cid, cid);
+	for (uint32_t i = 0; i < call.activities; i++) {
+		uint64_t packet =
+			scene_dispatch(scene, cid, i, 1 + draw(random, 2), 1 + draw(random, 9));
+
+		if (draw(random, 50))
+			scene_done(scene, packet, 1000 * (packet + 1), 1000 * (packet + 1) + 100);
+	}
+	if (!outer && draw(random, 4) == 0)
+		put_random_call(scene, random, scope, cid);
+	scene_put(scene, 0, RECORD_API, SCENE_LAUNCH_BY_PTR, &call, sizeof(call));
+	scene->ns += 100;
+}
+
+static void put_random_scope(struct scene *scene, uint64_t *random, uint64_t *scope, uint64_t *last)
+{
+	struct record_scope_end end = {.id = *scope, .ns = scene->ns};
+	struct record_scope begin = {.id = ++*last, .parent = *scope, .ns = scene->ns};
+
+	if (draw(random, 2)) {
+		scene_put(scene, 0, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, &begin, sizeof(begin));
+		*scope = begin.id;
+	} else if (*scope) {
+		scene_put(scene, 0, RECORD_SCOPE_END, 0, &end, sizeof(end));
+		*scope = 0;
+	}
+}
+
+static void random_recordings_give_the_same_rows_at_any_cuts(void **state)
+{
+	uint32_t rows = 0;
+
+	for (uint64_t seed = 1; seed <= 150; seed++) {
+		uint64_t random = seed, scope = 0, last = 0;
+		struct scene scene;
+
+		scene_init(&scene, 1);
+		for (uint32_t calls = draw(&random, 120); calls; calls--) {
+			put_random_call(&scene, &random, &scope, 0);
+			if (draw(&random, 3) == 0)
+				put_random_scope(&scene, &random, &scope, &last);
+			if (draw(&random, 20) == 0)
+				put_anchor(&scene, 1010000000 + scene.ns * 1000);
+		}
+		scene_close(&scene);
+		rows += follow_assert_same(scene.image, SCENE_BYTES, seed, 1u << (1 + seed % 8));
+		scene_release(&scene);
+	}
+	print_message("%u rows\n", rows);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE_CASE(a_call_is_given_out_once_all_of_it_has_ended),
+		SCENE_CASE(a_call_inside_another_is_given_out_with_it),
+		SCENE_CASE(a_dispatch_waits_until_its_time_is_final),
+		SCENE_CASE(what_will_not_come_is_not_awaited_for_ever),
+		SCENE_CASE(the_oldest_are_cut_off_at_the_limit),
+		SCENE_CASE(what_is_kept_does_not_grow_with_the_recording),
+		SCENE_CASE(a_mark_is_passed_when_all_before_it_is_given_out),
+		SCENE_CASE(rings_and_cuda_are_refused),
+		cmocka_unit_test(random_recordings_give_the_same_rows_at_any_cuts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
