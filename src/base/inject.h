@@ -17,6 +17,24 @@
 
 struct dagtap_attribute;
 
+/* A call of HIP that is recorded, as an observer sees it. Valid during the observer's function. */
+struct inject_call {
+	uint64_t cid;	     /* its correlation id in the recording */
+	uint64_t parent;     /* that of the enclosing call, 0 = none */
+	uint32_t function;   /* number of its API_NAME record */
+	uint32_t activities; /* that it has submitted; 0 at its entry */
+	const char *text; /* text of its API_NAME record: the name up to the first space; static */
+	const void *stream; /* its stream argument; NULL: none, or the default stream */
+	int result;	    /* what it returned; 0 at its entry */
+};
+
+/* Functions that are called on the thread of each recorded call of HIP: before the vendor's
+ * function and after it has returned. Calls of HIP that they make are recorded too. */
+struct inject_observer {
+	void (*enter)(const struct inject_call *call);
+	void (*leave)(const struct inject_call *call);
+};
+
 /* Each function implements the public function of the same name in dagtap/annotate.h (scope_*,
  * step_*) or dagtap/session.h (start, is_recording, stop, note, path), where its contract is. */
 struct inject_table {
@@ -35,6 +53,9 @@ struct inject_table {
 	void (*scope_attach)(const uint64_t *ids, size_t count);
 	void (*scope_detach)(void);
 	size_t (*path)(char *ret_path, size_t room);
+	/* Sets the observer of this process, which must stay valid; NULL: none. Threads may be
+	 * inside the last one when it returns. */
+	void (*observe)(const struct inject_observer *observer);
 };
 
 /* The type of dagtap_attach. Any thread; may be called more than once with the same table. */

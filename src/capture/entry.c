@@ -58,6 +58,11 @@ static void put_note(const char *text)
 		session_note(text);
 }
 
+static void observe(const struct inject_observer *observer)
+{
+	atomic_store_explicit(&hip_observer, observer, memory_order_release);
+}
+
 CAPTURE_EXPORT const struct inject_table dagtap_inject_v1 = {
 	.bytes = sizeof(dagtap_inject_v1),
 	.scope_push = push_scope,
@@ -73,6 +78,7 @@ CAPTURE_EXPORT const struct inject_table dagtap_inject_v1 = {
 	.scope_attach = scope_attach,
 	.scope_detach = scope_detach,
 	.path = recording_path,
+	.observe = observe,
 };
 
 /* Hands the table to a libdagtap that was loaded before us, or that cannot find our symbols

@@ -5,6 +5,34 @@
 #include "capture/hip/stream_capture.h"
 #include "capture/scope.h"
 
+const struct inject_observer *_Atomic hip_observer;
+
+/* Tells the observer that CALL enters, or that it has returned RESULT. */
+static void tell_observer(const struct hip_call *call, bool is_entry, int result)
+{
+	const struct inject_observer *observer =
+		atomic_load_explicit(&hip_observer, memory_order_acquire);
+	const struct frame *outer = call->frame.outer;
+	struct inject_call told = {
+		.cid = call->frame.cid,
+		.parent = outer && frame_is_recorded(outer) ? outer->cid : 0,
+		.function = call->frame.function,
+		.activities = is_entry ? 0 : call->frame.activities,
+		.text = hip_functions[call->frame.function].text,
+		.stream = call->stream,
+		.result = result,
+	};
+
+	if (observer && call->frame.session)
+		(is_entry ? observer->enter : observer->leave)(&told);
+}
+
+static bool is_observed(void)
+{
+	return __builtin_expect(atomic_load_explicit(&hip_observer, memory_order_relaxed) != NULL,
+				0);
+}
+
 /* Returns whether dagtap itself makes a call on this thread. */
 static bool is_muted(void)
 {
@@ -65,6 +93,8 @@ bool hip_enter(struct hip_call *call, enum hip_function function, unsigned int d
 	call->frame.scope = scope_current();
 	call->frame.cid = session_next_cid();
 	frame_push(&call->frame);
+	if (is_observed())
+		tell_observer(call, true, 0);
 	call->frame.begin_ns = session_now_ns();
 	return true;
 }
@@ -80,10 +110,15 @@ void hip_leave(struct hip_call *call, int result, uint32_t word_count, const uin
 	const struct frame *frame = &call->frame;
 
 	frame_pop(&call->frame);
+	if (is_observed()) {
+		call->frame.end_ns = session_now_ns();
+		tell_observer(call, false, result);
+	}
 	/* Before the call's own record: a launch whose API record is in the trace and whose
 	 * NODE_RECORDED is not was not captured. */
 	if (call->capturing && result == HIP_OK) {
-		call->frame.end_ns = session_now_ns();
+		if (!call->frame.end_ns)
+			call->frame.end_ns = session_now_ns();
 		stream_capture_after(call, words);
 	}
 	/* When the session has ended, frame_write writes nothing: what the call has submitted
