@@ -11,6 +11,7 @@ annotate base record
 capture base record vendor
 trace base record
 live base record trace
+sdk base record trace live
 analyze base record trace
 wire base
 format base record trace wire

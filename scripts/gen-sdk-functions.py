@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Makes of src/sdk/functions.list what the library of src/sdk has for each function of the
+interface.
+
+gen-sdk-functions.py declarations|missing|map|operations|table LIST
+
+declarations: a header with the functions that are there. missing: C code of those that answer
+NOT_IMPLEMENTED. map: the version script. operations: HIP's operations, of src/vendor/hip_table.list.
+table: the rows of docs/rocprofiler-sdk.md."""
+import re
+import sys
+
+TYPES = {
+    "int": "int ", "int*": "int *", "u32*": "uint32_t *", "u64*": "uint64_t *", "size": "size_t ",
+    "status": "unsigned int ", "id": "struct sdk_id ", "id*": "struct sdk_id *", "ptr": "void *",
+    "text*": "const char **", "operations": "const int *", "configure": "sdk_configure *",
+    "buffer_callback": "sdk_buffer_callback *", "callback": "sdk_callback *",
+    "request": "sdk_request *", "kind_callback": "int (*{})(int kind, void *data)",
+    "operation_callback": "int (*{})(int kind, int operation, void *data)",
+    "agents_callback": "int (*{})(int version, const void **agents, size_t count, void *data)",
+}
+NOTE = "/* Made by scripts/gen-sdk-functions.py. */"
+
+
+class Function:
+    def __init__(self, line):
+        line, _, self.remark = (part.strip() for part in line.partition("|"))
+        found = re.fullmatch(r"(have|part|not) (\w+)(?:\((.*)\))?(->text)?", line)
+        if not found or (found[1] == "part") != bool(self.remark):
+            sys.exit(f"not a function: {line}")
+        self.state, self.name, parameters, text = found.groups()
+        self.result = "const char *" if text else "int "
+        self.parameters = [p.strip().split(":") for p in (parameters or "").split(",") if p.strip()]
+
+    def declaration(self):
+        types = ((name, TYPES[kind]) for name, kind in self.parameters)
+        parameters = (kind.format(name) if "{}" in kind else kind + name for name, kind in types)
+        return f"{self.result}{self.name}({', '.join(parameters) or 'void'})"
+
+
+def functions(path):
+    with open(path, encoding="utf-8") as file:
+        return [Function(line) for line in file if line.strip() and not line.startswith("#")]
+
+
+def declarations(path):
+    yield from (NOTE, "#ifndef DAGTAP_SDK_FUNCTIONS_H", "#define DAGTAP_SDK_FUNCTIONS_H", '#include "sdk/abi.h"')
+    yield from (f.declaration() + ";" for f in functions(path) if f.state != "not")
+    yield "#endif"
+
+
+def missing(path):
+    yield from (NOTE, '#include "sdk/abi.h"')
+    for f in functions(path):
+        if f.state == "not":
+            answer = "NULL" if "char" in f.result else "SDK_ERROR_NOT_IMPLEMENTED"
+            head = f"__attribute__((visibility(\"default\"))) {f.declaration()}"
+            yield from (head + ";", head, "{", f"\treturn {answer};", "}")
+
+
+def version_script(path):
+    yield from (NOTE, "{", "\tglobal:")
+    yield from (f"\t\t{f.name};" for f in functions(path))
+    yield from ("\tlocal:", "\t\t*;", "};")
+
+
+def operations(path):
+    """The operations are the slots of HIP's dispatch table, in its order."""
+    with open(path, encoding="utf-8") as file:
+        names = [line.split()[1] for line in file if line.strip() and not line.startswith("#")]
+    yield from (NOTE, '#include "sdk/names.h"', "const char *const sdk_hip_operations[] = {")
+    renamed = {"hipChooseDeviceR0600": "hipChooseDevice"}  # the one that the interface names otherwise
+    yield from (f'\t"{renamed.get(name, name)}",' for name in names)
+    yield from ("};", f"const int sdk_hip_operation_count = {len(names)};")
+
+
+def table(path):
+    yield from ("| function | state | what is missing |", "|---|---|---|")
+    for f in functions(path):
+        yield f"| `{f.name}` | {f.state} | {f.remark} |"
+
+
+MAKERS = {"declarations": declarations, "missing": missing, "map": version_script, "operations": operations,
+          "table": table}
+if len(sys.argv) != 3 or sys.argv[1] not in MAKERS:
+    sys.exit(__doc__)
+print("\n".join(MAKERS[sys.argv[1]](sys.argv[2])))

@@ -1,0 +1,89 @@
+/* Buffers and their delivery: see buffers.h. */
+#include "sdk/buffers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/table.h"
+
+static struct sdk_buffer buffers[SDK_BUFFERS];
+
+uint32_t sdk_buffer_make(const struct sdk_buffer *like)
+{
+	for (uint32_t i = 0; i < SDK_BUFFERS; i++) {
+		if (buffers[i].is_used)
+			continue;
+		buffers[i] = *like;
+		buffers[i].is_used = true;
+		return i + 1;
+	}
+	return 0;
+}
+
+struct sdk_buffer *sdk_buffer_find(uint64_t number)
+{
+	return number && number <= SDK_BUFFERS && buffers[number - 1].is_used ? &buffers[number - 1]
+									      : NULL;
+}
+
+void sdk_buffer_deliver(struct sdk_buffer *buffer)
+{
+	struct sdk_id id = {(uint64_t)(buffer - buffers) + 1};
+	uint64_t dropped = buffer->dropped;
+
+	if (!buffer->count && !dropped)
+		return;
+	for (size_t i = 0; i < buffer->count; i++) {
+		buffer->headers[i].payload = buffer->bytes + (size_t)buffer->headers[i].payload;
+		buffer->pointers[i] = &buffer->headers[i];
+	}
+	buffer->dropped = 0;
+	buffer->callback(buffer->context, id, buffer->pointers, buffer->count, buffer->data,
+			 dropped);
+	buffer->count = 0;
+	buffer->used = 0;
+}
+
+static int append(struct sdk_buffer *buffer, uint32_t kind, const void *record, size_t size)
+{
+	if (table_reserve((void **)&buffer->bytes, &buffer->room, buffer->used + size, 1) < 0 ||
+	    table_reserve((void **)&buffer->headers, &buffer->header_room, buffer->count + 1,
+			  sizeof(*buffer->headers)) < 0 ||
+	    table_reserve((void **)&buffer->pointers, &buffer->pointer_room, buffer->count + 1,
+			  sizeof(*buffer->pointers)) < 0)
+		return -ENOMEM;
+	memcpy(buffer->bytes + buffer->used, record, size);
+	buffer->headers[buffer->count++] = (struct sdk_record_header){
+		.category = SDK_CATEGORY_TRACING,
+		.kind = kind,
+		.payload = (void *)buffer->used,
+	};
+	buffer->used += size;
+	return 0;
+}
+
+int sdk_buffer_put(struct sdk_buffer *buffer, uint32_t kind, const void *record, size_t size)
+{
+	int err;
+
+	if (buffer->used + size > buffer->size && buffer->count) {
+		if (buffer->policy == SDK_POLICY_DISCARD) {
+			buffer->dropped++;
+			return 0;
+		}
+		sdk_buffer_deliver(buffer);
+	}
+	err = append(buffer, kind, record, size);
+	if (err == 0 && buffer->used >= buffer->watermark)
+		sdk_buffer_deliver(buffer);
+	return err;
+}
+
+void sdk_buffer_free(struct sdk_buffer *buffer)
+{
+	free(buffer->bytes);
+	free(buffer->headers);
+	free(buffer->pointers);
+	*buffer = (struct sdk_buffer){0};
+}

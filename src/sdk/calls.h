@@ -1,0 +1,18 @@
+/* HIP's calls as the injected library tells of them: the callbacks of a tool on the thread of the
+ * call, and its answers to requests for external correlation ids (sdk/externals.h). */
+#ifndef DAGTAP_SDK_CALLS_H
+#define DAGTAP_SDK_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/inject.h"
+
+/* Looks for the injected library in this process. Returns its functions, or NULL: the process is
+ * not recorded by dagtap, or by an older one. Any thread. */
+const struct inject_table *sdk_calls_find(void);
+
+/* Begins to observe calls, once. Any thread. */
+void sdk_calls_observe(void);
+
+#endif

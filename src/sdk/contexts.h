@@ -1,0 +1,84 @@
+/* The contexts of the tool that has configured this library, with their services.
+ *
+ * A context collects while it is started. A record belongs to a context if the call that caused it
+ * began while the context was started; so the time of a start and a stop is kept for the records
+ * that come later.
+ *
+ * Threading: configuration is one thread's, before anything is collected (the interface allows it
+ * only inside the tool's initialize). Starting and stopping may be any thread's. */
+#ifndef DAGTAP_SDK_CONTEXTS_H
+#define DAGTAP_SDK_CONTEXTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "sdk/abi.h"
+
+#define SDK_CONTEXTS   32
+#define SDK_OPERATIONS 640 /* more than any kind has */
+#define SDK_SPANS      16  /* starts and stops of a context that are kept */
+
+/* Operations of a kind. */
+struct sdk_operations {
+	bool is_on;
+	bool is_all;
+	uint64_t bits[SDK_OPERATIONS / 64];
+};
+
+struct sdk_callback_service {
+	struct sdk_operations operations;
+	sdk_callback *callback;
+	void *data;
+};
+
+struct sdk_buffer_service {
+	struct sdk_operations operations;
+	uint32_t buffer; /* number, from 1 */
+};
+
+struct sdk_request_service {
+	bool is_on;
+	uint32_t kinds; /* bits */
+	sdk_request *callback;
+	void *data;
+};
+
+/* Host times, as in recordings, between which a context was started. */
+struct sdk_span {
+	_Atomic uint64_t start_ns;
+	_Atomic uint64_t stop_ns; /* UINT64_MAX: not stopped yet */
+};
+
+struct sdk_context {
+	bool is_used;
+	_Atomic bool is_started;
+	struct sdk_callback_service callbacks[SDK_CALLBACK_KIND_COUNT];
+	struct sdk_buffer_service buffers[SDK_BUFFER_KIND_COUNT];
+	struct sdk_request_service request;
+	struct sdk_span spans[SDK_SPANS];
+	_Atomic uint32_t span_count; /* in all; the last SDK_SPANS are kept */
+};
+
+/* All contexts; those with is_used are numbers 1 to n, at index number - 1. */
+extern struct sdk_context sdk_contexts[SDK_CONTEXTS];
+
+/* The context with this id, or NULL. */
+struct sdk_context *sdk_context_find(struct sdk_id id);
+
+static inline struct sdk_id sdk_context_id(const struct sdk_context *context)
+{
+	return (struct sdk_id){(uint64_t)(context - sdk_contexts) + 1};
+}
+
+/* Whether the context was started at host time NS. */
+bool sdk_context_had(const struct sdk_context *context, uint64_t ns);
+
+/* Whether OPERATION is one of the set. */
+static inline bool sdk_operations_have(const struct sdk_operations *operations, int operation)
+{
+	if (!operations->is_on || operation < 0 || operation >= SDK_OPERATIONS)
+		return false;
+	return operations->is_all || (operations->bits[operation / 64] >> operation % 64 & 1);
+}
+
+#endif

@@ -1,0 +1,236 @@
+/* Records of windows: see delivery.h. */
+#include "sdk/delivery.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/strtab.h"
+#include "sdk/agents.h"
+#include "sdk/buffers.h"
+#include "sdk/contexts.h"
+#include "sdk/externals.h"
+#include "sdk/names.h"
+#include "sdk/time.h"
+
+/* The kernels that tools were told of: number of the symbol with ".kd". */
+static struct strtab kernels;
+static uint32_t kernels_told; /* numbers up to this one; 0: the table is not made yet */
+static uint64_t dispatches;
+
+/* Tells the tools of a kernel. */
+static void tell_kernel(const struct trace_work *work, uint64_t kernel)
+{
+	struct sdk_kernel_symbol symbol = {
+		.size = sizeof(symbol),
+		.kernel = kernel,
+		.name = kernels.strings[kernel],
+		.group_bytes = work->group_bytes,
+		.private_bytes = work->private_bytes,
+		.sgprs = work->scalar_registers,
+		.vgprs = work->registers,
+	};
+
+	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++) {
+		const struct sdk_callback_service *service =
+			&sdk_contexts[i].callbacks[SDK_CALLBACK_CODE_OBJECT];
+		const struct sdk_callback_record record = {
+			.context = sdk_context_id(&sdk_contexts[i]),
+			.kind = SDK_CALLBACK_CODE_OBJECT,
+			.operation = SDK_CODE_OBJECT_KERNEL_SYMBOL,
+			.phase = SDK_PHASE_ENTER,
+			.payload = &symbol,
+		};
+		union sdk_user user = {0};
+
+		if (sdk_operations_have(&service->operations, SDK_CODE_OBJECT_KERNEL_SYMBOL) &&
+		    atomic_load(&sdk_contexts[i].span_count))
+			service->callback(record, &user, service->data);
+	}
+}
+
+/* The id of a kernel, of which the tools are told first. 0: out of memory. */
+static uint64_t kernel_id(const struct trace *window, const struct trace_work *work)
+{
+	char name[4096];
+	uint32_t kernel;
+
+	if (!kernels_told && strtab_init(&kernels) == 0)
+		kernels_told = 1;
+	if (!kernels_told)
+		return 0;
+	snprintf(name, sizeof(name), "%s.kd", trace_text(window, work->symbol));
+	kernel = strtab_intern_z(&kernels, name);
+	if (kernel && kernel >= kernels_told) {
+		kernels_told = kernel + 1;
+		tell_kernel(work, kernel);
+	}
+	return kernel;
+}
+
+/* The buffer in which context I wants records of KIND and OPERATION of a call that began at NS, or
+ * NULL. */
+static struct sdk_buffer *buffer_for(uint32_t i, int kind, int operation, int64_t ns)
+{
+	const struct sdk_buffer_service *service = &sdk_contexts[i].buffers[kind];
+
+	if (!sdk_operations_have(&service->operations, operation) ||
+	    !sdk_context_had(&sdk_contexts[i], (uint64_t)ns))
+		return NULL;
+	return sdk_buffer_find(service->buffer);
+}
+
+static int put_call(const struct trace *window, const struct trace_call *call)
+{
+	const struct trace_call *parent =
+		call->parent == TRACE_NONE ? NULL : &window->calls[call->parent];
+	const struct sdk_hip_record record = {
+		.size = sizeof(record),
+		.kind = SDK_BUFFER_HIP_RUNTIME_API,
+		.operation =
+			sdk_hip_operation_find(trace_text(window, window->apis[call->api].name)),
+		.correlation = {.internal = call->cid, .ancestor = parent ? parent->cid : 0},
+		.start_ns = sdk_time_of((uint64_t)call->begin_ns),
+		.end_ns = sdk_time_of((uint64_t)call->end_ns),
+		.tid = call->thread == TRACE_NONE ? 0 : window->threads[call->thread].tid,
+	};
+	int err = 0;
+
+	if (trace_domain_of(window, call) != RECORD_DOMAIN_HIP || record.operation < 0)
+		return 0;
+	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
+		struct sdk_buffer *buffer =
+			buffer_for(i, record.kind, record.operation, call->begin_ns);
+
+		if (buffer)
+			err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));
+	}
+	return err;
+}
+
+/* When the call of an activity began; its submission if the call is not known. */
+static int64_t cause_ns(const struct trace *window, const struct trace_activity *row)
+{
+	return row->call == TRACE_NONE ? row->submit_ns : window->calls[row->call].begin_ns;
+}
+
+static uint64_t tid_of(const struct trace *window, const struct trace_activity *row)
+{
+	return row->thread == TRACE_NONE ? 0 : window->threads[row->thread].tid;
+}
+
+static int put_dispatch(const struct trace *window, const struct trace_activity *row)
+{
+	const struct trace_work *work = trace_work_of(window, row);
+	struct sdk_dispatch_record record = {
+		.size = sizeof(record),
+		.kind = SDK_BUFFER_KERNEL_DISPATCH,
+		.operation = SDK_DISPATCH_COMPLETE,
+		.correlation = {.internal = row->cid},
+		.tid = tid_of(window, row),
+		.start_ns = sdk_time_of((uint64_t)row->start_ns),
+		.end_ns = sdk_time_of((uint64_t)row->end_ns),
+		.info =
+			{
+				.size = offsetof(struct sdk_dispatch_info, padding),
+				.agent = agents_id(window, row->agent),
+				.queue = {window->queues[row->queue].id},
+				.private_bytes = work->private_bytes,
+				.group_bytes = work->group_bytes,
+			},
+	};
+	int err = 0;
+
+	for (int axis = 0; axis < 3; axis++) {
+		record.info.workgroup[axis] = work->workgroup[axis];
+		record.info.grid[axis] = (uint32_t)work->grid[axis];
+	}
+	record.info.dispatch = ++dispatches;
+	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
+		struct sdk_buffer *buffer =
+			buffer_for(i, record.kind, SDK_DISPATCH_COMPLETE, cause_ns(window, row));
+
+		if (!buffer)
+			continue;
+		record.info.kernel = kernel_id(window, work);
+		record.correlation.external.value =
+			externals_find(i, row->cid, SDK_REQUEST_KERNEL_DISPATCH);
+		err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));
+	}
+	return err;
+}
+
+static uint32_t copy_operation(enum trace_copy_direction direction)
+{
+	switch (direction) {
+	case TRACE_H2H:
+		return SDK_COPY_H2H;
+	case TRACE_H2D:
+		return SDK_COPY_H2D;
+	case TRACE_D2H:
+		return SDK_COPY_D2H;
+	case TRACE_D2D:
+	case TRACE_P2P:
+		return SDK_COPY_D2D;
+	default:
+		return SDK_COPY_NONE;
+	}
+}
+
+static int put_copy(const struct trace *window, const struct trace_activity *row)
+{
+	const struct trace_work *work = trace_work_of(window, row);
+	struct sdk_copy_record record = {
+		.size = sizeof(record),
+		.kind = SDK_BUFFER_MEMORY_COPY,
+		.operation = copy_operation(work->direction),
+		.correlation = {.internal = row->cid},
+		.tid = tid_of(window, row),
+		.start_ns = sdk_time_of((uint64_t)row->start_ns),
+		.end_ns = sdk_time_of((uint64_t)row->end_ns),
+		.dst_agent = agents_id(window, work->dst_agent),
+		.src_agent = agents_id(window, work->src_agent),
+		.bytes = work->bytes,
+		.dst = work->dst,
+		.src = work->src,
+	};
+	int err = 0;
+
+	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
+		struct sdk_buffer *buffer =
+			buffer_for(i, record.kind, (int)record.operation, cause_ns(window, row));
+
+		if (!buffer)
+			continue;
+		record.correlation.external.value =
+			externals_find(i, row->cid, SDK_REQUEST_MEMORY_COPY);
+		err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));
+	}
+	return err;
+}
+
+/* An activity without times has none to give: it is left out. */
+static int put_activity(const struct trace *window, const struct trace_activity *row)
+{
+	if (row->untimed)
+		return 0;
+	return row->queue == TRACE_NONE ? put_copy(window, row) : put_dispatch(window, row);
+}
+
+int delivery_put(const struct trace *window)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < window->calls_count && err == 0; i++) {
+		const struct trace_call *call = &window->calls[i];
+
+		err = put_call(window, call);
+		for (uint32_t k = 0; k < call->activity_count && err == 0; k++)
+			err = put_activity(window, &window->activities[call->activity_first + k]);
+		externals_drop(call->cid);
+	}
+	for (uint32_t i = 0; i < window->activities_count && err == 0; i++)
+		if (window->activities[i].call == TRACE_NONE)
+			err = put_activity(window, &window->activities[i]);
+	return err;
+}

@@ -1,0 +1,197 @@
+/* Names of statuses, kinds and operations, and the functions that ask for them. */
+#include "sdk/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdk/export.h"
+
+struct name_list {
+	const char *const *names;
+	int count;
+};
+
+static const char *const stream_operations[] = {"HIP_STREAM_NONE", "HIP_STREAM_CREATE",
+						"HIP_STREAM_DESTROY", "HIP_STREAM_SET"};
+static const char *const code_object_operations[] = {"CODE_OBJECT_NONE", "CODE_OBJECT_LOAD",
+						     "CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER",
+						     "CODE_OBJECT_HOST_KERNEL_SYMBOL_REGISTER"};
+static const char *const dispatch_operations[] = {"KERNEL_DISPATCH_NONE", "KERNEL_DISPATCH_ENQUEUE",
+						  "KERNEL_DISPATCH_COMPLETE"};
+static const char *const copy_operations[] = {
+	"MEMORY_COPY_NONE", "MEMORY_COPY_HOST_TO_HOST", "MEMORY_COPY_HOST_TO_DEVICE",
+	"MEMORY_COPY_DEVICE_TO_HOST", "MEMORY_COPY_DEVICE_TO_DEVICE"};
+
+#define LIST(names)                                                                                \
+	{                                                                                          \
+		names, (int)(sizeof(names) / sizeof(*(names)))                                     \
+	}
+
+static const char *const callback_kinds[] = {
+#define X(name) #name,
+	SDK_CALLBACK_KINDS(X)
+#undef X
+};
+
+static const char *const buffer_kinds[] = {
+#define X(name) #name,
+	SDK_BUFFER_KINDS(X)
+#undef X
+};
+
+static struct name_list callback_operations(int kind)
+{
+	switch (kind) {
+	case SDK_CALLBACK_HIP_RUNTIME_API:
+		return (struct name_list){sdk_hip_operations, sdk_hip_operation_count};
+	case SDK_CALLBACK_HIP_STREAM:
+		return (struct name_list)LIST(stream_operations);
+	case SDK_CALLBACK_CODE_OBJECT:
+		return (struct name_list)LIST(code_object_operations);
+	default:
+		return (struct name_list){0};
+	}
+}
+
+static struct name_list buffer_operations(int kind)
+{
+	switch (kind) {
+	case SDK_BUFFER_HIP_RUNTIME_API:
+		return (struct name_list){sdk_hip_operations, sdk_hip_operation_count};
+	case SDK_BUFFER_KERNEL_DISPATCH:
+		return (struct name_list)LIST(dispatch_operations);
+	case SDK_BUFFER_MEMORY_COPY:
+		return (struct name_list)LIST(copy_operations);
+	default:
+		return (struct name_list){0};
+	}
+}
+
+/* Functions that the interface knows by another name: of HIP 5, and with the table's number. */
+static const struct {
+	const char *name, *operation;
+} aliases[] = {
+	{"hipGetDeviceProperties", "hipGetDevicePropertiesR0000"},
+	{"hipChooseDeviceR0600", "hipChooseDevice"},
+};
+
+int sdk_hip_operation_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
+		if (!strcmp(aliases[i].name, name))
+			name = aliases[i].operation;
+	for (int i = 0; i < sdk_hip_operation_count; i++)
+		if (!strcmp(sdk_hip_operations[i], name))
+			return i;
+	return -1;
+}
+
+static int answer(struct name_list list, int number, enum sdk_status unknown, const char **ret_name,
+		  uint64_t *ret_length)
+{
+	if (number < 0 || number >= list.count)
+		return unknown;
+	if (ret_name)
+		*ret_name = list.names[number];
+	if (ret_length)
+		*ret_length = strlen(list.names[number]);
+	return SDK_SUCCESS;
+}
+
+/* As the interface's own library, with kind 0. */
+static int iterate_kinds(int count, int (*callback)(int kind, void *data), void *data)
+{
+	for (int kind = 0; kind < count; kind++)
+		if (callback(kind, data))
+			break;
+	return SDK_SUCCESS;
+}
+
+static int iterate_operations(struct name_list list, int kind,
+			      int (*callback)(int kind, int operation, void *data), void *data)
+{
+	for (int operation = 0; operation < list.count; operation++)
+		if (callback(kind, operation, data))
+			break;
+	return SDK_SUCCESS;
+}
+
+SDK_EXPORT int rocprofiler_iterate_callback_tracing_kinds(int (*callback)(int kind, void *data),
+							  void *data)
+{
+	return iterate_kinds(SDK_CALLBACK_KIND_COUNT, callback, data);
+}
+
+SDK_EXPORT int rocprofiler_iterate_buffer_tracing_kinds(int (*callback)(int kind, void *data),
+							void *data)
+{
+	return iterate_kinds(SDK_BUFFER_KIND_COUNT, callback, data);
+}
+
+SDK_EXPORT int rocprofiler_iterate_callback_tracing_kind_operations(
+	int kind, int (*callback)(int kind, int operation, void *data), void *data)
+{
+	if (kind < 0 || kind >= SDK_CALLBACK_KIND_COUNT)
+		return SDK_ERROR_KIND_NOT_FOUND;
+	return iterate_operations(callback_operations(kind), kind, callback, data);
+}
+
+SDK_EXPORT int rocprofiler_iterate_buffer_tracing_kind_operations(
+	int kind, int (*callback)(int kind, int operation, void *data), void *data)
+{
+	if (kind < 0 || kind >= SDK_BUFFER_KIND_COUNT)
+		return SDK_ERROR_KIND_NOT_FOUND;
+	return iterate_operations(buffer_operations(kind), kind, callback, data);
+}
+
+SDK_EXPORT int rocprofiler_query_callback_tracing_kind_name(int kind, const char **ret_name,
+							    uint64_t *ret_length)
+{
+	return answer((struct name_list)LIST(callback_kinds), kind, SDK_ERROR_KIND_NOT_FOUND,
+		      ret_name, ret_length);
+}
+
+SDK_EXPORT int rocprofiler_query_buffer_tracing_kind_name(int kind, const char **ret_name,
+							  uint64_t *ret_length)
+{
+	return answer((struct name_list)LIST(buffer_kinds), kind, SDK_ERROR_KIND_NOT_FOUND,
+		      ret_name, ret_length);
+}
+
+SDK_EXPORT int rocprofiler_query_callback_tracing_kind_operation_name(int kind, int operation,
+								      const char **ret_name,
+								      uint64_t *ret_length)
+{
+	if (kind < 0 || kind >= SDK_CALLBACK_KIND_COUNT)
+		return SDK_ERROR_KIND_NOT_FOUND;
+	return answer(callback_operations(kind), operation, SDK_ERROR_OPERATION_NOT_FOUND, ret_name,
+		      ret_length);
+}
+
+SDK_EXPORT int rocprofiler_query_buffer_tracing_kind_operation_name(int kind, int operation,
+								    const char **ret_name,
+								    uint64_t *ret_length)
+{
+	if (kind < 0 || kind >= SDK_BUFFER_KIND_COUNT)
+		return SDK_ERROR_KIND_NOT_FOUND;
+	return answer(buffer_operations(kind), operation, SDK_ERROR_OPERATION_NOT_FOUND, ret_name,
+		      ret_length);
+}
+
+static const struct {
+	const char *name, *text;
+} statuses[] = {
+#define X(name, text) {"ROCPROFILER_STATUS_" #name, text},
+	SDK_STATUSES(X)
+#undef X
+};
+
+SDK_EXPORT const char *rocprofiler_get_status_name(unsigned int status)
+{
+	return status < SDK_STATUS_COUNT ? statuses[status].name : NULL;
+}
+
+SDK_EXPORT const char *rocprofiler_get_status_string(unsigned int status)
+{
+	return status < SDK_STATUS_COUNT ? statuses[status].text : NULL;
+}

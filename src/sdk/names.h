@@ -1,0 +1,12 @@
+/* Names of kinds and operations, in the interface's order. Any thread. */
+#ifndef DAGTAP_SDK_NAMES_H
+#define DAGTAP_SDK_NAMES_H
+
+/* HIP's functions by operation: generated from the slots of its dispatch table. */
+extern const char *const sdk_hip_operations[];
+extern const int sdk_hip_operation_count;
+
+/* The operation of the HIP function NAME, or -1. */
+int sdk_hip_operation_find(const char *name);
+
+#endif

@@ -1,0 +1,267 @@
+/* The thread that follows the recording of this process: see source.h. */
+#include "sdk/source.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/workers.h"
+#include "live/live.h"
+#include "sdk/buffers.h"
+#include "sdk/calls.h"
+#include "sdk/contexts.h"
+#include "sdk/delivery.h"
+
+#define POLL_NS	      20000000ull
+#define WAIT_NS	      1000000ull /* between looks for what runs while a flush waits */
+#define FLUSH_SECONDS 30
+#define NS_PER_SECOND 1000000000ull
+
+/* Protected by the lock, but for `live` and `path`, which are the thread's. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t asked, served;
+	pid_t pid; /* of the process that the thread runs in; 0: there is none */
+	pthread_t thread;
+	uint64_t flushes_asked, flushes_served;
+	uint64_t destroyed; /* a buffer that is to be freed; 0: none */
+	struct live *live;
+	char path[PATH_MAX]; /* of the spool that is followed, or was last */
+} source = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.asked = PTHREAD_COND_INITIALIZER,
+	.served = PTHREAD_COND_INITIALIZER,
+};
+
+/* ---- following ---- */
+
+/* Opens the spool that is written, if it is another one than last time. */
+static void open_live(void)
+{
+	const struct live_options options = {.takes_any_time = true, .load.is_brief = true};
+	char path[PATH_MAX];
+
+	if (!sdk_calls_find()->path(path, sizeof(path)) || !strcmp(path, source.path))
+		return;
+	if (live_open(path, &options, &source.live, NULL) == 0)
+		strcpy(source.path, path);
+}
+
+static void close_live(void)
+{
+	live_close(source.live);
+	source.live = NULL;
+}
+
+/* Delivers a window. Returns 0 or a negative errno. */
+static int take_window(struct trace *window)
+{
+	int err = window ? delivery_put(window) : 0;
+
+	trace_close(window);
+	return err;
+}
+
+/* Reads everything that is there, and gives out what is finished. What goes wrong ends the
+ * following of this recording. */
+static void poll_all(void)
+{
+	bool is_closed = live_is_closed(source.live);
+	struct trace *window;
+	int more;
+
+	do {
+		more = live_poll(source.live, &window);
+		if (take_window(more < 0 ? NULL : window) < 0)
+			more = -ENOMEM;
+	} while (more > 0);
+	if (more == 0 && !is_closed)
+		return;
+	while (more >= 0 && (more = live_finish(source.live, &window)) >= 0) {
+		take_window(window);
+		if (more == 0)
+			break;
+	}
+	close_live();
+}
+
+static void follow(void)
+{
+	if (!source.live)
+		open_live();
+	if (source.live)
+		poll_all();
+}
+
+static void pause_briefly(void)
+{
+	const struct timespec wait = {.tv_nsec = WAIT_NS};
+
+	nanosleep(&wait, NULL);
+}
+
+static void deliver_all(void)
+{
+	for (uint64_t number = 1; number <= SDK_BUFFERS; number++) {
+		struct sdk_buffer *buffer = sdk_buffer_find(number);
+
+		if (buffer)
+			sdk_buffer_deliver(buffer);
+	}
+}
+
+/* Delivers everything that is met now, once it has ended. */
+static void flush(void)
+{
+	uint64_t end = clock_now_ns() + FLUSH_SECONDS * NS_PER_SECOND, mark;
+
+	follow();
+	mark = source.live ? live_mark(source.live) : 0;
+	while (source.live && !live_is_past(source.live, mark) && clock_now_ns() < end) {
+		pause_briefly();
+		follow();
+	}
+	deliver_all();
+}
+
+/* ---- the thread ---- */
+
+static bool any_is_started(void)
+{
+	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++)
+		if (atomic_load(&sdk_contexts[i].is_started))
+			return true;
+	return false;
+}
+
+/* Waits until something is asked or it is time to poll. Called with the lock. */
+static void wait_for_work(void)
+{
+	struct timespec until;
+
+	if (source.flushes_asked != source.flushes_served || source.destroyed)
+		return;
+	if (!any_is_started()) {
+		pthread_cond_wait(&source.asked, &source.lock);
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += POLL_NS;
+	until.tv_sec += until.tv_nsec / (long)NS_PER_SECOND;
+	until.tv_nsec %= (long)NS_PER_SECOND;
+	pthread_cond_timedwait(&source.asked, &source.lock, &until);
+}
+
+static void *run(void *unused)
+{
+	prctl(PR_SET_NAME, "dagtap-sdk");
+	pthread_mutex_lock(&source.lock);
+	for (;;) {
+		uint64_t asked, destroyed;
+
+		wait_for_work();
+		asked = source.flushes_asked;
+		destroyed = source.destroyed;
+		pthread_mutex_unlock(&source.lock);
+		if (asked != source.flushes_served)
+			flush();
+		else
+			follow();
+		if (destroyed)
+			sdk_buffer_free(sdk_buffer_find(destroyed));
+		pthread_mutex_lock(&source.lock);
+		if (destroyed)
+			source.destroyed = 0;
+		source.flushes_served = asked;
+		pthread_cond_broadcast(&source.served);
+	}
+	return unused;
+}
+
+static int start_thread(void)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&source.thread, NULL, run, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (err == 0)
+		source.pid = getpid();
+	return -err;
+}
+
+int sdk_source_start(void)
+{
+	int err = 0;
+
+	/* Windows are small, and a thread for each CPU would be started for each. */
+	workers_limit(1);
+	sdk_calls_observe();
+	pthread_mutex_lock(&source.lock);
+	if (!source.pid)
+		err = start_thread();
+	pthread_cond_signal(&source.asked);
+	pthread_mutex_unlock(&source.lock);
+	return err;
+}
+
+/* Waits until flush number ASKED is served. Called with the lock. */
+static int await(uint64_t asked)
+{
+	struct timespec until;
+	int err = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += FLUSH_SECONDS + 1;
+	while (source.flushes_served < asked && err == 0)
+		err = pthread_cond_timedwait(&source.served, &source.lock, &until);
+	return -err;
+}
+
+/* Whether the thread cannot be waited for: there is none in this process, or it is the caller. */
+static int check_thread(void)
+{
+	if (source.pid != getpid())
+		return -ESRCH;
+	return pthread_equal(source.thread, pthread_self()) ? -EBUSY : 0;
+}
+
+int sdk_source_flush(void)
+{
+	int err = check_thread();
+
+	if (err)
+		return err == -ESRCH ? 0 : err;
+	pthread_mutex_lock(&source.lock);
+	source.flushes_asked++;
+	pthread_cond_signal(&source.asked);
+	err = await(source.flushes_asked);
+	pthread_mutex_unlock(&source.lock);
+	return err;
+}
+
+int sdk_source_destroy(uint64_t number)
+{
+	int err = check_thread();
+
+	if (err == -ESRCH)
+		sdk_buffer_free(sdk_buffer_find(number));
+	if (err)
+		return err == -ESRCH ? 0 : err;
+	pthread_mutex_lock(&source.lock);
+	source.destroyed = number;
+	source.flushes_asked++;
+	pthread_cond_signal(&source.asked);
+	err = await(source.flushes_asked);
+	pthread_mutex_unlock(&source.lock);
+	return err;
+}

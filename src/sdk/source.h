@@ -1,0 +1,23 @@
+/* Where a tool's records come from: a thread that follows the recording of this process (src/live)
+ * and puts what is finished into the tool's buffers.
+ *
+ * The thread is started with the first context. It polls every 20 ms while a context is started, and
+ * sleeps otherwise. It calls the tool: the callbacks of buffers, and those of kernel symbols before
+ * the first record that names the kernel. A child of fork has no such thread. */
+#ifndef DAGTAP_SDK_SOURCE_H
+#define DAGTAP_SDK_SOURCE_H
+
+#include <stdint.h>
+
+/* Starts the thread, or wakes it. Any thread. Returns 0 or a negative errno. */
+int sdk_source_start(void);
+
+/* Waits until everything that was recorded before this call has been delivered: each activity that
+ * was submitted, once it has ended. Returns 0, -EBUSY from inside a callback of a buffer, or
+ * -ETIMEDOUT after 30 s. Any thread. */
+int sdk_source_flush(void);
+
+/* Frees buffer NUMBER, with what it holds. Returns 0, or an error as above. */
+int sdk_source_destroy(uint64_t number);
+
+#endif

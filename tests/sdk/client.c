@@ -1,0 +1,187 @@
+/* A profiler for a HIP program, to be preloaded: configures librocprofiler-sdk.so.1 as XLA does, and
+ * writes a line for every record and callback to the file that CLIENT_OUT names. It flushes at the
+ * end of the process, in its finalize. */
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sdk/abi.h"
+#include "sdk/functions.h"
+
+static FILE *out;
+static struct sdk_id collecting, always, buffer;
+
+static void say(const char *format, ...)
+{
+	va_list args;
+
+	flockfile(out);
+	va_start(args, format);
+	vfprintf(out, format, args);
+	va_end(args);
+	putc('\n', out);
+	funlockfile(out);
+}
+
+static void expect(const char *what, int status, int expected)
+{
+	if (status == expected)
+		return;
+	fprintf(stderr, "client: %s: %s, expected %s\n", what,
+		rocprofiler_get_status_name((unsigned)status),
+		rocprofiler_get_status_name((unsigned)expected));
+	_Exit(3);
+}
+
+static void take_records(struct sdk_id context, struct sdk_id from,
+			 struct sdk_record_header **headers, size_t count, void *data,
+			 uint64_t dropped)
+{
+	expect("the buffer of the callback", from.handle == buffer.handle && data == &buffer, true);
+	for (size_t i = 0; i < count; i++) {
+		const struct sdk_hip_record *call = headers[i]->payload;
+		const struct sdk_dispatch_record *dispatch = headers[i]->payload;
+		const struct sdk_copy_record *copy = headers[i]->payload;
+
+		switch (headers[i]->kind) {
+		case SDK_BUFFER_HIP_RUNTIME_API:
+			say("call %lu op %d %lu %lu", call->correlation.internal, call->operation,
+			    call->start_ns, call->end_ns);
+			break;
+		case SDK_BUFFER_KERNEL_DISPATCH:
+			say("dispatch %lu external %lu kernel %lu %lu %lu agent %lu grid %u,%u,%u "
+			    "group %u,%u,%u",
+			    dispatch->correlation.internal, dispatch->correlation.external.value,
+			    dispatch->info.kernel, dispatch->start_ns, dispatch->end_ns,
+			    dispatch->info.agent.handle, dispatch->info.grid[0],
+			    dispatch->info.grid[1], dispatch->info.grid[2],
+			    dispatch->info.workgroup[0], dispatch->info.workgroup[1],
+			    dispatch->info.workgroup[2]);
+			break;
+		case SDK_BUFFER_MEMORY_COPY:
+			say("copy %lu external %lu %lu %lu bytes %lu op %u",
+			    copy->correlation.internal, copy->correlation.external.value,
+			    copy->start_ns, copy->end_ns, copy->bytes, copy->operation);
+			break;
+		}
+	}
+	say("delivered %zu dropped %lu", count, dropped);
+}
+
+static void take_kernel(struct sdk_callback_record record, union sdk_user *user, void *data)
+{
+	const struct sdk_kernel_symbol *symbol = record.payload;
+
+	say("kernel %lu %s", symbol->kernel, symbol->name);
+}
+
+/* Each call is told at its entry and at its return, on one thread, with one value of ours. */
+static void take_call(struct sdk_callback_record record, union sdk_user *user, void *data)
+{
+	if (record.phase == SDK_PHASE_ENTER)
+		user->value = record.correlation.internal * 3;
+	else
+		expect("the value of a call", user->value == record.correlation.internal * 3, true);
+	say("%s %lu op %d tid %lu", record.phase == SDK_PHASE_ENTER ? "enter" : "exit",
+	    record.correlation.internal, record.operation, record.tid);
+}
+
+static int answer_request(uint64_t tid, struct sdk_id context, int kind, int operation,
+			  uint64_t internal, union sdk_user *ret_external, void *data)
+{
+	ret_external->value = internal * 7 + (uint64_t)kind;
+	return 0;
+}
+
+static void configure_collecting(void)
+{
+	static const int kinds[] = {SDK_BUFFER_HIP_RUNTIME_API, SDK_BUFFER_KERNEL_DISPATCH,
+				    SDK_BUFFER_MEMORY_COPY};
+	static const int requests[] = {SDK_REQUEST_KERNEL_DISPATCH, SDK_REQUEST_MEMORY_COPY};
+	struct sdk_id thread;
+
+	expect("context", rocprofiler_create_context(&collecting), SDK_SUCCESS);
+	expect("buffer",
+	       rocprofiler_create_buffer(collecting, 8192, 4096, SDK_POLICY_LOSSLESS, take_records,
+					 &buffer, &buffer),
+	       SDK_SUCCESS);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		expect("buffer tracing",
+		       rocprofiler_configure_buffer_tracing_service(collecting, kinds[i], NULL, 0,
+								    buffer),
+		       SDK_SUCCESS);
+	expect("a kind twice",
+	       rocprofiler_configure_buffer_tracing_service(collecting, kinds[0], NULL, 0, buffer),
+	       SDK_ERROR_SERVICE_ALREADY_CONFIGURED);
+	expect("a kind that is not there",
+	       rocprofiler_configure_buffer_tracing_service(collecting, SDK_BUFFER_OMPT, NULL, 0,
+							    buffer),
+	       SDK_ERROR_NOT_IMPLEMENTED);
+	expect("callback tracing",
+	       rocprofiler_configure_callback_tracing_service(
+		       collecting, SDK_CALLBACK_HIP_RUNTIME_API, NULL, 0, take_call, NULL),
+	       SDK_SUCCESS);
+	expect("requests",
+	       rocprofiler_configure_external_correlation_id_request_service(
+		       collecting, requests, 2, answer_request, NULL),
+	       SDK_SUCCESS);
+	expect("thread", rocprofiler_create_callback_thread(&thread), SDK_SUCCESS);
+	expect("assignment", rocprofiler_assign_callback_thread(buffer, thread), SDK_SUCCESS);
+}
+
+static int initialize(void (*finalize)(struct sdk_client), void *data)
+{
+	static const int symbols[] = {SDK_CODE_OBJECT_KERNEL_SYMBOL};
+	int is_active = 1;
+
+	expect("context", rocprofiler_create_context(&always), SDK_SUCCESS);
+	expect("code objects",
+	       rocprofiler_configure_callback_tracing_service(always, SDK_CALLBACK_CODE_OBJECT,
+							      symbols, 1, take_kernel, NULL),
+	       SDK_SUCCESS);
+	expect("start", rocprofiler_start_context(always), SDK_SUCCESS);
+	configure_collecting();
+	expect("activity", rocprofiler_context_is_active(collecting, &is_active), SDK_SUCCESS);
+	expect("not active", is_active, 0);
+	expect("start", rocprofiler_start_context(collecting), SDK_SUCCESS);
+	return 0;
+}
+
+static void finish(void *data)
+{
+	expect("flush", rocprofiler_flush_buffer(buffer), SDK_SUCCESS);
+	say("finished");
+	fclose(out);
+}
+
+static struct sdk_configuration *configure(uint32_t version, const char *text, uint32_t priority,
+					   struct sdk_client *client)
+{
+	static struct sdk_configuration configuration = {sizeof(configuration), initialize, finish,
+							 NULL};
+
+	expect("version", (int)version, SDK_VERSION);
+	client->name = "client";
+	return &configuration;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *path = getenv("CLIENT_OUT");
+
+	if (!path)
+		return;
+	out = fopen(path, "we");
+	unsetenv("CLIENT_OUT");
+	if (!out)
+		_Exit(3);
+	expect("a context outside of the configuration", rocprofiler_create_context(&always),
+	       SDK_ERROR_CONFIGURATION_LOCKED);
+	expect("configuration", rocprofiler_force_configure(configure), SDK_SUCCESS);
+	expect("a second configuration", rocprofiler_force_configure(configure),
+	       SDK_ERROR_CONFIGURATION_LOCKED);
+}

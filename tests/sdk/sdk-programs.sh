@@ -1,0 +1,14 @@
+#!/bin/bash
+# sdk-programs.sh PROGRAM ARGS...: a profiler on librocprofiler-sdk.so.1 in a HIP program gets what
+# dagtap records and what the software GPU ran.
+. "$SOURCE_DIR/tests/cli/lib.sh"
+program=$1
+shift
+
+# The profiler in the program alone, not in dagtap.
+launch record --sdk --calls all -q "--softgpu=kernel_ns=1000,work_log=$work/log" -o "$work/run.dagtap" -- \
+	bash -c 'CLIENT_OUT=$0 LD_PRELOAD="$1:$LD_PRELOAD" exec "${@:2}"' "$work/client" \
+	"$BUILD_DIR/tests/sdk/libsdk-client.so" "$BUILD_DIR/$program" "$@" >"$work/run.out" || fail "$program exited with $?"
+"$dagtap" export --format csv -o "$work/activities.csv" "$work/run.dagtap"
+"$dagtap" export --format csv --table calls -o "$work/calls.csv" "$work/run.dagtap"
+python3 "$here/../sdk/sdk_rows.py" "$work/client" "$work/activities.csv" "$work/calls.csv" "$work"/log.*

@@ -1,0 +1,117 @@
+"""sdk_rows.py OUT ACTIVITIES CALLS WORK_LOG...: what a profiler got from librocprofiler-sdk.so.1
+(tests/sdk/client.c, which wrote OUT) is what dagtap recorded (tables of `dagtap export --format csv`)
+and what the software GPU ran: each call, kernel and copy with its correlation id, times, name and
+dimensions. The times of both are made of the same ticks, with the clock as it was fitted at
+different moments."""
+import collections
+import csv
+import sys
+
+out, activities, calls = sys.argv[1:4]
+CLOCK_NS = 1000  # by which two fits of one clock may differ
+AXES = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"]
+
+
+def fail(text):
+    sys.exit(f"FAILED: {text}")
+
+
+def rows(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def axes(words):
+    return tuple(int(number) for word in words for number in word.split(","))
+
+
+class Profile:
+    """What the profiler wrote."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        if lines[-1] != "finished":
+            fail(f"the last line is {lines[-1]}")
+        self.kernels = {}
+        self.activities = collections.defaultdict(list)  # by correlation id, in order
+        self.calls, self.told = collections.Counter(), collections.defaultdict(list)
+        for line in lines:
+            words = line.split()
+            getattr(self, words[0], self.pass_over)(words)
+
+    def pass_over(self, words):
+        if words[0] != "finished":
+            fail(" ".join(words))
+
+    def kernel(self, words):
+        self.kernels[words[1]] = words[2].removesuffix(".kd")
+
+    def dispatch(self, words):
+        if words[5] not in self.kernels:
+            fail(f"a record names kernel {words[5]}, of which there was no callback")
+        self.request(words, 11)
+        shape = (self.kernels[words[5]], *axes([words[11], words[13]]))
+        self.activities[words[1]].append((shape, int(words[6]), int(words[7])))
+
+    def copy(self, words):
+        self.request(words, 10)
+        self.activities[words[1]].append((int(words[7]), int(words[4]), int(words[5])))
+
+    def request(self, words, kind):
+        if words[1] != "0" and int(words[3]) != int(words[1]) * 7 + kind:
+            fail(f"external id {words[3]} of an activity of call {words[1]}")
+
+    def call(self, words):
+        self.calls[words[1]] += 1
+
+    def enter(self, words):
+        self.told[words[1]].append(words)
+
+    exit = enter
+
+    def delivered(self, words):
+        if words[3] != "0":
+            fail(" ".join(words))
+
+
+profile = Profile(out)
+recorded = collections.defaultdict(list)
+for row in sorted(rows(activities), key=lambda row: int(row["ordinal"])):
+    recorded[row["cid"]].append(row)
+if sorted(recorded) != sorted(profile.activities):
+    fail(f"activities of other calls: {sorted(set(recorded) ^ set(profile.activities))[:5]}")
+count = 0
+for cid, all_of_call in recorded.items():
+    if len(all_of_call) != len(profile.activities[cid]):
+        fail(f"call {cid}: {len(all_of_call)} activities recorded, {len(profile.activities[cid])} delivered")
+    for row, (what, start, end) in zip(all_of_call, profile.activities[cid]):
+        is_dispatch = row["kind"] == "kernel" or row["blit"] == "1"
+        expected = tuple(int(row[axis]) for axis in AXES) if is_dispatch else int(row["bytes"])
+        if (what[1:] if is_dispatch else what) != expected:
+            fail(f"call {cid}: {what} delivered, {expected} recorded")
+        if abs(start - int(row["start_ns"])) > CLOCK_NS or abs(end - start - int(row["duration_ns"])) > 2:
+            fail(f"call {cid}: {start} to {end} delivered, {row['start_ns']} for {row['duration_ns']} recorded")
+        count += 1
+
+seen = collections.Counter(what for all_of_call in profile.activities.values() for what, _, _ in all_of_call
+                           if isinstance(what, tuple))
+ran = collections.Counter()
+for path in sys.argv[4:]:
+    with open(path, encoding="utf-8") as file:
+        columns = file.readline().rstrip("\n").split("\t")
+        for line in file:
+            row = dict(zip(columns, line.rstrip("\n").split("\t")))
+            if row["type"] == "dispatch":
+                ran[(row["kernel"], *(int(row[axis]) for axis in AXES))] += 1
+if seen != ran:
+    fail(f"the device ran {ran - seen}, which was not delivered, and not {seen - ran}")
+
+expected = collections.Counter(row["cid"] for row in rows(calls) if row["api"].startswith("hip"))
+if profile.calls != expected:
+    fail(f"calls: {(expected - profile.calls) or (profile.calls - expected)}")
+for cid in expected:
+    told = profile.told[cid]
+    if [words[0] for words in told] != ["enter", "exit"] or told[0][2:] != told[1][2:]:
+        fail(f"callbacks of call {cid}: {told}")
+print(f"{count} activities, {sum(seen.values())} of them dispatches, {sum(expected.values())} calls")
