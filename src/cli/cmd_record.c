@@ -50,6 +50,9 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		return cli_usage(self, "PROGRAM is missing");
 	if ((options->skip || options->count) && !options->scope)
 		return cli_usage(self, "--skip and --count need --capture-range");
+	if (options->sdk && options->ring)
+		return cli_usage(self, "--sdk and --ring cannot be combined: a ring's records do "
+				       "not wait for a profiler");
 	if (!options->output)
 		options->output = *ret_made_name = default_output(*options->program);
 	return options->output ? CLI_OK : cli_fail("out of memory");
@@ -92,6 +95,8 @@ static int prepare_environment(const struct cli_command *self, const struct reco
 	int err = 0;
 
 	if (launch_use_tracer(folder, (enum launch_backend)options->backend, &error) < 0)
+		return cli_fail_error(&error);
+	if (options->sdk && launch_use_sdk(&error) < 0)
 		return cli_fail_error(&error);
 	if (options->softgpu)
 		err = launch_use_softgpu(options->softgpu, &error);

@@ -19,6 +19,7 @@
 
 #define INJECT_LIBRARY	"libdagtap-inject.so"
 #define SOFTGPU_LIBRARY "softgpu/libhsa-runtime64.so.1"
+#define SDK_LIBRARY	"sdk/librocprofiler-sdk.so.1"
 
 /* The folder ../lib/dagtap of the running executable. */
 static int find_folder(char *ret_folder, size_t bytes)
@@ -143,6 +144,19 @@ int launch_use_softgpu(const char *config, struct dagtap_error *error)
 	if (result < 0)
 		return dagtap_error_set(error, result, "environment: %s", strerror(-result));
 	return 0;
+}
+
+int launch_use_sdk(struct dagtap_error *error)
+{
+	char *library = NULL;
+	int result = launch_find(SDK_LIBRARY, &library, error);
+
+	if (result < 0)
+		return result;
+	result = launch_append("LD_PRELOAD", library, ':');
+	free(library);
+	return result < 0 ? dagtap_error_set(error, result, "environment: %s", strerror(-result))
+			  : 0;
 }
 
 /* Sets a variable that can hold one library only. See launch_use_tracer. */

@@ -21,6 +21,11 @@ int launch_append(const char *variable, const char *path, char separator);
  * configuration. */
 int launch_use_softgpu(const char *config, struct dagtap_error *error);
 
+/* Preloads the profiling interface for ROCm, librocprofiler-sdk.so.1: the loader then takes it for
+ * every library that needs one of that name. Call after launch_use_tracer. Returns 0, or a negative
+ * errno with ERROR filled. */
+int launch_use_sdk(struct dagtap_error *error);
+
 /* Prints on stdout the keys that a configuration may have, as the software GPU lists them.
  * Returns 0, or a negative errno with ERROR filled. */
 int launch_print_softgpu_keys(struct dagtap_error *error);

@@ -143,6 +143,8 @@ const struct cli_option options_of_record[] = {
 	 OPTION_IN(record_options, quiet)},
 	{"softgpu", 0, "[CONFIG]", "run on the software GPU (see dagtap-softgpu(1))", OPTION_TEXT,
 	 OPTION_IN(record_options, softgpu)},
+	{"sdk", 0, NULL, "give the program's own profiler its records, as rocprofiler-sdk does",
+	 OPTION_FLAG, OPTION_IN(record_options, sdk)},
 	{"backend", 0, "NAME", "which vendor's GPUs, auto by default:", OPTION_CHOICE,
 	 OPTION_IN(record_options, backend), .choice = backend_choice},
 	{"ring", 0, "HOW", "keep the last SIZE (64M), SECONDSs (30s), or both (64M,30s)",

@@ -23,6 +23,7 @@ struct record_options {
 	bool waits;
 	bool has_control;
 	bool has_dynolog;
+	bool sdk; /* preload librocprofiler-sdk.so.1 */
 	bool force;
 	bool keep_spool;
 	bool quiet;
