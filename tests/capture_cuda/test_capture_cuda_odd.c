@@ -182,6 +182,38 @@ static void records_that_are_passed_over_are_counted(void **state)
 
 /* ---- devices ---- */
 
+/* Kernels of two devices, of which CUPTI describes the second. */
+static void silent(void)
+{
+	play_start();
+	play_device(1, "described");
+	for (uint32_t device = 0; device < 2; device++) {
+		struct cupti_kernel kernel = play_kernel(1 + device, "kernel");
+
+		play_call(1 + device);
+		kernel.deviceId = device;
+		PLAY_PUT(kernel);
+	}
+	session_stop();
+}
+
+static void a_device_that_is_not_described_is_a_gpu(void **state)
+{
+	struct trace *trace = play_scene(*state, silent);
+
+	assert_int_equal(trace->agents_count, 2);
+	assert_int_equal(trace->activities_count, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_true(trace->agents[i].is_gpu);
+		assert_int_equal(trace->agents[i].gpu_ordinal, i);
+		assert_int_equal(trace->agents[i].index, RECORD_CUDA_AGENT_FIRST + i);
+		assert_int_equal(trace->activities[i].agent, i);
+	}
+	assert_string_equal(trace_text(trace, trace->agents[0].product), "");
+	assert_string_equal(trace_text(trace, trace->agents[1].product), "described");
+	play_assert_closed(trace);
+}
+
 static void mig(void)
 {
 	struct cupti_device device = {
@@ -223,6 +255,7 @@ int main(void)
 		PLAY_CASE(times_that_cannot_be_are_none),
 		PLAY_CASE(a_huge_grid_is_whole),
 		PLAY_CASE(records_that_are_passed_over_are_counted),
+		PLAY_CASE(a_device_that_is_not_described_is_a_gpu),
 		PLAY_CASE(a_part_of_a_gpu_has_an_id_of_its_own),
 	};
 

@@ -107,6 +107,49 @@ static int load_agents(struct process_load *load)
 	return 0;
 }
 
+static int compare_agents(const void *left, const void *right)
+{
+	const struct trace_agent *a = left, *b = right;
+
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* CUPTI describes a device when it makes the device's first context, and not to a recording that
+ * starts later. Adds an agent, of which nothing else is known, for each device that worked and is
+ * not described. */
+static int add_undescribed_devices(struct process_load *load)
+{
+	struct trace *trace = load->trace;
+	uint64_t missing = load->cuda.devices;
+	struct trace_agent *rows;
+
+	for (uint32_t i = load->first.agents; i < trace->agents_count; i++) {
+		uint32_t device = trace->agents[i].index - RECORD_CUDA_AGENT_FIRST;
+
+		if (device < 64)
+			missing &= ~(1ull << device);
+	}
+	rows = trace_extend(trace, agents, (uint64_t)__builtin_popcountll(missing));
+	if (!rows)
+		return -ENOMEM;
+	for (; missing; missing &= missing - 1) {
+		uint32_t device = (uint32_t)__builtin_ctzll(missing);
+
+		*rows++ = (struct trace_agent){
+			.process = load->process,
+			.index = RECORD_CUDA_AGENT_FIRST + device,
+			.handle = RECORD_CUDA_AGENT_FIRST + device,
+			.is_gpu = true,
+			.gpu_ordinal = device,
+		};
+	}
+	rows = &trace->agents[load->first.agents];
+	if (trace->agents_count > load->first.agents)
+		qsort(rows, trace->agents_count - load->first.agents, sizeof(*rows),
+		      compare_agents);
+	return 0;
+}
+
 static int load_queues(struct process_load *load)
 {
 	struct raw_list *list = &load->raw.lists[RECORD_QUEUE];
@@ -255,6 +298,8 @@ int catalog_load(struct process_load *load)
 		result = load_threads(load);
 	if (result == 0)
 		result = load_agents(load);
+	if (result == 0)
+		result = add_undescribed_devices(load);
 	if (result == 0)
 		result = load_kernels(load);
 	if (result == 0)

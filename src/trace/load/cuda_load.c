@@ -33,6 +33,12 @@ static int learn_step(struct cuda_load *cuda, const struct record_cuda_graph *st
 	return step->other_graph ? idset_add(&cuda->graph_ids, step->other_graph) : 0;
 }
 
+static void learn_device(struct cuda_load *cuda, uint32_t device)
+{
+	if (device < 64)
+		cuda->devices |= 1ull << device;
+}
+
 int cuda_learn(struct cuda_load *cuda, const struct record_header *header)
 {
 	const void *at = header;
@@ -46,10 +52,12 @@ int cuda_learn(struct cuda_load *cuda, const struct record_header *header)
 	case RECORD_CUDA_INNER:
 		return idset_add(&cuda->inner_ids, ((const struct record_cuda_inner *)at)->cid);
 	case RECORD_CUDA_KERNEL:
+		learn_device(cuda, kernel->device);
 		return learn_node(cuda, kernel->node) < 0
 			       ? -ENOMEM
 			       : learn_stream(cuda, kernel->context, kernel->stream);
 	case RECORD_CUDA_COPY:
+		learn_device(cuda, copy->device);
 		return learn_node(cuda, copy->node) < 0
 			       ? -ENOMEM
 			       : learn_stream(cuda, copy->context, copy->stream);
@@ -71,6 +79,7 @@ int cuda_learn(struct cuda_load *cuda, const struct record_header *header)
 int cuda_merge(struct cuda_load *cuda, struct cuda_load *from)
 {
 	cuda->call_records += from->call_records;
+	cuda->devices |= from->devices;
 	if (idset_merge(&cuda->streams, &from->streams) < 0 ||
 	    idset_merge(&cuda->inner_ids, &from->inner_ids) < 0 ||
 	    idset_merge(&cuda->node_ids, &from->node_ids) < 0 ||

@@ -54,6 +54,7 @@ struct cuda_load {
 	struct idset node_ids, graph_ids; /* CUPTI's */
 	/* Ids of execs whose nodes were enabled or disabled; 0 = unknown exec. */
 	struct idset switched;
+	uint64_t devices;      /* a bit for each device below 64 that ran a kernel or copy */
 	uint64_t call_records; /* records of CUDA's calls */
 	/* By rank of inner_ids: cid of the call around it. */
 	uint64_t *outer;
