@@ -18,6 +18,8 @@
 	DOOR(hipGraphDestroyNode, (void *node))                                                    \
 	DOOR(hipStreamDestroy, (void *stream))                                                     \
 	DOOR(hipModuleUnload, (void *module))                                                      \
+	DOOR(hipLibraryUnload, (void *library))                                                    \
+	DOOR(hipDeviceReset, (void))                                                               \
 	DOOR(hipGraphExecKernelNodeSetParams,                                                      \
 	     (void *exec, void *node, const struct hip_kernel_params *params))                     \
 	DOOR(hipGraphExecMemcpyNodeSetParams,                                                      \

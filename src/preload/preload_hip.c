@@ -148,6 +148,18 @@ int hipModuleUnload(void *module)
 	return PASS(hipModuleUnload, module);
 }
 
+int hipLibraryUnload(void *library)
+{
+	forget_functions();
+	return PASS(hipLibraryUnload, library);
+}
+
+int hipDeviceReset(void)
+{
+	forget_functions();
+	return PASS(hipDeviceReset);
+}
+
 void __hipUnregisterFatBinary(void **modules)
 {
 	__typeof__(&__hipUnregisterFatBinary) real = REAL(__hipUnregisterFatBinary);
