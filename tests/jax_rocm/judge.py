@@ -19,6 +19,7 @@ import sys
 
 import updates
 import witness
+import xla_profile
 
 HERE = pathlib.Path(__file__).resolve().parent
 DAGTAP = pathlib.Path(os.environ["BUILD_DIR"]) / "bin/dagtap"
@@ -38,16 +39,18 @@ class Run:
     """One run of a program, and what it left in a folder of its own."""
 
     def __init__(self, release, name, program, flags=STEADY, device="gfx90a", traced=True, tables=False,
-                 segments=True, preloaded=False):
+                 segments=True, preloaded=False, profiled=False):
         self.name = name
         self.folder = FOLDER / name
         self.folder.mkdir()
         self.recording = self.folder / "run.dagtap"
         device = f"{device},kernel_ns=1000,work_log={self.folder}/work_log"
         python = JAX / release / "python"
-        command = [python, HERE / "start.py", *self.variables(traced, tables, preloaded), "--", HERE / program[0], *program[1:]]
+        arguments = [*program[1:], *([self.folder / "profile"] if profiled else [])]
+        command = [python, HERE / "start.py", *self.variables(traced, tables, preloaded), "--", HERE / program[0], *arguments]
         if traced:
-            command = [DAGTAP, "record", "-q", "--calls", "all", f"--softgpu={device}", "-o", self.recording, "--", *command]
+            sdk = ["--sdk"] if profiled else []
+            command = [DAGTAP, "record", *sdk, "-q", "--calls", "all", f"--softgpu={device}", "-o", self.recording, "--", *command]
         else:
             command = [DAGTAP, f"softgpu={device}", "--", *command]
         # HIP's own way with graphs, which fails for child graphs (python.sh).
@@ -290,7 +293,17 @@ def preloaded(judge, release):
         judge.check(f"{name}_calls", avoids_calls, other)
 
 
-CASES = {case.__name__: case for case in (train, sharded, autotuned, libraries, fourier, long, two, preloaded)}
+def profiled(judge, release):
+    """JAX's own profiler, which gets its records from dagtap."""
+    run = Run(release, "profiled", ["profiled.py", "10"], profiled=True)
+    judge.recording(run)
+    judge.check("graphs", has_graphs, run)
+    judge.check("profiler", xla_profile.check_kernels, DAGTAP, run)
+    judge.check("profiler_copies", xla_profile.check_copies, DAGTAP, run)
+    judge.check("profiler_graphs", xla_profile.check_graphs, DAGTAP, run)
+
+
+CASES = {case.__name__: case for case in (train, sharded, autotuned, libraries, fourier, long, two, preloaded, profiled)}
 
 
 def main():

@@ -38,7 +38,7 @@ class Plugin(unittest.TestCase):
     def test_the_profile_has_what_was_recorded(self):
         recording = FOLDER / "run.dagtap"
         output = dagtap("record", "-q", "--wait", "--softgpu=gfx90a,kernel_ns=1000", "-o", recording, "--",
-                        PYTHON, HERE / "profiled.py", FOLDER / "profile")
+                        PYTHON, HERE / "plugin_steps.py", FOLDER / "profile")
         shown = json.loads(output.splitlines()[-1])
         recorded = json.loads(dagtap("summary", "--json", recording))
         self.assertEqual(shown["kernels"], {row["name"]: row["count"] for row in recorded["kernels"]})
