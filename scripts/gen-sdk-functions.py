@@ -5,8 +5,8 @@ interface.
 gen-sdk-functions.py declarations|missing|map|operations|table LIST
 
 declarations: a header with the functions that are there. missing: C code of those that answer
-NOT_IMPLEMENTED. map: the version script. operations: HIP's operations, of src/vendor/hip_table.list.
-table: the rows of docs/rocprofiler-sdk.md."""
+NOT_IMPLEMENTED. map: the version script. operations: HIP's operations, of
+src/vendor/hip_table.list. table: the rows of docs/rocprofiler-sdk.md."""
 import re
 import sys
 
@@ -69,7 +69,8 @@ def operations(path):
     with open(path, encoding="utf-8") as file:
         names = [line.split()[1] for line in file if line.strip() and not line.startswith("#")]
     yield from (NOTE, '#include "sdk/names.h"', "const char *const sdk_hip_operations[] = {")
-    renamed = {"hipChooseDeviceR0600": "hipChooseDevice"}  # the one that the interface names otherwise
+    # The one that the interface names otherwise.
+    renamed = {"hipChooseDeviceR0600": "hipChooseDevice"}
     yield from (f'\t"{renamed.get(name, name)}",' for name in names)
     yield from ("};", f"const int sdk_hip_operation_count = {len(names)};")
 

@@ -1,6 +1,6 @@
 /* Layouts of the profiling interface of ROCm (rocprofiler-sdk 1.x), as far as this library fills or
- * reads them. The names are ours, the sizes and offsets are the interface's; tests/sdk compares them
- * with its headers where these are. */
+ * reads them. The names are ours, the sizes and offsets are the interface's; tests/sdk compares
+ * them with its headers where these are. */
 #ifndef DAGTAP_SDK_ABI_H
 #define DAGTAP_SDK_ABI_H
 

@@ -20,6 +20,8 @@ enum { IDLE, CONFIGURING, CONFIGURED };
 static _Atomic int state;
 static _Atomic int finalized; /* as rocprofiler_is_finalized gives it */
 static struct sdk_configuration *configuration;
+static pid_t
+	configured_pid; /* a child of fork has its parent's tool, and nothing of it runs there */
 static struct sdk_client client = {sizeof(client), NULL, 1};
 static uint64_t callback_threads;
 
@@ -42,7 +44,8 @@ static void finalize(void)
 {
 	int expected = 0;
 
-	if (!configuration || !atomic_compare_exchange_strong(&finalized, &expected, -1))
+	if (!configuration || getpid() != configured_pid ||
+	    !atomic_compare_exchange_strong(&finalized, &expected, -1))
 		return;
 	stop_all();
 	sdk_source_flush();
@@ -73,6 +76,7 @@ SDK_EXPORT int rocprofiler_force_configure(sdk_configure *configure)
 		return SDK_ERROR_NOT_AVAILABLE;
 	if (!atomic_compare_exchange_strong(&state, &expected, CONFIGURING))
 		return SDK_ERROR_CONFIGURATION_LOCKED;
+	configured_pid = getpid();
 	configuration = configure(SDK_VERSION, SDK_VERSION_TEXT, 0, &client);
 	if (configuration && configuration->initialize &&
 	    configuration->initialize(finalize_client, configuration->data) != 0) {

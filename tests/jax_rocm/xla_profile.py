@@ -1,5 +1,6 @@
-"""What XLA's profiler got from librocprofiler-sdk.so.1 against dagtap's recording of the same run: every
-kernel of the program, those of graphs' launches too, with its name, its time and its correlation id."""
+"""What XLA's profiler got from librocprofiler-sdk.so.1 against dagtap's recording of the same run:
+every kernel of the program, those of graphs' launches too, with its name, its time and its
+correlation id."""
 import collections
 import functools
 import subprocess
