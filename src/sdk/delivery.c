@@ -100,7 +100,7 @@ static int put_call(const struct trace *window, const struct trace_call *call)
 		return 0;
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
 		struct sdk_buffer *buffer =
-			buffer_for(i, record.kind, record.operation, call->begin_ns);
+			buffer_for(i, SDK_BUFFER_HIP_RUNTIME_API, record.operation, call->begin_ns);
 
 		if (buffer)
 			err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));
@@ -148,7 +148,8 @@ static int put_dispatch(const struct trace *window, const struct trace_activity 
 	record.info.dispatch = ++dispatches;
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
 		struct sdk_buffer *buffer =
-			buffer_for(i, record.kind, SDK_DISPATCH_COMPLETE, cause_ns(window, row));
+			buffer_for(i, SDK_BUFFER_KERNEL_DISPATCH, SDK_DISPATCH_COMPLETE,
+				   cause_ns(window, row));
 
 		if (!buffer)
 			continue;
@@ -197,8 +198,8 @@ static int put_copy(const struct trace *window, const struct trace_activity *row
 	int err = 0;
 
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
-		struct sdk_buffer *buffer =
-			buffer_for(i, record.kind, (int)record.operation, cause_ns(window, row));
+		struct sdk_buffer *buffer = buffer_for(
+			i, SDK_BUFFER_MEMORY_COPY, (int)record.operation, cause_ns(window, row));
 
 		if (!buffer)
 			continue;

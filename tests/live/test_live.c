@@ -322,6 +322,64 @@ static void random_recordings_give_the_same_rows_at_any_cuts(void **state)
 	print_message("%u rows\n", rows);
 }
 
+/* Follows a finished spool that may be damaged. Returns what ended it: 0, or a negative errno. */
+static int follow_damaged(const void *image)
+{
+	int fd = memfd_create("damaged.spool", MFD_CLOEXEC), more;
+	struct trace *window;
+	struct live *live;
+
+	assert_int_equal(pwrite(fd, image, SCENE_BYTES, 0), SCENE_BYTES);
+	more = live_open_fd(fd, "damaged", NULL, &live, NULL);
+	close(fd);
+	if (more < 0)
+		return more;
+	do {
+		more = live_poll(live, &window);
+		trace_close(more < 0 ? NULL : window);
+	} while (more > 0);
+	while (more >= 0 && (more = live_finish(live, &window)) >= 0) {
+		trace_close(window);
+		if (more == 0)
+			break;
+	}
+	live_close(live);
+	return more;
+}
+
+/* Bytes of records, labels and the header are changed at random. What is given out then is not
+ * looked at: only that it ends. */
+static void damage_ends_nothing_but_the_following(void **state)
+{
+	uint64_t random = 1, scope = 0, last = 0;
+	struct scene scene;
+	unsigned char *image = malloc(SCENE_BYTES);
+
+	assert_non_null(image);
+	scene_init(&scene, 1);
+	for (int calls = 0; calls < 100; calls++) {
+		put_random_call(&scene, &random, &scope, 0);
+		put_random_scope(&scene, &random, &scope, &last);
+	}
+	scene_close(&scene);
+	for (int turn = 0; turn < 300; turn++) {
+		size_t used = SPOOL_CHUNK_OFFSET + 2 * SPOOL_CHUNK_BYTES;
+		int err;
+
+		memcpy(image, scene.image, SCENE_BYTES);
+		for (uint32_t i = 1 + draw(&random, 40); i; i--) {
+			size_t at = draw(&random, 100) ? SPOOL_CHUNK_OFFSET : 0;
+
+			image[at + draw(&random, (uint32_t)(used - at))] =
+				(unsigned char)draw(&random, 256);
+		}
+		err = follow_damaged(image);
+		assert_true(err == 0 || err == -EINVAL || err == -EOPNOTSUPP);
+	}
+	scene_release(&scene);
+	free(image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,6 +392,7 @@ int main(void)
 		SCENE_CASE(a_mark_is_passed_when_all_before_it_is_given_out),
 		SCENE_CASE(rings_and_cuda_are_refused),
 		cmocka_unit_test(random_recordings_give_the_same_rows_at_any_cuts),
+		cmocka_unit_test(damage_ends_nothing_but_the_following),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
