@@ -2,8 +2,8 @@
  * and puts what is finished into the tool's buffers.
  *
  * The thread is started with the first context. It polls every 20 ms while a context is started,
- * and sleeps otherwise. It calls the tool: the callbacks of buffers, and those of kernel symbols before
- * the first record that names the kernel. A child of fork has no such thread. */
+ * and sleeps otherwise. It calls the tool: the callbacks of buffers, and those of kernel symbols
+ * before the first record that names the kernel. A child of fork has no such thread. */
 #ifndef DAGTAP_SDK_SOURCE_H
 #define DAGTAP_SDK_SOURCE_H
 

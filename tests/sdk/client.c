@@ -1,6 +1,6 @@
 /* A profiler for a HIP program, to be preloaded: configures librocprofiler-sdk.so.1 as XLA does,
- * and writes a line for every record and callback to the file that CLIENT_OUT names. It flushes at the
- * end of the process, in its finalize. */
+ * and writes a line for every record and callback to the file that CLIENT_OUT names. It flushes at
+ * the end of the process, in its finalize. */
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdbool.h>

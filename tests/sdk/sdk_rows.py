@@ -1,7 +1,7 @@
 """sdk_rows.py OUT ACTIVITIES CALLS WORK_LOG...: what a profiler got from librocprofiler-sdk.so.1
 (tests/sdk/client.c, which wrote OUT) is what dagtap recorded (tables of `dagtap export --format
-csv`) and what the software GPU ran: each call, kernel and copy with its correlation id, times, name and
-dimensions. The times of both are made of the same ticks, with the clock as it was fitted at
+csv`) and what the software GPU ran: each call, kernel and copy with its correlation id, times, name
+and dimensions. The times of both are made of the same ticks, with the clock as it was fitted at
 different moments."""
 import collections
 import csv
