@@ -1,5 +1,6 @@
 """The tables of a recording as `dagtap export --format csv` writes them, for a comparison with
-another format; and the Python package dagtap of this tree, with the libraries of this build."""
+another format. The Python package dagtap is the one that Python finds, or else that of this tree
+with the libraries of this build."""
 
 import csv
 import io
@@ -15,10 +16,12 @@ RECORDINGS = [DATA / "jax-small.xplane.pb", DATA / "jax-steps.dagtap", DATA / "t
 NUMBERS = {"bool": int, "double": float,
            **{f"{sign}int{bits}": int for sign in ("", "u") for bits in (32, 64)}}
 
-sys.path.insert(0, str(SOURCE / "python" / "dagtap" / "src"))
-os.environ["DAGTAP_PREFIX"] = str(BUILD)
-# pylint: disable=wrong-import-position
-from dagtap import _tables
+try:
+    from dagtap import _tables
+except ImportError:
+    sys.path.insert(0, str(SOURCE / "python" / "dagtap" / "src"))
+    os.environ["DAGTAP_PREFIX"] = str(BUILD)
+    from dagtap import _tables
 
 
 def describe():

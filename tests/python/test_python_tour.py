@@ -2,8 +2,8 @@
 
     test_python_tour.py [all]
 
-Blocks that are marked "packages" need pandas, polars, pyarrow and DuckDB; only "all" runs them, with
-the readers of the conformance tests (exit status 77 without a network).
+Blocks that are marked "packages" need pandas, polars, pyarrow and DuckDB; only "all" runs them,
+with the readers of the conformance tests (exit status 77 without a network).
 """
 
 import doctest

@@ -1,5 +1,7 @@
-"""pip installs the package from the source tree, with its own library in it, and mypy finds its
+"""pip installs a package from the source tree, with its own libraries in it, and mypy finds its
 types right.
+
+    test_python_wheel.py dagpatch|dagtap
 
 The build's own needs and mypy come from the package index; without a network this is skipped (exit
 status 77)."""
@@ -10,7 +12,32 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
-PACKAGE = SOURCE / "python" / "dagpatch"
+NAME = sys.argv[1]
+MODULES = SOURCE / "python" / NAME / "src" / NAME
+# Where pyproject.toml is; what the wheel has beside the modules; a program that shows where that
+# is; the tests that the installed package passes; and a wrong program.
+PROJECT, BESIDE, SHOW, TESTS, WRONG = {
+    "dagpatch": (
+        SOURCE / "python" / "dagpatch",
+        {"libdagpatch.so"},
+        "import dagpatch; print(dagpatch._lib._name)",
+        ["test_python_model.py"],
+        "import dagpatch\ndagpatch.Context(3)\n",
+    ),
+    "dagtap": (
+        SOURCE,
+        {
+            "native/bin/dagtap",
+            "native/lib/libdagtap.so.0",
+            "native/lib/libdagtap-trace.so.0",
+            "native/lib/dagtap/libdagtap-inject.so",
+            "native/lib/dagtap/softgpu/libhsa-runtime64.so.1",
+        },
+        "from dagtap import _installation; print(_installation.find_command())",
+        ["test_python_tables.py", "test_python_tour.py"],
+        "import dagtap\ndagtap.open(3)\n",
+    ),
+}[NAME]
 WORK = pathlib.Path(os.environ["TMPDIR"])
 MYPY = "mypy==2.4.1"
 
@@ -40,23 +67,36 @@ if code:
     print(f"skipped: nothing comes from the package index: {output.strip().splitlines()[-1]}")
     sys.exit(77)
 
-must(*pip, "wheel", "--no-deps", "--wheel-dir", WORK, PACKAGE)
+must(*pip, "wheel", "--no-deps", "--wheel-dir", WORK, PROJECT)
 wheels = list(WORK.glob("*.whl"))
 assert len(wheels) == 1 and "-py3-none-" in wheels[0].name, wheels
 must(*pip, "install", "--no-deps", "--target", WORK / "site", wheels[0])
 
-# What is there is what the source has, and one library; neither the tree's package nor its build is
-# used.
-here = {path.name for path in (PACKAGE / "src" / "dagpatch").iterdir() if path.is_file()}
-installed = {path.name for path in (WORK / "site" / "dagpatch").iterdir() if path.is_file()}
-assert installed == here | {"libdagpatch.so"}, (installed, here)
-environment = {name: value for name, value in os.environ.items() if name != "DAGPATCH_LIBRARY"}
+# What is there is what the source has, and what was built; neither the tree's package nor its build
+# is used.
+SITE = WORK / "site" / NAME
+
+
+def files(folder):
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {str(path) for path in found if "__pycache__" not in path.parts}
+
+
+assert files(SITE) == files(MODULES) | BESIDE, (files(SITE), files(MODULES))
+hidden = ("DAGPATCH_LIBRARY", "DAGTAP_PREFIX")
+environment = {name: value for name, value in os.environ.items() if name not in hidden}
 environment["PYTHONPATH"] = str(WORK / "site")
-shown = must(
-    sys.executable, "-c", "import dagpatch; print(dagpatch._lib._name)", env=environment, cwd=WORK
-)
-assert shown.strip() == str(WORK / "site" / "dagpatch" / "libdagpatch.so"), shown
-must(sys.executable, SOURCE / "tests" / "python" / "test_python_model.py", env=environment, cwd=WORK)
+shown = must(sys.executable, "-c", SHOW, env=environment, cwd=WORK).strip()
+assert pathlib.Path(shown) in {SITE / name for name in BESIDE}, shown
+for test in TESTS:
+    environment["TMPDIR"] = str(WORK / test)
+    os.mkdir(environment["TMPDIR"])
+    must(sys.executable, "-B", SOURCE / "tests" / "python" / test, env=environment, cwd=WORK)
+if NAME == "dagtap":
+    # The package's script becomes the program.
+    script = WORK / "site" / "bin" / "dagtap"
+    shown = must(sys.executable, script, "--version", env=environment, cwd=WORK)
+    assert shown.startswith("dagtap 0."), shown
 
 environment["PYTHONPATH"] = str(WORK / "tools")
 print(
@@ -65,16 +105,16 @@ print(
         "-m",
         "mypy",
         "--config-file",
-        PACKAGE / "pyproject.toml",
+        PROJECT / "pyproject.toml",
         "--cache-dir",
         WORK / "mypy",
         "--no-incremental",
-        cwd=PACKAGE,
+        cwd=PROJECT,
         env=environment,
     )
 )
 # A program that is typed wrongly is told so: the package says that it has types.
-(WORK / "wrong.py").write_text("import dagpatch\ndagpatch.Context(3)\n")
+(WORK / "wrong.py").write_text(WRONG)
 environment["MYPYPATH"] = str(WORK / "site")
 code, output = run(
     sys.executable,
