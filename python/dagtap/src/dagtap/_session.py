@@ -52,6 +52,7 @@ class Range:
 
     def __init__(self, is_recording: bool) -> None:
         self.is_recording = is_recording
+        self._is_counted = False  # in _open
         self._spool: Optional[str] = None
 
     def open(self) -> Recording:
@@ -115,6 +116,7 @@ class record:
                         "dagtap.record(): the recording did not start: --delay or --duration of "
                         "`dagtap record` say so, or it failed (DAGTAP_LOG=FILE tells)"
                     )
+                made._is_counted = True
                 _open += 1
         self._ranges.append(made)
         return made
@@ -127,14 +129,13 @@ class record:
     ) -> None:
         global _open
         made = self._ranges.pop()
-        library = _annotate.library()
-        if library is None:
+        if not made._is_counted:
             return
         with _lock:
             _open -= 1
             if _open:
                 return
-            library.dagtap_session_stop()
+            _annotate.library().dagtap_session_stop()
             spools = _spools() if made.is_recording else []
         made._spool = spools[-1] if spools else None
 
