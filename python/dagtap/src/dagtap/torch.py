@@ -97,9 +97,9 @@ def annotate(model: "torch.nn.Module", name: str = "") -> Annotation:
 
     A scope has the module's name as seen from the module around it ("layers.0", and inside of it
     "attention"), that of MODEL is NAME or its class. Attributes: module, the class; path, the name
-    as seen from MODEL; input_dims, the shapes of the arguments, as Kineto writes them. While a graph
-    is captured the scopes are open, too: the nodes keep them, and so each replay's kernels have
-    them, at no cost when they run.
+    as seen from MODEL; input_dims, the shapes of the arguments, as Kineto writes them. While a
+    graph is captured the scopes are open, too: the nodes keep them, and so each replay's kernels
+    have them, at no cost when they run.
 
     Backward has no scopes of modules. What torch.compile compiles has none inside; annotate what is
     around it. Threading: as scopes; modules may run on several threads. Cost: two hooks a module
@@ -153,9 +153,9 @@ class profile:
 
     SCHEDULE(number) says what to do in a step: an action of torch.profiler.schedule, by whose name
     it is known (NONE, WARMUP, RECORD, RECORD_AND_SAVE); without one, everything is recorded.
-    ON_TRACE_READY(profiler) is called when a part is recorded, after RECORD_AND_SAVE and at the end;
-    recording() gives the part to it. RECORD that is followed by neither warns, and its part is in
-    the recording alone. Nothing is recorded and nothing has to be prepared in WARMUP.
+    ON_TRACE_READY(profiler) is called when a part is recorded, after RECORD_AND_SAVE and at the
+    end; recording() gives the part to it. RECORD that is followed by neither warns, and its part is
+    in the recording alone. Nothing is recorded and nothing has to be prepared in WARMUP.
     With a schedule each step is a scope of the kind step, "ProfilerStep".
 
     Threading: start, step and stop belong to one thread, the recorded part has the whole process.
