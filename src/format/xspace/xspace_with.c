@@ -214,7 +214,7 @@ static int read_planes(struct xspace_with *with)
 	int got, err = 0;
 
 	while (!err && (got = next(&space, &field)) > 0) {
-		struct proto_reader reader = proto_reader_into(&field);
+		struct proto_reader reader;
 		struct with_plane *plane;
 
 		if (field.number != XSPACE_PLANES || field.wire != PROTO_BYTES)
@@ -224,6 +224,7 @@ static int read_planes(struct xspace_with *with)
 			return -ENOMEM;
 		plane->bytes = field.bytes;
 		plane->size = field.size;
+		reader = proto_reader_into(&field);
 		while ((got = next(&reader, &inner)) > 0) {
 			if (inner.number == XPLANE_NAME && inner.wire == PROTO_BYTES)
 				plane->name = intern(with, &inner);

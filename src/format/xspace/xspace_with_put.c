@@ -89,8 +89,9 @@ static void put_event(struct xspace_with *with, struct xspace_plane *plane,
 	if (event->duration_ps)
 		proto_put_u64(&message, XEVENT_DURATION_PS, event->duration_ps);
 	put_stats(with, plane, proto_reader_of(event->bytes, event->size), XEVENT_STATS, &message);
-	put_stats(with, plane, proto_reader_of(metadata->bytes, metadata->size),
-		  XEVENT_METADATA_STATS, &message);
+	if (metadata->bytes)
+		put_stats(with, plane, proto_reader_of(metadata->bytes, metadata->size),
+			  XEVENT_METADATA_STATS, &message);
 	xspace_out_put_message(plane->out, XLINE_EVENTS, &message);
 	proto_release(&message);
 }
@@ -105,11 +106,11 @@ const struct with_line *xspace_with_find_line(const struct xspace_with *with, ui
 }
 
 void xspace_with_put_before(struct xspace_with *with, struct xspace_plane *plane,
-			    const struct with_line *line, uint32_t *at, uint64_t begin_ps,
+			    const struct with_line *line, uint32_t *next, uint64_t begin_ps,
 			    uint64_t duration_ps)
 {
-	for (; *at < line->first + line->count; ++*at) {
-		const struct with_event *event = &with->events[*at];
+	for (; *next < line->first + line->count; ++*next) {
+		const struct with_event *event = &with->events[*next];
 		uint64_t event_ps = event->begin_ps + with->shift_ps;
 
 		if (event_ps > begin_ps ||
