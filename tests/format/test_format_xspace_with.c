@@ -60,7 +60,7 @@ static void events_of_a_thread_are_on_its_line(void **state)
 	struct xplane host;
 	struct xevent event;
 
-	/* From the recording's start: step 500 to 10500, launch 1500 to 3500, the call 2000 to 3000. */
+	/* From the recording's start: step 500 to 10500, launch 1500 to 3500, call 2000 to 3000. */
 	scene_call(scene, "hipLaunchKernel", 1, 3000, 4000);
 	maker_plane(maker, "/host:CPU", 0);
 	maker_line(maker, -5, "main", 0);

@@ -1,5 +1,6 @@
-"""plugin_steps.py FOLDER: three steps in a profile of JAX with dagtap's plugin, in FOLDER. Prints as JSON
-what the profile has: kernels of GPUs by name, and the calls on the line that has JAX's steps."""
+"""plugin_steps.py FOLDER: three steps in a profile of JAX with the plugin, in FOLDER. Prints as
+JSON what the profile has: kernels of GPUs by name, and the calls on the line that has JAX's
+steps."""
 import collections
 import json
 import pathlib

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The plugin of JAX's profiler (docs/jax.md) in JAX for AMD GPUs, on the software GPU: what JAX's own
-reader finds in the profile is what was recorded.
+"""The plugin of JAX's profiler (docs/jax.md) in JAX for AMD GPUs, on the software GPU: what JAX's
+own reader finds in the profile is what was recorded.
 
-test_jax_rocm_plugin.py RELEASE. Exit status 77 where JAX is not set up, or there is no mount namespace.
+test_jax_rocm_plugin.py RELEASE. Exit status 77 where JAX is not set up, or there is no mount
+namespace.
 """
 
 import json

@@ -1,4 +1,4 @@
-/* Writes what a joined profile has into the planes of an export. xspace_with.h has the contracts. */
+/* Writes what a joined profile has into an export. xspace_with.h has the contracts. */
 #include <stdlib.h>
 #include <string.h>
 
