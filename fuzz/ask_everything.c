@@ -34,7 +34,7 @@ static void export_it(const struct trace *trace)
 	if (!sink)
 		sink = fopen("/dev/null", "w");
 	for (size_t i = 0; sink && (format = format_at(i)); i++) {
-		if (format != &format_sqlite && format->write)
+		if (format != &format_sqlite && format != &format_rocpd && format->write)
 			export_as(trace, format, sink);
 	}
 }

@@ -97,6 +97,7 @@ extern const struct format format_arrow;
 extern const struct format format_sqlite;
 extern const struct format format_otf2;
 extern const struct format format_parquet; /* write refuses: cli/parquet_filter.h */
+extern const struct format format_rocpd;
 extern const struct format format_xspace;
 extern const struct format format_kineto;
 

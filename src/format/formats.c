@@ -28,7 +28,7 @@ const struct format format_parquet = {
 
 static const struct format *const formats[] = {
 	&format_perfetto, &format_perfetto_events, &format_xspace, &format_kineto,  &format_csv,
-	&format_arrow,	  &format_sqlite,	   &format_otf2,   &format_parquet,
+	&format_arrow,	  &format_sqlite,	   &format_otf2,   &format_parquet, &format_rocpd,
 };
 
 const struct format *format_at(size_t index)
