@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "format/kineto/kineto_reader.h"
+#include "format/rocpd/rocpd_reader.h"
 #include "format/xspace/xspace_reader.h"
 
 static const struct read_format formats[] = {
@@ -25,6 +26,13 @@ static const struct read_format formats[] = {
 		.help = "a trace of PyTorch's profiler (Kineto); also .json.gz",
 		.is_likely = kineto_is_likely,
 		.open = kineto_open,
+	},
+	{
+		.name = "rocpd",
+		.extension = ".db",
+		.help = "a database of AMD's rocprofv3 or rocprofiler-systems (rocpd 3)",
+		.is_likely = rocpd_is_likely,
+		.open = rocpd_open,
 	},
 };
 

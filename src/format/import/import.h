@@ -200,16 +200,16 @@ int import_order_host(struct import *import);
  * correlation id, the first one gets the activities. */
 int import_order_activities(struct import *import);
 
-/* Sorts streams, agents, graphs, nodes, execs and launches, and fills in the counts of the latter
- * four and each launch's call, stream and `exact`. Nodes get their index by the order of their
- * handles. Launches without a replay number are numbered in the order of their calls. Call it when
- * calls and activities are in order and joined. */
+/* Sorts streams, queues, agents, graphs, nodes, execs and launches, and fills in the counts of the
+ * latter four and each launch's call, stream and `exact`. Nodes get their index by the order of
+ * their handles. Launches without a replay number are numbered in the order of their calls. Call it
+ * when calls and activities are in order and joined. */
 int import_order_gpu(struct import *import);
 
 /* ---- conclusion (import_conclude.c) ---- */
 
-/* Widens each process's start_ns and end_ns so that they cover all its calls, activities and timed
- * scopes. A start_ns of 0 counts as not set. */
+/* Widens each process's start_ns and end_ns so that they cover all its calls, timed activities and
+ * timed scopes. A start_ns of 0 counts as not set. */
 void import_process_times(struct import *import);
 
 /* Adds for each process the ledger's line NAME, which counts the activities and has no witness.

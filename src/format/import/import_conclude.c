@@ -16,9 +16,12 @@ void import_process_times(struct import *import)
 {
 	struct trace *trace = import->trace;
 
-	for (uint32_t i = 0; i < trace->activities_count; i++)
-		widen(&trace->processes[trace->activities[i].process],
-		      trace->activities[i].start_ns, trace->activities[i].end_ns);
+	for (uint32_t i = 0; i < trace->activities_count; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+
+		if (row->untimed == RECORD_UNTIMED_NO)
+			widen(&trace->processes[row->process], row->start_ns, row->end_ns);
+	}
 	for (uint32_t i = 0; i < trace->calls_count; i++)
 		widen(&trace->processes[trace->calls[i].process], trace->calls[i].begin_ns,
 		      trace->calls[i].end_ns);

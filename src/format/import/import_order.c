@@ -21,6 +21,8 @@ KEY(scope, begin, order_ns(row->begin_ns))
 KEY(scope, end, ~order_ns(row->end_ns)) /* the longest first */
 KEY(thread, process, row->process)
 KEY(thread, tid, row->tid)
+KEY(queue, process, row->process)
+KEY(queue, id, row->id)
 KEY(stream, process, row->process)
 KEY(stream, ordinal, row->ordinal)
 KEY(api, process, row->process)
@@ -214,6 +216,19 @@ static int order_streams(struct trace *trace)
 	ORDER_MOVE(trace, launches, stream, place);
 	ORDER_MOVE(trace, event_records, stream, place);
 	ORDER_MOVE(trace, waits, stream, place);
+	ORDER_MOVE(trace, memory_operations, stream, place);
+	free(place);
+	return 0;
+}
+
+static int order_queues(struct trace *trace)
+{
+	uint32_t *place;
+	int err = order_rows(ORDER_TABLE(trace, queues, queue_process, queue_id), &place);
+
+	if (err < 0 || !place)
+		return err;
+	ORDER_MOVE(trace, activities, queue, place);
 	free(place);
 	return 0;
 }
@@ -229,6 +244,8 @@ static int order_agents(struct trace *trace)
 	ORDER_MOVE(trace, activities, agent, place);
 	ORDER_MOVE(trace, works, src_agent, place);
 	ORDER_MOVE(trace, works, dst_agent, place);
+	ORDER_MOVE(trace, queues, agent, place);
+	ORDER_MOVE(trace, memory_operations, agent, place);
 	free(place);
 	return 0;
 }
@@ -352,7 +369,7 @@ static int order_all_launches(struct trace *trace)
 int import_order_gpu(struct import *import)
 {
 	static int (*const orders[])(struct trace * trace) = {
-		order_streams, order_agents, order_graphs,
+		order_streams, order_queues, order_agents,	 order_graphs,
 		order_nodes,   order_execs,  order_all_launches,
 	};
 	int err = 0;
