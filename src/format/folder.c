@@ -86,15 +86,22 @@ static int check_place(const struct format *format, const char *path, bool force
 	return err;
 }
 
-/* Gives the folder NAME its PATH; REPLACES: one is there, and is removed. */
+/* Gives the folder NAME its PATH; REPLACES: one is there, and is removed. Not every file system has
+ * renameat2's flags. */
 static int give_name(const char *name, const char *path, bool replaces)
 {
-	if (renameat2(AT_FDCWD, name, AT_FDCWD, path,
-		      replaces ? RENAME_EXCHANGE : RENAME_NOREPLACE) < 0)
+	unsigned flags = replaces ? RENAME_EXCHANGE : RENAME_NOREPLACE;
+
+	if (renameat2(AT_FDCWD, name, AT_FDCWD, path, flags) == 0) {
+		if (replaces)
+			remove_folder(name);
+		return 0;
+	}
+	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
 	if (replaces)
-		remove_folder(name);
-	return 0;
+		remove_folder(path);
+	return rename(name, path) < 0 ? -errno : 0;
 }
 
 int folder_write(const struct format *format, const struct trace *trace, const char *path,
