@@ -46,6 +46,7 @@ extern const struct bench bench_patch;
 extern const struct bench bench_kineto;
 extern const struct bench bench_kineto_read;
 extern const struct bench bench_otf2;
+extern const struct bench bench_rocpd;
 
 /*
  * Adds a value to the result; further values than BENCH_LINES_MOST are ignored. The texts are not

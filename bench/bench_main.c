@@ -11,7 +11,7 @@
 static const struct bench *const benches[] = {
 	&bench_ring,	  &bench_hip_call,    &bench_intercept, &bench_scope,
 	&bench_reference, &bench_pack,	      &bench_path,	&bench_patch,
-	&bench_kineto,	  &bench_kineto_read, &bench_otf2,
+	&bench_kineto,	  &bench_kineto_read, &bench_otf2,	&bench_rocpd,
 };
 
 #define BENCH_COUNT (sizeof(benches) / sizeof(*benches))
