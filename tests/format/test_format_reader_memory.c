@@ -55,11 +55,17 @@ static void an_xspace_file_is_read_whole_or_not_at_all(void **state)
 	fail_each_allocation("tests/data/jax-small.xplane.pb");
 }
 
+static void a_rocpd_file_is_read_whole_or_not_at_all(void **state)
+{
+	fail_each_allocation("fuzz/corpus/rocpd/sample");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_kineto_file_is_read_whole_or_not_at_all),
 		cmocka_unit_test(an_xspace_file_is_read_whole_or_not_at_all),
+		cmocka_unit_test(a_rocpd_file_is_read_whole_or_not_at_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
