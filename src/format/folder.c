@@ -42,26 +42,25 @@ static int parent_chars(const char *path)
 	return (int)chars;
 }
 
-/* Creates a folder with a name of its own beside PATH. RET_NAME is the caller's. Returns 0 or
- * negative errno. */
-static int create_beside(const char *path, char **ret_name)
+/* Creates a folder with a name of its own beside PATH. Returns its name, which is the caller's;
+ * NULL with a negative errno in *RET_ERR. */
+static char *create_beside(const char *path, int *ret_err)
 {
 	static _Atomic unsigned serial;
 	char *name;
-	int err;
 
 	/* Another process may have had our pid. */
 	do {
+		*ret_err = -ENOMEM;
 		if (asprintf(&name, "%.*s.dagtap.%d.%u.folder.tmp", parent_chars(path), path,
 			     (int)getpid(), serial++) < 0)
-			return -ENOMEM;
-		err = mkdir(name, 0777) < 0 ? -errno : 0;
-		if (err)
-			free(name);
-	} while (err == -EEXIST);
-	if (err == 0)
-		*ret_name = name;
-	return err;
+			return NULL;
+		if (mkdir(name, 0777) == 0)
+			return name;
+		*ret_err = -errno;
+		free(name);
+	} while (*ret_err == -EEXIST);
+	return NULL;
 }
 
 /* Whether PATH may be replaced. Returns 0 if it exists and may, -ENOENT if there is nothing. */
@@ -108,13 +107,13 @@ int folder_write(const struct format *format, const struct trace *trace, const c
 		 bool force, const struct format_options *options, struct dagtap_error *error)
 {
 	int place = check_place(format, path, force, error);
-	char *name = NULL;
+	char *name;
 	int err;
 
 	if (place < 0 && place != -ENOENT)
 		return place;
-	err = create_beside(path, &name);
-	if (err < 0)
+	name = create_beside(path, &err);
+	if (!name)
 		return fail(path, err, error);
 	err = format->write_folder(trace, name, options, error);
 	if (err == 0) {

@@ -41,8 +41,10 @@ static void name_file(struct rocpd *rocpd)
 		 ms >> 16 & UINT32_MAX, ms & 0xffff, hash.high64 & 0xfff,
 		 (hash.high64 >> 16 & 0x3fff) | 0x8000, hash.low64 >> 16);
 	snprintf(rocpd->names.suffix, sizeof(rocpd->names.suffix), "_%s", rocpd->names.guid);
-	for (char *at = rocpd->names.suffix; *at; at++)
-		*at = *at == '-' ? '_' : *at;
+	for (char *at = rocpd->names.suffix; *at; at++) {
+		if (*at == '-')
+			*at = '_';
+	}
 }
 
 static void prepare(struct rocpd *rocpd)

@@ -69,7 +69,7 @@ static int read_tag(struct rread_load *load, const char *tag, char text[SUFFIX_C
 /* Refuses the versions whose tables are others. */
 static int check_version(struct rread_load *load)
 {
-	char version[SUFFIX_CHARS], ours[SUFFIX_CHARS];
+	char version[SUFFIX_CHARS] = "", ours[SUFFIX_CHARS] = "";
 	int err = read_tag(load, "schema_version", version);
 
 	if (err == 0)

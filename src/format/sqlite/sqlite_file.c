@@ -128,6 +128,7 @@ static int write_copy(FILE *out, struct sqlite_file *file, struct making *making
 	making->path = path;
 	making->is_temporary = true;
 	err = make_database(file, making);
+	making->path = NULL;
 	if (err == 0)
 		err = copy_file(fd, out, file->name, file->error);
 	close(fd);
