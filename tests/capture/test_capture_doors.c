@@ -1,0 +1,334 @@
+/*
+ * test_capture_doors [EVENTS]: starts and stops of a recording by every door, at random moments, while
+ * threads put records: every record that was taken is in a spool, and none is there twice. A fork
+ * child has no door of its parent's.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "capture/capture_session.h"
+#include "capture/capture_switch.h"
+#include "capture/doors.h"
+#include "capture/scope.h"
+#include "in_child.h"
+#include "record/control_message.h"
+
+#define EVENTS_SHORT 96
+#define WORKERS	     2
+#define DOORS	     4 /* threads that have events */
+
+static unsigned events = EVENTS_SHORT;
+
+static int small_setup(void **state)
+{
+	setenv("DAGTAP_READY", "4M", 1);
+	return fixture_setup(state);
+}
+
+static void arm(void)
+{
+	setenv("DAGTAP_WAIT", "1", 1);
+	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
+	setenv("DAGTAP_CONTROL", "1", 1);
+	session_arm();
+	switch_configure();
+	expect(!session_start());
+}
+
+/* ---- the client of dagtap control ---- */
+
+static int connect_to(pid_t pid)
+{
+	const char *folder = getenv("DAGTAP_SPOOL");
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int folder_fd = open(folder, O_PATH | O_CLOEXEC);
+	char path[2 * TEST_PATH_BYTES];
+	struct sockaddr_un address;
+	socklen_t bytes;
+
+	snprintf(path, sizeof(path), "%s/%d" CONTROL_SUFFIX, folder, (int)pid);
+	bytes = control_address(path, folder_fd, &address);
+	if (!bytes || connect(fd, (struct sockaddr *)&address, bytes) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	close(folder_fd);
+	return fd;
+}
+
+static struct control_answer ask(pid_t pid, enum control_verb verb)
+{
+	char bytes[sizeof(struct control_answer) + 1];
+	struct control_request request;
+	struct control_answer answer;
+	int fd = connect_to(pid);
+	ssize_t got;
+
+	expect(fd >= 0);
+	control_request_init(&request, verb);
+	expect(send(fd, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request));
+	while ((got = recv(fd, bytes, sizeof(bytes), MSG_TRUNC)) < 0 && errno == EINTR)
+		;
+	expect(got > 0 && !control_answer_read(bytes, (size_t)got, &answer));
+	close(fd);
+	return answer;
+}
+
+/* ---- events ---- */
+
+static _Atomic uint64_t stored; /* records that the workers have put */
+static _Atomic bool is_over;
+
+static void *put_records(void *unused)
+{
+	const struct timespec pause = {.tv_nsec = 20000};
+
+	for (uint64_t i = 0; !atomic_load(&is_over); i++) {
+		if (session_is_on() && fixture_put(session_writer(), i, i % 8))
+			atomic_fetch_add(&stored, 1);
+		if (!session_is_on() || i % 64 == 0)
+			nanosleep(&pause, NULL);
+	}
+	return unused;
+}
+
+/* What `dagtap control PID snapshot` does: reads the spool up to one moment. */
+static void read_snapshot(void)
+{
+	struct control_answer answer = ask(getpid(), CONTROL_STATUS);
+	char path[2 * TEST_PATH_BYTES];
+	struct spool_reader *reader;
+
+	expect(answer.result == CONTROL_OK);
+	if (answer.state != CONTROL_RECORDING)
+		return;
+	snprintf(path, sizeof(path), "%s/%s", getenv("DAGTAP_SPOOL"), answer.spool);
+	expect(!spool_reader_open(path, &reader, NULL));
+	expect(!fixture_damage_count(reader));
+	spool_reader_close(reader);
+}
+
+static void have_event(uint64_t drawn, uint64_t *range)
+{
+	switch (drawn % 12) {
+	case 0:
+	case 1:
+		switch_profiler_start("hipProfilerStart");
+		break;
+	case 2:
+	case 3:
+		switch_profiler_stop("hipProfilerStop");
+		break;
+	case 4:
+		switch_start("dagtap_session_start");
+		break;
+	case 5:
+		switch_stop("dagtap_session_stop");
+		break;
+	case 6:
+		expect(ask(getpid(), CONTROL_START).result != CONTROL_MALFORMED);
+		break;
+	case 7:
+		expect(ask(getpid(), CONTROL_STOP).result != CONTROL_MALFORMED);
+		break;
+	case 8:
+		read_snapshot();
+		break;
+	case 9:
+		scope_push(RECORD_SCOPE_DAGTAP, "step");
+		break;
+	case 10:
+		scope_pop(RECORD_SCOPE_DAGTAP);
+		break;
+	default:
+		scope_range_stop(*range);
+		*range = scope_range_start("step");
+	}
+}
+
+static void *have_events(void *context)
+{
+	uint64_t seed = test_seed() * 1000 + (uint64_t)(uintptr_t)context, range = 0;
+
+	for (unsigned i = 0; i < events / DOORS; i++) {
+		uint64_t drawn = fixture_random(&seed);
+
+		for (uint64_t pause = drawn >> 8 & 31; pause; pause--)
+			sched_yield();
+		have_event(drawn >> 16, &range);
+	}
+	scope_range_stop(range);
+	return NULL;
+}
+
+static unsigned count_descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	unsigned count = 0;
+
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+static void join_all(pthread_t *threads, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		expect(!pthread_join(threads[i], NULL));
+}
+
+static int results[2]; /* a pipe */
+
+static void start_and_stop_by_every_door(void)
+{
+	pthread_t workers[WORKERS], doors[DOORS];
+	unsigned descriptors;
+	uint64_t count;
+
+	setenv("DAGTAP_TIMERS", "limits=never", 1);
+	arm();
+	descriptors = count_descriptors();
+	for (unsigned i = 0; i < WORKERS; i++)
+		expect(!pthread_create(&workers[i], NULL, put_records, NULL));
+	for (uintptr_t i = 0; i < DOORS; i++)
+		expect(!pthread_create(&doors[i], NULL, have_events, (void *)i));
+	join_all(doors, DOORS);
+	switch_stop("test");
+	expect(!session_is_on());
+	atomic_store(&is_over, true);
+	join_all(workers, WORKERS);
+	/* The door closes a client's descriptor after it has answered. */
+	while (count_descriptors() > descriptors)
+		sched_yield();
+	doors_close();
+	count = atomic_load(&stored);
+	expect(write(results[1], &count, sizeof(count)) == sizeof(count));
+}
+
+static void every_record_is_in_one_spool(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct spool_reader *reader;
+	uint64_t count, records = 0;
+	uint32_t sessions = 0;
+
+	assert_int_equal(pipe(results), 0);
+	assert_int_equal(in_child(fixture->folder, start_and_stop_by_every_door), 0);
+	assert_int_equal(read(results[0], &count, sizeof(count)), sizeof(count));
+	close(results[0]);
+	close(results[1]);
+	while ((reader = fixture_open_session(fixture->folder, sessions))) {
+		assert_true(spool_reader_info(reader)->closed);
+		fixture_assert_sound(reader);
+		records += fixture_count(reader, RECORD_API);
+		spool_reader_close(reader);
+		sessions++;
+	}
+	/* No other file is left: the socket is removed. */
+	assert_int_equal(fixture_files(fixture, NULL, 0), sessions);
+	assert_true(sessions > 1);
+	assert_int_equal(records, count);
+}
+
+/* ---- fork ---- */
+
+static unsigned count_sockets(void)
+{
+	unsigned count = 0;
+	struct stat status;
+
+	for (int fd = 0; fd < 256; fd++)
+		count += fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
+	return count;
+}
+
+/* In the child. BEFORE: sockets that were there without a door. */
+static void use_gpu_in_child(unsigned before)
+{
+	pid_t parent = getppid();
+
+	expect(count_sockets() == before && connect_to(getpid()) < 0);
+	expect(!session_start());
+	expect(count_sockets() == before + 1);
+	expect(ask(getpid(), CONTROL_START).state == CONTROL_RECORDING);
+	expect(session_is_on());
+	expect(ask(parent, CONTROL_STATUS).state == CONTROL_DORMANT);
+	doors_close();
+	_exit(0);
+}
+
+static void fork_with_a_door(void)
+{
+	unsigned before = count_sockets();
+	int status;
+	pid_t pid;
+
+	setenv("DAGTAP_TIMERS", "limits=never", 1);
+	arm();
+	expect(ask(getpid(), CONTROL_STATUS).state == CONTROL_DORMANT);
+	/* Its answer may be there before the client's end is closed. */
+	while (count_sockets() != before + 1)
+		sched_yield();
+	pid = fork();
+	if (!pid)
+		use_gpu_in_child(before);
+	expect(waitpid(pid, &status, 0) == pid && status == 0);
+	expect(ask(getpid(), CONTROL_STATUS).recordings == 0);
+	doors_close();
+	expect(connect_to(getpid()) < 0);
+}
+
+static void a_child_has_its_own_door(void **state)
+{
+	const struct fixture *fixture = *state;
+
+#ifdef __SANITIZE_THREAD__
+	skip(); /* it does not support threads that are started after a fork with threads */
+#endif
+	assert_int_equal(in_child(fixture->folder, fork_with_a_door), 0);
+	assert_int_equal(fixture_files(fixture, NULL, 0), 1);
+}
+
+/* ---- where the door may be ---- */
+
+static void come_into_an_open_folder(void)
+{
+	arm();
+	expect(connect_to(getpid()) < 0);
+	expect(switch_start("test"));
+}
+
+static void no_door_is_made_where_others_may_write(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	assert_int_equal(chmod(fixture->folder, 0777), 0);
+	assert_int_equal(in_child(fixture->folder, come_into_an_open_folder), 0);
+	assert_int_equal(fixture_files(fixture, NULL, 0), 1);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, small_setup, fixture_teardown)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(every_record_is_in_one_spool),
+		CASE(a_child_has_its_own_door),
+		CASE(no_door_is_made_where_others_may_write),
+	};
+
+	if (argc > 1)
+		events = (unsigned)strtoul(argv[1], NULL, 10);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
