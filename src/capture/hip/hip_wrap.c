@@ -42,9 +42,6 @@ static bool is_muted(void)
 /* Starts the first session. Returns whether a session is on. */
 static bool wake(void)
 {
-	/* The program has stopped the session, and only its own call starts the next one. */
-	if (atomic_load_explicit(&session_state, memory_order_relaxed) >= SESSION_DRAINING)
-		return false;
 	/* The call may come from the constructor of another library, before ours has run. */
 	session_add_source(&hip_source);
 	return session_start();
@@ -52,9 +49,8 @@ static bool wake(void)
 
 /* Returns whether a call between two sessions gets its hooks: graphs are made and handles are
  * used again meanwhile, and the next session must not take one for another. */
-static bool is_followed(enum hip_function function, bool is_bare)
+static bool is_followed(enum hip_function function, bool is_bare, int state)
 {
-	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
 	const struct hip_hook *hook = &hip_hooks[function];
 
 	if (state != SESSION_DRAINING && state != SESSION_STOPPED)
@@ -62,19 +58,36 @@ static bool is_followed(enum hip_function function, bool is_bare)
 	return is_bare ? hook->is_for_all : hook->is_followed || stream_capture_any();
 }
 
-bool hip_enter(struct hip_call *call, enum hip_function function, unsigned int door, void *stream)
+/* Returns whether the wrapper passes the call without a frame. RET_SESSION: the number of the
+ * session that is on; 0: none is. */
+static bool passes(enum hip_function function, bool is_bare, uint32_t *ret_session)
 {
-	uint32_t session = session_on_number();
+	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
 
-	if (!session && wake()) {
+	*ret_session = 0;
+	/* While the process is dormant this load is all that most calls cost. The program has
+	 * stopped the session, and only its own call or the switch starts the next one. */
+	if (state >= SESSION_DRAINING)
+		return !is_followed(function, is_bare, state);
+	*ret_session = session_on_number();
+	if (!*ret_session && wake()) {
 		/* Only now it is known that the call has no record. */
 		if (hip_is_unsubscribed() && hip_functions[function].is_unsubscribed)
-			return false;
-		session = session_on_number();
+			return true;
+		*ret_session = session_on_number();
 	}
+	return !*ret_session &&
+	       !is_followed(function, is_bare,
+			    atomic_load_explicit(&session_state, memory_order_relaxed));
+}
+
+bool hip_enter(struct hip_call *call, enum hip_function function, unsigned int door, void *stream)
+{
+	uint32_t session;
+
 	call->is_bare = door > DOOR_TABLE;
 	call->door = (uint8_t)door;
-	if ((!session && !is_followed(function, call->is_bare)) || is_muted() ||
+	if (passes(function, call->is_bare, &session) || is_muted() ||
 	    (door != DOOR_SYMBOL && frame_is_under_way(function)))
 		return false;
 
