@@ -68,12 +68,12 @@ static void after_fork_in_child(void)
 
 /* ---- changes ---- */
 
-/* Changes the state from FROM to TO if it is FROM. On success the calling thread starts or stops the
- * session, and calls end_change. */
+/* Changes the state from FROM to TO if it is FROM. On success the calling thread starts or stops
+ * the session, and calls end_change. */
 static bool begin_change(int from, enum session_state to, int *ret_state)
 {
-	/* Set first: with a thread id that is stored after the exchange, a signal handler in between
-	 * would wait for its own thread. */
+	/* Set first: with a thread id that is stored after the exchange, a signal handler in
+	 * between would wait for its own thread. */
 	is_changing++;
 	*ret_state = from;
 	if (atomic_compare_exchange_strong(&session_state, ret_state, to))

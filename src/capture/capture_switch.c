@@ -8,12 +8,11 @@
 
 #include "base/timer.h"
 #include "capture/capture_session.h"
-#include "capture/doors.h"
 #include "capture/guest_thread.h"
 #include "capture/log.h"
 #include "capture/owner_lock.h"
 #include "capture/process_recordings.h"
-#include "capture/switch_options.h"
+#include "capture/switch_arm.h"
 #include "capture/switch_policy.h"
 #include "capture/switch_scopes.h"
 
@@ -24,6 +23,7 @@ struct switch_state switch_state;
 
 static struct switch_options options;
 static char scope_name[RECORD_CAPTURE_RANGE_BYTES]; /* text; "": none */
+static const struct switch_parts *parts;
 
 /* What the events change. */
 static struct {
@@ -273,7 +273,7 @@ static void follow(bool uses_gpu)
 		;
 	session_sleep();
 	keep_time_if_needed();
-	doors_open();
+	parts->settled();
 }
 
 /* Makes the recording as it is wanted now. USES_GPU: also before the first use of a GPU. */
@@ -318,14 +318,13 @@ static void begin_anew(void)
 	atomic_store(&deferred.who, NULL);
 	atomic_store(&look_again, 0);
 	guest_thread_forget(&time_thread);
-	doors_forget_parent();
 	events.call = events.text = NULL;
 	events.failed = events.unfollowed = 0;
 	events.keeps_time = false;
 	switch_policy_init(&events.policy, &options, session_now_ns());
 	events.decided_ns = 0;
 	events.changed_ns = clock_read_ns(CLOCK_REALTIME);
-	switch_scopes_forget_parent();
+	parts->forget_parent();
 }
 
 /* ---- the session's questions ---- */
@@ -336,20 +335,19 @@ static bool gpu_used(void)
 	return session_is_on();
 }
 
-void switch_configure(void)
+static void thread_ended(void)
 {
-	static _Atomic bool is_configured;
-	static struct session_switch armed = {.gpu_used = gpu_used,
-					      .thread_ended = switch_scopes_thread_ended};
-	bool has_doors;
+	parts->thread_ended();
+}
 
-	if (!session_may_record() || atomic_exchange(&is_configured, true))
-		return;
-	switch_options_read(&options, scope_name);
-	has_doors = doors_configure();
-	if (!options.is_waiting && !options.has_scope && !options.delay_ns &&
-	    !options.duration_ns && !has_doors)
-		return;
+void switch_arm(const struct switch_options *wanted, const char *scope,
+		const struct switch_parts *with)
+{
+	static struct session_switch armed = {.gpu_used = gpu_used, .thread_ended = thread_ended};
+
+	options = *wanted;
+	strcpy(scope_name, scope);
+	parts = with;
 	armed.keeps_scopes = options.has_scope;
 	switch_policy_init(&events.policy, &options, session_now_ns());
 	events.changed_ns = clock_read_ns(CLOCK_REALTIME);

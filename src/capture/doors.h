@@ -44,7 +44,10 @@ bool doors_configure(void);
 /* Opens the doors that are wanted, and starts their thread. The second call does nothing. */
 void doors_open(void);
 
+/* In a fork child: it has no door, and no descriptor of its parent's doors. */
 void doors_forget_parent(void);
+
+/* The process ends: removes what the doors leave behind. The thread goes on until the end. */
 void doors_close(void);
 
 #endif

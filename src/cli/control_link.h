@@ -26,6 +26,7 @@ int control_link_open(pid_t pid, struct control_link *ret_link, struct dagtap_er
 int control_link_ask(const struct control_link *link, enum control_verb verb,
 		     struct control_answer *ret_answer, struct dagtap_error *error);
 
+/* Closes the folder, and frees its name. */
 void control_link_close(struct control_link *link);
 
 #endif

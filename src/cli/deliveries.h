@@ -12,7 +12,8 @@
 
 struct deliveries;
 
-/* FOLDER is the folder of spools; it is copied. Starts the thread. Returns 0 or a negative errno. */
+/* FOLDER is the folder of spools; it is copied. Starts the thread. Returns 0 or a negative
+ * errno. */
 int deliveries_open(const char *folder, struct deliveries **ret_deliveries);
 
 /* Takes in a message whose secret is right. One that makes no sense is dropped. */

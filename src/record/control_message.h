@@ -1,5 +1,5 @@
-/* The messages between `dagtap control` and the injected library of a recorded process, and the name
- * of the socket that carries them. docs/control.md describes them.
+/* The messages between `dagtap control` and the injected library of a recorded process, and the
+ * name of the socket that carries them. docs/control.md describes them.
  *
  * The process listens at a SOCK_SEQPACKET socket in its folder of spools, named PID.control
  * (capture/control_door.h). A client connects, sends one request and receives one answer, each in

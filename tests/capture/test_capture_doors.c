@@ -1,7 +1,7 @@
 /*
- * test_capture_doors [EVENTS]: starts and stops of a recording by every door, at random moments, while
- * threads put records: every record that was taken is in a spool, and none is there twice. A fork
- * child has no door of its parent's.
+ * test_capture_doors [EVENTS]: starts and stops of a recording by every door, at random moments,
+ * while threads put records: every record that was taken is in a spool, and none is there twice. A
+ * fork child has no door of its parent's.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
-"""`dagtap record --dynolog` does what a daemon that speaks dynolog's protocol asks for. The daemon is
-a part of this test."""
+"""`dagtap record --dynolog` does what a daemon that speaks dynolog's protocol asks for. The daemon
+is a part of this test."""
 import json
 import mmap
 import os
@@ -24,8 +24,8 @@ def message(kind, payload):
 
 
 class Daemon(threading.Thread):
-    """Answers registrations and questions. It hands each request out once, to the first process that
-    asks. Its socket is in a folder, as with KINETO_IPC_SOCKET_DIR."""
+    """Answers registrations and questions. It hands each request out once, to the first process
+    that asks. Its socket is in a folder, as with KINETO_IPC_SOCKET_DIR."""
 
     def __init__(self, folder):
         super().__init__(daemon=True)
