@@ -164,6 +164,54 @@ static void without_a_subscription_the_notes_say_so(void **state)
 	trace_close(trace);
 }
 
+/* ---- another profiler in the process ---- */
+
+/* The model's functions, as the other profiler calls them. */
+uint32_t cuptiSubscribe(void **subscriber, cupti_callback *callback, void *userdata);
+uint32_t cuptiUnsubscribe(void *subscriber);
+
+static void hear_nothing(void *userdata, uint32_t domain, uint32_t cbid, const void *told)
+{
+}
+
+/* First the other one has CUPTI while a range begins; then a range has it while the other one asks. */
+static void share_cupti(void)
+{
+	void *theirs;
+
+	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
+	session_arm();
+	switch_configure();
+	play_start();
+	expect(cuptiSubscribe(&theirs, hear_nothing, NULL) == CUPTI_OK);
+	scope_push_nvtx(0, "step", NULL, 0);
+	expect(session_is_on());
+	scope_pop_nvtx(0);
+	expect(model_is_subscribed()); /* the other one still is */
+	expect(cuptiUnsubscribe(theirs) == CUPTI_OK);
+	scope_push_nvtx(0, "step", NULL, 0);
+	launch(4, "ours");
+	expect(cuptiSubscribe(&theirs, hear_nothing, NULL) == CUPTI_MULTIPLE_SUBSCRIBERS);
+	launch(2, "ours");
+	scope_pop_nvtx(0);
+	expect(cuptiSubscribe(&theirs, hear_nothing, NULL) == CUPTI_OK);
+	expect(cuptiUnsubscribe(theirs) == CUPTI_OK);
+}
+
+static void the_first_subscriber_has_cupti_in_both_orders(void **state)
+{
+	struct trace *trace = play_scene(*state, share_cupti);
+	unsigned absent = 0;
+
+	assert_int_equal(trace->processes_count, 2);
+	assert_int_equal(count_kernels(trace, "ours"), 6);
+	for (uint32_t i = 0; i < trace->sources_count; i++)
+		absent += strstr(trace_text(trace, trace->sources[i].text),
+				 "another profiler is active") != NULL;
+	assert_int_equal(absent, 1);
+	trace_close(trace);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -173,6 +221,7 @@ int main(void)
 		CASE(with_all_calls_they_have_rows),
 		CASE(an_nvtx_range_begins_and_ends_a_recording),
 		CASE(without_a_subscription_the_notes_say_so),
+		CASE(the_first_subscriber_has_cupti_in_both_orders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
