@@ -174,7 +174,8 @@ static void hear_nothing(void *userdata, uint32_t domain, uint32_t cbid, const v
 {
 }
 
-/* First the other one has CUPTI while a range begins; then a range has it while the other one asks. */
+/* First the other one has CUPTI while a range begins; then a range has it while the other one
+ * asks. */
 static void share_cupti(void)
 {
 	void *theirs;
