@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/inject.h"
 #include "bench.h"
-#include "bench_tool.h"
+#include "own_tool.h"
 
 #define RECORDINGS	    20
 #define BATCHES		    (RECORDINGS * 500) /* of each kind */

@@ -1,5 +1,5 @@
-/* Loads the injected library into the benchmark and reads its spools: bench_tool.h. */
-#include "bench_tool.h"
+/* Loads the injected library into the benchmark and reads its spools: own_tool.h. */
+#include "own_tool.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* Loads the injected library into the benchmark's own process and counts what it recorded. */
-#ifndef DAGTAP_BENCH_TOOL_H
-#define DAGTAP_BENCH_TOOL_H
+#ifndef DAGTAP_BENCH_OWN_TOOL_H
+#define DAGTAP_BENCH_OWN_TOOL_H
 
 #include <stdint.h>
 

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/inject.h"
 #include "bench.h"
-#include "bench_tool.h"
+#include "own_tool.h"
 
 #define BATCHES	    101
 #define BATCH_CALLS 2000
