@@ -1,5 +1,5 @@
-/* Allocations that fail, for tests that CMake's dagtap_failing_memory gives them. All threads of the
- * program are counted together. */
+/* Allocations that fail, for tests that CMake's dagtap_failing_memory gives them. All threads of
+ * the program are counted together. */
 #ifndef TESTS_FAILING_MEMORY_H
 #define TESTS_FAILING_MEMORY_H
 

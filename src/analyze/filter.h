@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "analyze/memory.h"
+#include "analyze/held_memory.h"
 #include "trace/trace_model.h"
 
 #define FILTER_ANY UINT32_MAX /* as stream and device */

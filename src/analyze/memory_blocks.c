@@ -1,9 +1,9 @@
-/* Matches allocations of memory with their releases (memory.h). */
+/* Matches allocations of memory with their releases (held_memory.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/memory.h"
+#include "analyze/held_memory.h"
 #include "base/numbers.h"
 #include "base/table.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "analyze/memory.h"
+#include "analyze/held_memory.h"
 #include "cli/cli.h"
 
 /* The tables, in the order in which they are printed. */

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "analyze/filter.h"
-#include "analyze/memory.h"
+#include "analyze/held_memory.h"
 
 enum { GPU, HOST };
 

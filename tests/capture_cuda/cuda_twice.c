@@ -3,7 +3,7 @@
 
 #include "analyze/dependencies.h"
 #include "capture/capture_session.h"
-#include "cuda_driver.h"
+#include "played_driver.h"
 
 static void (*played)(void);
 static enum play_calls calls_of_played;

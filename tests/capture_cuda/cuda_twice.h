@@ -1,5 +1,5 @@
 /*
- * Plays a program, made of the calls of cuda_driver.h, with different sets of recorded calls, and
+ * Plays a program, made of the calls of played_driver.h, with different sets of recorded calls, and
  * compares what the recordings say about its waits.
  */
 #ifndef TESTS_CUDA_TWICE_H

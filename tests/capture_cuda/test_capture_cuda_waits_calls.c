@@ -9,7 +9,7 @@
 #include <semaphore.h>
 
 #include "capture/capture_session.h"
-#include "cuda_driver.h"
+#include "played_driver.h"
 
 enum { A = 0x5100, B = 0x5200, C = 0x5300 };	      /* streams */
 enum { E = 0xe100, F = 0xe200, NEVER = 0xe300 };      /* events */

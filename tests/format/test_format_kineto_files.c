@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "format/kineto/kineto_reader.h"
-#include "kineto_text.h"
+#include "kineto_opened.h"
 
 static void nothing_to_read(void **state)
 {

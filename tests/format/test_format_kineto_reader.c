@@ -1,5 +1,5 @@
 /* What the rows of Kineto's JSON become, as PyTorch writes them. */
-#include "kineto_text.h"
+#include "kineto_opened.h"
 
 static void a_kernel_and_its_call(void **state)
 {

@@ -13,7 +13,7 @@
 #include "base/workers.h"
 #include "trace/graph/exec_state.h"
 #include "trace/graph/expect.h"
-#include "trace/graph/layout.h"
+#include "trace/graph/launch_layout.h"
 #include "trace/row_table.h"
 
 #define LAUNCHES_PER_PART 64

@@ -5,8 +5,8 @@
  *
  * Any thread; calls are numbered from the thread's base (driver_number_from).
  */
-#ifndef TESTS_CUDA_DRIVER_H
-#define TESTS_CUDA_DRIVER_H
+#ifndef TESTS_PLAYED_DRIVER_H
+#define TESTS_PLAYED_DRIVER_H
 
 #include <stdbool.h>
 #include <stdint.h>

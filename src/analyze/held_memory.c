@@ -1,6 +1,6 @@
-/* Adds up the memory that the program held (memory.h): walks through all begins and ends of blocks
- * in the order of time. */
-#include "analyze/memory.h"
+/* Adds up the memory that the program held (held_memory.h): walks through all begins and ends of
+ * blocks in the order of time. */
+#include "analyze/held_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

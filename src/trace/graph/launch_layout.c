@@ -1,5 +1,5 @@
-/* Lays the activities of a launch beside the items of its graph (layout.h). */
-#include "trace/graph/layout.h"
+/* Lays the activities of a launch beside the items of its graph (launch_layout.h). */
+#include "trace/graph/launch_layout.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * bytes of each kind of memory of each device, of each scope, stream and function, and over time.
  *
  * Threading: none; the caller owns the results. */
-#ifndef DAGTAP_ANALYZE_MEMORY_H
-#define DAGTAP_ANALYZE_MEMORY_H
+#ifndef DAGTAP_ANALYZE_HELD_MEMORY_H
+#define DAGTAP_ANALYZE_HELD_MEMORY_H
 
 #include "trace/trace_model.h"
 

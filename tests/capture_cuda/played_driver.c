@@ -1,5 +1,5 @@
-/* Events, waits and streams as a driver plays them: cuda_driver.h. */
-#include "cuda_driver.h"
+/* Events, waits and streams as a driver plays them: played_driver.h. */
+#include "played_driver.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Opens Kineto files that a test has written out: kineto_text.h. */
-#include "kineto_text.h"
+/* Opens Kineto files that a test has written out: kineto_opened.h. */
+#include "kineto_opened.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,3 @@ struct trace *kineto_open_members(const char *head, const char *const *rows, con
 		fail_msg("%s", kineto_message);
 	return trace;
 }
-
-#define ROWS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define open_rows(...)                                                                             \
-	open_members("'baseTimeNanoseconds': 1790857026000000000, ", ROWS(__VA_ARGS__), "")

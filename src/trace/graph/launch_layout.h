@@ -1,7 +1,7 @@
 /* Inside trace/: the activities of a launch, beside the items that its graph lets expect. Used by
  * naming.c. */
-#ifndef DAGTAP_TRACE_LAYOUT_H
-#define DAGTAP_TRACE_LAYOUT_H
+#ifndef DAGTAP_TRACE_LAUNCH_LAYOUT_H
+#define DAGTAP_TRACE_LAUNCH_LAYOUT_H
 
 #include "trace/graph/exec_state.h"
 #include "trace/trace_model.h"

@@ -2,8 +2,8 @@
  * Opens Kineto files that a test has written out as text or as rows. The end of the case closes the
  * traces (read_case.h).
  */
-#ifndef DAGTAP_TESTS_FORMAT_KINETO_TEXT_H
-#define DAGTAP_TESTS_FORMAT_KINETO_TEXT_H
+#ifndef DAGTAP_TESTS_FORMAT_KINETO_OPENED_H
+#define DAGTAP_TESTS_FORMAT_KINETO_OPENED_H
 
 #include "read_case.h"
 
