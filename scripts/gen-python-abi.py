@@ -37,8 +37,12 @@ class Package:
         self.output = ROOT / "python" / name / "src" / name / "_abi.py"
 
 
+# Each behind those that it includes.
+DAGPATCH_PARTS = [
+    "basics", "contexts", "recordings", "nodes", "captured_work", "launches", "inspection", "caches", "model"
+]
 PACKAGES = {
-    "dagpatch": Package("dagpatch", ["dagpatch/dagpatch.h", "dagpatch/model.h"]),
+    "dagpatch": Package("dagpatch", [f"dagpatch/{part}.h" for part in DAGPATCH_PARTS]),
     # The rows of a trace are read as columns, and Arrow's own structs are in _arrow.py.
     "dagtap": Package(
         "dagtap",

@@ -11,8 +11,16 @@ prefix=$work/root/opt/dagtap
 [ "$(ls "$work/root") $(ls "$work/root/opt")" = "opt dagtap" ] || fail "files outside the prefix"
 
 expected='bin/dagtap
+include/dagpatch/basics.h
+include/dagpatch/caches.h
+include/dagpatch/captured_work.h
+include/dagpatch/contexts.h
 include/dagpatch/dagpatch.h
+include/dagpatch/inspection.h
+include/dagpatch/launches.h
 include/dagpatch/model.h
+include/dagpatch/nodes.h
+include/dagpatch/recordings.h
 include/dagtap/annotate.h
 include/dagtap/error.h
 include/dagtap/export.h

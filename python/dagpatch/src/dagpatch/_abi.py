@@ -1,4 +1,6 @@
-"""What dagpatch/dagpatch.h and dagpatch/model.h declare, for ctypes.
+"""What dagpatch/basics.h, dagpatch/contexts.h, dagpatch/recordings.h, dagpatch/nodes.h,
+dagpatch/captured_work.h, dagpatch/launches.h, dagpatch/inspection.h, dagpatch/caches.h and
+dagpatch/model.h declare, for ctypes.
 
 Made by scripts/gen-python-abi.py from the headers; do not edit. A name here is the C name
 without "dagpatch_", in Python's style: struct dagpatch_kernel is Kernel.
