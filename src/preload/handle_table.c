@@ -80,6 +80,12 @@ uint64_t handle_table_remove(struct handle_table *table, const void *handle)
 	return value;
 }
 
+void handle_table_release(struct handle_table *table)
+{
+	free(table->entries);
+	*table = (struct handle_table){0};
+}
+
 void handle_table_clear(struct handle_table *table)
 {
 	if (table->entries)

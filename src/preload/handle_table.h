@@ -28,6 +28,9 @@ int handle_table_put(struct handle_table *table, void *handle, uint64_t value);
 /* Removes HANDLE. Returns its value, or 0. */
 uint64_t handle_table_remove(struct handle_table *table, const void *handle);
 
+/* Frees the table's memory. */
+void handle_table_release(struct handle_table *table);
+
 /* Removes all handles; keeps the memory. */
 void handle_table_clear(struct handle_table *table);
 

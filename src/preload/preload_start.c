@@ -60,15 +60,19 @@ __attribute__((constructor)) static void start(void)
 {
 	const char *text = getenv("DAGPATCH_PRELOAD");
 	const char *stats = getenv("DAGPATCH_PRELOAD_STATS");
-	bool is_on;
+	bool is_on, is_advising;
 
 	preload_is_timing = stats && *stats;
 	preload_is_counting = text && strcmp(text, "count") == 0;
 	is_on = !preload_is_counting && (!text || strcmp(text, "0") != 0);
+	is_advising = text && strcmp(text, "advise") == 0;
 
 	if (is_on && pthread_atfork(NULL, NULL, pass_in_child) == 0) {
 		struct virtual_limits limits = read_limits();
 
+		limits.is_advising = is_advising;
+		if (is_advising)
+			limits.reals = 1;
 		virtual_configure(&limits, true);
 	}
 }

@@ -15,6 +15,8 @@
 	COUNTER(launches, "launches of virtual executables")                                       \
 	COUNTER(changed, "launches with another set than the launch before")                       \
 	COUNTER(found, "of these: launches of an executable that had the set")                     \
+	COUNTER(came_back, "of these: launches with a set that had been there (--advise)")         \
+	COUNTER(avoidable, "calls that set a node for a set that had been there (--advise)")       \
 	COUNTER(instantiated, "executable graphs that were made for a set that came back")         \
 	COUNTER(waits, "waits for an event between two streams")                                   \
 	COUNTER(drops, "times that images of no executable were dropped, for memory")              \

@@ -24,6 +24,9 @@ static const char usage[] =
 	"  --execs N       executable graphs for each of the program's, at most (128)\n"
 	"  --memory SIZE   memory for each of the program's, at most: 64M, 1G (256M)\n"
 	"  --stats FILE    append the counters of each process to FILE, one JSON object a line\n"
+	"  --advise        change nothing; count how many sets come back, for --summary, --stats "
+	"and\n"
+	"                  \"dagtap graph --advise\" of a recording\n"
 	"  --summary       at the end, print the counters to standard error\n"
 	"\n"
 	"DAGPATCH_PRELOAD=0 in the environment turns it off.\n";
@@ -118,6 +121,10 @@ static bool read_arguments(int argc, char **argv, struct arguments *arguments)
 	while (i < argc && strcmp(argv[i], "--") != 0) {
 		if (strcmp(argv[i], "--summary") == 0) {
 			arguments->is_summed_up = true;
+			i++;
+		} else if (strcmp(argv[i], "--advise") == 0) {
+			if (setenv("DAGPATCH_PRELOAD", "advise", 1) != 0)
+				return false;
 			i++;
 		} else if (set_option(argv[i], argv[i + 1])) {
 			i += 2;

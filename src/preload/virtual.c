@@ -126,6 +126,7 @@ static void free_virtual(struct virtual *v)
 	free(v->seen);
 	hash_map_release(&v->seen_map);
 	free(v->scratch.at);
+	virtual_sets_destroy(v);
 	pthread_mutex_destroy(&v->lock);
 	free(v);
 }
@@ -139,6 +140,8 @@ static bool open_virtual(struct virtual *v, void *exec)
 		v->clone = NULL;
 		return false;
 	}
+	if (virtual_limits.is_advising && virtual_sets_create(v) < 0)
+		return false;
 	v->reals[0].handle = exec;
 	v->real_count = 1;
 	v->most_by_chance = FIRST_REALS;

@@ -188,6 +188,7 @@ struct virtual
 	bool is_recorded;	       /* EVENT marks the last launch */
 	void *event;
 	struct virtual_costs costs;
+	struct virtual_sets *sets; /* NULL, unless sets are only counted */
 };
 
 /* ---- virtual_event.c ---- */
@@ -253,6 +254,8 @@ struct virtual_limits {
 	uint32_t making_calls, note_percent, switch_calls;
 	bool are_measured; /* these hold until the costs were measured */
 	uint64_t bytes;	   /* of images and reals; a real is reckoned by its nodes */
+	/* Each call is made at once on the only real, and the sets that come back are counted. */
+	bool is_advising;
 };
 extern struct virtual_limits virtual_limits;
 
@@ -337,6 +340,17 @@ void virtual_remember(struct virtual *v, const struct seen_child *seen, uint32_t
 
 /* Forgets all child graphs. */
 void virtual_forget_seen(struct virtual *v);
+
+/* ---- virtual_sets.c ---- */
+
+/* Prepares V for counting sets that come back. -1: no memory. The second one writes what was
+ * counted into dagtap's recording. */
+int virtual_sets_create(struct virtual *v);
+void virtual_sets_destroy(struct virtual *v);
+
+/* With v->sets: a call that sets a node took so long in the driver; the wanted set was launched. */
+void virtual_sets_called(struct virtual *v, uint64_t ns);
+void virtual_sets_launched(struct virtual *v);
 
 /* ---- virtual_cost.c ---- */
 

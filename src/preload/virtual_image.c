@@ -243,8 +243,11 @@ void *real_node(const struct virtual *v, const struct real *real, uint32_t movin
 int virtual_apply(struct virtual *v, const struct image *image, void *exec, void *node)
 {
 	uint64_t begin = preload_time_begin(), sample = cost_begin(&v->costs.set);
+	uint64_t advised = v->sets ? preload_now_ns() : 0;
 	int err = v->vendor->apply(image->data, image->child, exec, node);
 
+	if (v->sets)
+		virtual_sets_called(v, preload_now_ns() - advised);
 	cost_end(&v->costs.set, sample);
 	preload_time_end(begin, &preload_stats.times.set);
 	PRELOAD_COUNT(driver_sets);

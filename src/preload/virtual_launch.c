@@ -92,6 +92,17 @@ static int launch_real(struct virtual *v, uint32_t chosen, const struct stream_k
 	return 0;
 }
 
+/* The only real has what is wanted. */
+static int launch_counted(struct virtual *v, const struct stream_key *key,
+			  int (*launch)(void *exec, void *stream))
+{
+	int err = launch_real(v, 0, key, launch);
+
+	if (err == 0)
+		virtual_sets_launched(v);
+	return err;
+}
+
 int virtual_launch(struct virtual *v, void *stream, uint64_t scope,
 		   int (*launch)(void *exec, void *stream))
 {
@@ -104,6 +115,8 @@ int virtual_launch(struct virtual *v, void *stream, uint64_t scope,
 		err = v->is_passing ? 0 : virtual_settle(v);
 		return err ? err : launch(v->reals[0].handle, stream);
 	}
+	if (v->sets && !v->is_passing)
+		return launch_counted(v, &key, launch);
 	chosen = virtual_choose(v);
 	err = order(v, &chosen, &key);
 	if (err == 0)

@@ -87,7 +87,7 @@ static int try_image(struct virtual *v, struct real *real, uint32_t moving, uint
 	if (err == 0) {
 		image->is_accepted = true;
 		real_set(real, moving, number);
-	} else if (v->wanted[moving]) {
+	} else if (v->wanted[moving] && !v->sets) {
 		/* The refused call may have left something behind. */
 		real_set(real, moving, IMAGE_UNKNOWN);
 	}
@@ -98,6 +98,8 @@ static int try_image(struct virtual *v, struct real *real, uint32_t moving, uint
 static int try_if_needed(struct virtual *v, uint32_t moving, uint32_t number,
 			 const struct note *note)
 {
+	if (v->sets)
+		return try_image(v, v->reals, moving, number);
 	if (!v->images[number - 1]->is_accepted) {
 		v->tried++;
 		return try_image(v, &v->reals[v->reals[v->last].next], moving, number);
