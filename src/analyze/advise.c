@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/advise_sets.h"
 #include "base/numbers.h"
 #include "base/table.h"
 
@@ -348,6 +349,8 @@ int advise(const struct trace *trace, struct advice *ret_advice)
 		err = count_unplaced_calls(trace, ret_advice);
 	if (err == 0)
 		err = advise_patches(trace, ret_advice);
+	if (err == 0)
+		err = advise_sets(trace, ret_advice);
 	if (err < 0)
 		advice_release(ret_advice);
 	return err;
@@ -358,5 +361,6 @@ void advice_release(struct advice *advice)
 	free(advice->graphs);
 	free(advice->nodes);
 	free(advice->patches);
+	free(advice->sets);
 	*advice = (struct advice){0};
 }

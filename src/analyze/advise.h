@@ -42,12 +42,28 @@ struct patch_advice {
 	} strategies[ADVISE_STRATEGIES]; /* name 0 ends the list */
 };
 
+/* What libdagpatch-preload.so has counted of one executable graph while nothing was virtual
+ * (DAGPATCH_PRELOAD=advise). A set is all that the nodes were set to; a call is one that sets a
+ * node. */
+struct sets_advice {
+	uint32_t process;
+	uint64_t executable; /* its number in the process */
+	uint64_t launches;
+	uint64_t changed;	      /* launches with another set than the launch before */
+	uint64_t came_back;	      /* of these: with a set that had been launched before */
+	uint64_t sets;		      /* different ones */
+	uint64_t calls, ns;	      /* and their time in the driver */
+	uint64_t calls_back, ns_back; /* of these: for sets that had been launched before */
+};
+
 struct advice {
 	struct graph_advice *graphs; /* that were updated; by (process, graph) */
 	uint32_t graph_count;
 	uint32_t *nodes; /* that were updated: indices into trace.nodes, graph after graph */
 	struct patch_advice *patches;
 	uint32_t patch_count;
+	struct sets_advice *sets;
+	uint32_t set_count;
 	/* Calls that by name update an exec, but no exec in the trace. */
 	uint64_t unplaced_calls;
 	uint64_t unplaced_ns; /* host time of these calls */

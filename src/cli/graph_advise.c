@@ -116,6 +116,23 @@ static void print_patch(const struct trace *trace, const struct patch_advice *ro
 	putchar('\n');
 }
 
+static void print_sets(const struct trace *trace, const struct sets_advice *row)
+{
+	char text[3][HUMAN_CHARS];
+
+	printf("process %u executable graph %" PRIu64 ": ", pid_of(trace, row->process),
+	       row->executable);
+	printf("%s of %s launch%s ha%s another set of parameters than the one before; ",
+	       human_count(row->changed, text[0]), human_count(row->launches, text[1]),
+	       row->launches == 1 ? "" : "es", row->changed == 1 ? "s" : "ve");
+	printf("%s of these sets had been there, of %s different ones: ",
+	       human_count(row->came_back, text[0]), human_count(row->sets, text[1]));
+	printf("\"dagpatch run\" can avoid at most %s of %s calls that set a node, ",
+	       human_count(row->calls_back, text[0]), human_count(row->calls, text[1]));
+	printf("%s of ", human_ns((double)row->ns_back, text[0]));
+	printf("%s\n", human_ns((double)row->ns, text[1]));
+}
+
 static void print_text(const struct graph_advise_query *query, const struct advice *advice)
 {
 	uint32_t shown = 0;
@@ -136,6 +153,8 @@ static void print_text(const struct graph_advise_query *query, const struct advi
 		       human_ns((double)advice->unplaced_ns, text[1]));
 	for (uint32_t i = 0; i < advice->patch_count; i++)
 		print_patch(query->trace, &advice->patches[i]);
+	for (uint32_t i = 0; i < advice->set_count; i++)
+		print_sets(query->trace, &advice->sets[i]);
 }
 
 /* ---- JSON ---- */
@@ -195,6 +214,22 @@ static void json_patch(struct json *json, const struct trace *trace, const struc
 	json_object_end(json);
 }
 
+static void json_sets(struct json *json, const struct trace *trace, const struct sets_advice *row)
+{
+	json_row_begin(json);
+	json_put_u64(json, "pid", pid_of(trace, row->process));
+	json_put_u64(json, "executable", row->executable);
+	json_put_u64(json, "launches", row->launches);
+	json_put_u64(json, "changed", row->changed);
+	json_put_u64(json, "came_back", row->came_back);
+	json_put_u64(json, "sets", row->sets);
+	json_put_u64(json, "calls", row->calls);
+	json_put_u64(json, "calls_avoidable", row->calls_back);
+	json_put_u64(json, "ns", row->ns);
+	json_put_u64(json, "ns_avoidable", row->ns_back);
+	json_object_end(json);
+}
+
 static void print_json(const struct graph_advise_query *query, const struct advice *advice)
 {
 	struct json json;
@@ -215,6 +250,11 @@ static void print_json(const struct graph_advise_query *query, const struct advi
 	json_array_begin(&json);
 	for (uint32_t i = 0; i < advice->patch_count; i++)
 		json_patch(&json, query->trace, &advice->patches[i]);
+	json_array_end(&json);
+	json_key(&json, "sets");
+	json_array_begin(&json);
+	for (uint32_t i = 0; i < advice->set_count; i++)
+		json_sets(&json, query->trace, &advice->sets[i]);
 	json_array_end(&json);
 	json_object_end(&json);
 	json_finish(&json);

@@ -204,8 +204,8 @@ static void graphs_without_updates_are_left_out(void **state)
 	release(trace, &advice);
 }
 
-/* The attributes as text give the same result. */
-static void mark(struct scene *scene, const char *attributes)
+/* A scope with attributes in its text, which gives the same result. */
+static void put_scope(struct scene *scene, const char *name, const char *attributes)
 {
 	static uint64_t last_id = 1ull << 48;
 	char record[sizeof(struct record_scope) + 256] = {0};
@@ -213,11 +213,51 @@ static void mark(struct scene *scene, const char *attributes)
 	struct record_scope_end end = {.id = last_id, .ns = scene->ns};
 	char *text = record + sizeof(scope);
 
-	scope.text_bytes = (uint32_t)snprintf(text, 256, "dagpatch#recording=5,%s#", attributes);
+	scope.text_bytes = (uint32_t)snprintf(text, 256, "%s#%s#", name, attributes);
 	memcpy(record, &scope, sizeof(scope));
 	scene_put(scene, 0, RECORD_SCOPE, RECORD_SCOPE_DAGTAP, record,
 		  sizeof(scope) + (scope.text_bytes + 7) / 8 * 8);
 	scene_put(scene, 0, RECORD_SCOPE_END, 0, &end, sizeof(end));
+}
+
+static void mark(struct scene *scene, const char *attributes)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "recording=5,%s", attributes);
+	put_scope(scene, "dagpatch", text);
+}
+
+/* Of two executables; each mark has all that was counted before it. */
+static void last_mark_of_sets_is_valid(void **state)
+{
+	struct advice advice;
+	struct scene scene;
+	struct trace *trace;
+
+	scene_init(&scene, 1);
+	put_scope(&scene, "dagpatch sets", "executable=3,launches=1,sets=1,calls=4,ns=40");
+	put_scope(&scene, "dagpatch sets",
+		  "executable=4,launches=2,changed=1,sets=2,calls=8,ns=80");
+	put_scope(&scene, "dagpatch sets",
+		  "executable=3,launches=4,changed=3,came_back=2,sets=2,calls=16,ns=160,"
+		  "calls_back=9,ns_back=90");
+	put_scope(&scene, "dagpatch sets", "executable=3,launches=2,changed=1,sets=2,calls=8");
+	trace = load(&scene, &advice);
+	assert_int_equal(advice.set_count, 2);
+	assert_int_equal(advice.patch_count, 0);
+	assert_int_equal(advice.sets[0].executable, 3);
+	assert_int_equal(advice.sets[0].launches, 4);
+	assert_int_equal(advice.sets[0].changed, 3);
+	assert_int_equal(advice.sets[0].came_back, 2);
+	assert_int_equal(advice.sets[0].sets, 2);
+	assert_int_equal(advice.sets[0].calls, 16);
+	assert_int_equal(advice.sets[0].ns, 160);
+	assert_int_equal(advice.sets[0].calls_back, 9);
+	assert_int_equal(advice.sets[0].ns_back, 90);
+	assert_int_equal(advice.sets[1].executable, 4);
+	assert_int_equal(advice.sets[1].calls_back, 0);
+	release(trace, &advice);
 }
 
 static void marks_of_a_step_take_its_time_once(void **state)
@@ -257,6 +297,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_told_is_unknown),
 		cmocka_unit_test(nothing_is_fixed_where_records_are_missing),
 		cmocka_unit_test(graphs_without_updates_are_left_out),
+		cmocka_unit_test(last_mark_of_sets_is_valid),
 		cmocka_unit_test(marks_of_a_step_take_its_time_once),
 	};
 

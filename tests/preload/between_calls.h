@@ -1,5 +1,5 @@
-/* A library between libdagpatch-preload.so and the driver, preloaded after it: counts the calls that
- * reach the driver, and swallows those of one function (between_calls.c). One thread. */
+/* A library between libdagpatch-preload.so and the driver, preloaded after it: counts the calls
+ * that reach the driver, and swallows those of one function (between_calls.c). One thread. */
 #ifndef TESTS_PRELOAD_BETWEEN_CALLS_H
 #define TESTS_PRELOAD_BETWEEN_CALLS_H
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""check_calls.py [--write] [--preload LIBRARY] [--cuda DRIVER RUNTIME]: the lists of graph calls (calls_*.list) against the
-calls that there are, and the page that is made of the lists.
+"""check_calls.py [--write] [--preload LIBRARY] [--cuda DRIVER RUNTIME]: the lists of graph calls
+(calls_*.list) against the calls that there are, and the page that is made of the lists.
 
 HIP's calls are those of src/vendor/hip_api.list, CUDA's the symbols of the toolkit's libraries
 (libcuda.so of its stubs, libcudart.so). What the lists say of each call is checked by
-conform_cuda.c and conform_hip.c. Each wrapper of LIBRARY has to be listed. --write makes docs/dagpatch-preload-calls.md anew."""
+conform_cuda.c and conform_hip.c. Each wrapper of LIBRARY has to be listed. --write makes
+docs/dagpatch-preload-calls.md anew."""
 
 import argparse
 import pathlib

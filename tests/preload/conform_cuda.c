@@ -1,9 +1,9 @@
 /*
- * conform-cuda: makes each call of calls_cuda.list on an executable graph with a set that is not in it
- * yet, and checks that the preload library does with it what the list says. Between the library and
- * the played driver (tests/patch_cuda), libbetween counts what reaches the driver, and swallows the
- * call that is checked where the driver would need more. Without the preload library, or if that is
- * off, it says so and checks nothing.
+ * conform-cuda BETWEEN: makes each call of calls_cuda.list on an executable graph with a set that
+ * is not in it yet, and checks that the preload library does with it what the list says. Between
+ * the library and the played driver (tests/patch_cuda), the library BETWEEN counts what reaches the
+ * driver, and swallows the call that is checked where the driver would need more. Without the
+ * preload library, or if that is off, it says so and checks nothing.
  */
 #include "conform_cuda.h"
 
