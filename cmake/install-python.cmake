@@ -8,6 +8,6 @@ foreach(library dagtap_annotate dagtap_trace_shared)
   install(PROGRAMS $<TARGET_FILE:${library}> DESTINATION ${native}/lib
     RENAME $<TARGET_SONAME_FILE_NAME:${library}> ${python_component})
 endforeach()
-install(PROGRAMS $<TARGET_FILE:dagtap_inject> DESTINATION ${native}/lib/dagtap ${python_component})
+install(PROGRAMS $<TARGET_FILE:dagtap_inject> $<TARGET_FILE:dagtap_jax> DESTINATION ${native}/lib/dagtap ${python_component})
 install(PROGRAMS $<TARGET_FILE:softgpu> DESTINATION ${native}/lib/dagtap/softgpu
   RENAME $<TARGET_SONAME_FILE_NAME:softgpu> ${python_component})

@@ -31,6 +31,7 @@ PROJECT, BESIDE, SHOW, TESTS, WRONG = {
             "native/lib/libdagtap.so.0",
             "native/lib/libdagtap-trace.so.0",
             "native/lib/dagtap/libdagtap-inject.so",
+            "native/lib/dagtap/libdagtap-jax.so",
             "native/lib/dagtap/softgpu/libhsa-runtime64.so.1",
         },
         "from dagtap import _installation; print(_installation.find_command())",
