@@ -1,4 +1,5 @@
-/* The name and the attributes of a scope: those in its text (scope_text.h), and those in its record.
+/* The name and the attributes of a scope: those in its text (scope_text.h), and those in its
+ * record.
  *
  * Threading: parse and own add rows and texts to the trace, so one thread calls them, in the order
  * of scopes. */
@@ -27,8 +28,8 @@ int scope_naming_parse(struct process_load *load, trace_string text,
 /* Names a scope: its name and its attributes are those of NAMING. */
 void scope_naming_use(const struct scope_naming *naming, struct trace_scope *row);
 
-/* Gives ROW, which uses the naming of its text, attributes of its own if RECORD has some: these, then
- * a copy of those in its text. Returns 0 or -ENOMEM. */
+/* Gives ROW, which uses the naming of its text, attributes of its own if RECORD has some: these,
+ * then a copy of those in its text. Returns 0 or -ENOMEM. */
 int scope_naming_own(struct process_load *load, const struct record_scope *record,
 		     struct trace_scope *row);
 
