@@ -91,7 +91,7 @@ def count_planes(profile):
                     found[f"kernels with {name}"] += is_kernel and name in stats
         planes.setdefault(plane.name, []).append(dict(lines))
         if plane.name.startswith("/device:GPU:"):
-            gpus[plane.name] = dict(found)
+            gpus[plane.name] = {"kernels": 0, "copies": 0, **found}
     return planes, gpus
 
 
