@@ -40,17 +40,18 @@ static int swallow(void)
 	return 0;
 }
 
-__attribute__((visibility("hidden"))) void *between_enter(const char *name);
+__attribute__((visibility("hidden"))) void *between_enter(const char *name, const void *first);
 
-/* Called by each wrapper. Returns the function to jump to. */
-void *between_enter(const char *name)
+/* Called by each wrapper, with its first argument. Returns the function to jump to. */
+void *between_enter(const char *name, const void *first)
 {
 	void *function;
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (strcmp(calls[i].name, name) == 0)
 			calls[i].count++;
-	if (between_calls.swallowed && strcmp(between_calls.swallowed, name) == 0)
+	if (between_calls.swallowed && strcmp(between_calls.swallowed, name) == 0 &&
+	    (!between_calls.first || between_calls.first == first))
 		return (void *)swallow;
 	function = next(name);
 	/* The played driver does not have all. */
@@ -68,6 +69,7 @@ void *between_enter(const char *name)
 		"push %r8\n"                                                                       \
 		"push %r9\n"                                                                       \
 		"sub $8, %rsp\n"                                                                   \
+		"mov %rdi, %rsi\n"                                                                 \
 		"lea 1f(%rip), %rdi\n"                                                             \
 		"call between_enter\n"                                                             \
 		"add $8, %rsp\n"                                                                   \

@@ -16,6 +16,7 @@ enum call_class {
 
 struct between {
 	const char *swallowed; /* returns 0 and is not made; NULL: none */
+	const void *first;     /* only with this first argument; NULL: any */
 	uint64_t (*count)(const char *name);
 	void *(*next)(const char *name); /* the driver's function; NULL: it has none */
 };

@@ -112,8 +112,10 @@ static void make_swallowed(any_call *call, void *first, void *second, void *thir
 	uint64_t reached = strcmp(checked, "cuGraphDestroy") == 0 ? 2 : 1;
 
 	between->swallowed = checked;
+	between->first = first;
 	expect("the result", (uint64_t)call(first, second, third, fourth, fifth, sixth), 0);
 	between->swallowed = NULL;
+	between->first = NULL;
 	expect("calls that reach the driver", between->count(checked) - before, reached);
 }
 

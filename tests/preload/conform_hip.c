@@ -232,8 +232,10 @@ static void make_swallowed(any_call *call, void *first, void *second, void *thir
 	uint64_t reached = is_call("hipGraphDestroy") ? 2 : 1;
 
 	between->swallowed = checked;
+	between->first = first;
 	call(first, second, third, NULL, NULL, NULL);
 	between->swallowed = NULL;
+	between->first = NULL;
 	expect("calls that reach HIP", between->count(checked) - before, reached);
 }
 
