@@ -145,22 +145,48 @@ void idset_release(struct idset *set)
 	*set = (struct idset){0};
 }
 
-uint32_t idset_find(const struct idset *set, uint64_t id)
+/* The rank of ID, whose page it would be, or UINT32_MAX. */
+static uint32_t rank_on(const struct idset_page *page, uint64_t id)
 {
-	uint64_t number = id / PAGE_BITS;
 	uint64_t bit = 1ull << (id % 64);
 	unsigned word = id % PAGE_BITS / 64;
+
+	if (!(page->bits[word] & bit))
+		return UINT32_MAX;
+	return page->before + page->before_word[word] + count_bits(page->bits[word] & (bit - 1));
+}
+
+/* The page of ID; NULL: the set has none. */
+static const struct idset_page *find_page(const struct idset *set, uint64_t id)
+{
+	uint64_t number = id / PAGE_BITS;
 	uint32_t at = mix(number) & set->slot_mask;
 
 	for (; set->slots[at]; at = (at + 1) & set->slot_mask) {
 		const struct idset_page *page = &set->pages[set->slots[at] - 1];
 
-		if (page->number != number)
-			continue;
-		if (!(page->bits[word] & bit))
-			return UINT32_MAX;
-		return page->before + page->before_word[word] +
-		       count_bits(page->bits[word] & (bit - 1));
+		if (page->number == number)
+			return page;
 	}
-	return UINT32_MAX;
+	return NULL;
+}
+
+uint32_t idset_find(const struct idset *set, uint64_t id)
+{
+	const struct idset_page *page = find_page(set, id);
+
+	return page ? rank_on(page, id) : UINT32_MAX;
+}
+
+uint32_t idset_find_near(const struct idset *set, uint64_t id, struct idset_near *near)
+{
+	const struct idset_page *page = near->page ? &set->pages[near->page - 1] : NULL;
+
+	if (page && page->number == id / PAGE_BITS)
+		return rank_on(page, id);
+	page = find_page(set, id);
+	if (!page)
+		return UINT32_MAX;
+	near->page = (uint32_t)(page - set->pages) + 1;
+	return rank_on(page, id);
 }

@@ -53,20 +53,32 @@ void idset_release(struct idset *set);
  * lookup. */
 uint32_t idset_find(const struct idset *set, uint64_t id);
 
+/* The page of the last answer, for a caller whose ids are mostly near to the last one.
+ * Zero-initialise. */
+struct idset_near {
+	uint32_t page; /* index + 1; 0: nothing was found yet */
+};
+
+/* idset_find with that memory: no hash lookup for an id of the same page. */
+uint32_t idset_find_near(const struct idset *set, uint64_t id, struct idset_near *near);
+
 /* The last answer, for a caller that mostly asks for the same id again. Zero-initialise. */
 struct idset_last {
 	uint64_t id; /* 0: nothing was asked yet */
 	uint32_t rank;
+	struct idset_near near;
 };
 
-/* idset_find with that memory. Id 0 is never found: it means "none". */
+/* idset_find_near with that memory. Id 0 is never found: it means "none". */
 static inline uint32_t idset_find_again(const struct idset *set, uint64_t id,
 					struct idset_last *last)
 {
 	if (id == 0)
 		return UINT32_MAX;
-	if (id != last->id)
-		*last = (struct idset_last){id, idset_find(set, id)};
+	if (id != last->id) {
+		last->id = id;
+		last->rank = idset_find_near(set, id, &last->near);
+	}
 	return last->rank;
 }
 

@@ -19,6 +19,10 @@
 
 #define WORKERS_MOST 64
 
+/* Bytes that keep what two threads write all the time out of one cache line: the last member of a
+ * struct of which each thread has one, in an array. */
+#define WORKERS_APART 64
+
 /* Does part PART. WORKER is below the value of workers_count; no two threads have the same at one
  * time, so it is an index into memory that each thread has of its own. Returns 0 or a negative
  * errno. */

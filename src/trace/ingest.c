@@ -111,14 +111,12 @@ static const struct ingest_stage stages[] = {
 	{"clocks", "records, agents", "clocks", clocks_load},
 	{"cuda clock", "records, ids, agents", "cuda clock, outer calls", cuda_load},
 	{"streams", "records, ids, apis", "streams, stream apis", streams_load},
-	{"calls", "file, ids, threads, scopes, apis, stream apis, outer calls",
-	 "calls, activity counts, stream handles, event notes, capture notes, update notes",
-	 calls_load},
-	{"submissions",
-	 "file, ids, agents, queues, kernels, cuda clock, outer calls, streams, calls, "
-	 "activity counts",
-	 "activities, barriers, works, submissions", submissions_load},
-	{"completions", "file, clocks, submissions, activities", "ticks", completions_load},
+	{"rows",
+	 "file, ids, threads, agents, queues, scopes, apis, kernels, clocks, stream apis, "
+	 "outer calls, cuda clock, streams",
+	 "calls, activities, barriers, works, ticks, activity counts, stream handles, event notes, "
+	 "capture notes, update notes",
+	 rows_load},
 	{"faults", "records, agents, queues, activities", "messages", faults_load},
 	{"join", "apis, stream apis, stream handles, activity counts, calls, activities, works",
 	 "streams of calls", join_load},

@@ -6,7 +6,7 @@
  * the ledger; only a file that cannot be read at all is an error.
  *
  * Threading: any thread may open a trace. A loaded trace does not change, so any number of threads
- * may read it. Cost: opening checks the file once, then reads each record three times at most;
+ * may read it. Cost: opening checks the file once, then reads each record twice at most;
  * memory is about 100 bytes per activity. */
 #ifndef DAGTAP_TRACE_LOAD_H
 #define DAGTAP_TRACE_LOAD_H

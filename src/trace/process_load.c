@@ -9,11 +9,19 @@
 #include "trace/clock_fit.h"
 #include "trace/create.h"
 #include "trace/graph/expect.h"
+#include "trace/join/completions.h"
 #include "trace/row_table.h"
+
+void activity_runs_release(struct activity_runs *runs)
+{
+	free(runs->rows);
+	free(runs->ends);
+	*runs = (struct activity_runs){0};
+}
 
 void call_notes_release(struct call_notes *notes)
 {
-	free(notes->activity_counts);
+	free(notes->activity_firsts);
 	free(notes->programmatic);
 	free(notes->stream_apis);
 	*notes = (struct call_notes){0};
@@ -33,8 +41,8 @@ void process_load_release(struct process_load *load)
 	idset_release(&load->raw.barrier_ids);
 	idset_release(&load->packets.ids);
 	idset_release(&load->copies.ids);
-	free(load->packets.rows);
-	free(load->copies.rows);
+	completions_release(load);
+	activity_runs_release(&load->raw.runs);
 	free(load->tally.expected);
 	call_notes_release(&load->call_notes);
 	work_table_release(&load->works);

@@ -3,10 +3,9 @@
  * records_load reads all records once. It copies the records of infrequent types into lists, and
  * learns the ids of the frequent ones (calls, submissions). Then ingest.c runs the stages below, in
  * the order of its table. Each stage appends its rows to the arrays of the trace, and may read what
- * earlier stages made. The stages for calls, submissions and completions read the records again, in
- * the order of the file, and write them straight into rows. Processes are loaded one after the
- * other, by (start, pid), so that the arrays become ordered by process. Pointers to records are
- * valid only while the process is loaded.
+ * earlier stages made. One stage, rows_load, reads the file again and writes calls and activities
+ * straight into their rows. Processes are loaded one after the other, by (start, pid), so that the
+ * arrays become ordered by process. Pointers to records are valid only while the process is loaded.
  *
  * Threading: one thread loads a trace. The stages that read the file share its parts among threads
  * (base/workers.h), inside of their call. The functions below have no locks. */
@@ -48,11 +47,54 @@ struct load_kernel {
 	struct wave_mode mode;
 };
 
-/* Submissions of one kind by id, so that a completion finds its row. */
+/* Start and end as a completion has them: ticks of a dispatch, host ns of a copy. */
+struct completion_times {
+	uint64_t start, end;
+};
+
+/* A completion, packed (join/completions.c). */
+struct completion {
+	uint32_t state, low, length;
+};
+
+/* Completions with times that do not fit in a struct completion. */
+struct long_completions {
+	struct completion_times *rows;
+	uint32_t count;
+};
+
+/* Submissions of one kind by id, and their completions until the rows have their places
+ * (join/completions.h). */
 struct submissions {
 	struct idset ids;
-	/* by rank of the id: index into activities, TRACE_NONE = no submission with this id */
-	uint32_t *rows;
+	struct completion *completions; /* by rank of the id; zero: none */
+};
+
+/* Activities whose records follow each other and name the same call; of CUDA that may be a call
+ * inside another. */
+struct activity_run {
+	uint32_t count;
+	union {
+		uint32_t cid[2]; /* lower and upper half; 0 = no call */
+		/* From rows_load on: rank of the call, or their number if there is none; and the
+		 * number of the first among the activities of the call. */
+		struct {
+			uint32_t call, first;
+		};
+	};
+};
+
+/* Before rows_load. */
+static inline uint64_t activity_run_cid(const struct activity_run *run)
+{
+	return (uint64_t)run->cid[1] << 32 | run->cid[0];
+}
+
+/* All activities as runs, in the order of the file. */
+struct activity_runs {
+	struct activity_run *rows;
+	uint32_t count;
+	uint32_t *ends; /* by part of the file: the end of its runs */
 };
 
 /* What the first walk through the records leaves: copies of the infrequent records, and the ids of
@@ -64,16 +106,19 @@ struct raw_records {
 	uint64_t type_counts[RECORD_TYPE_COUNT];  /* records of each type */
 	struct spool_ledger counts;		  /* the spool's counts by record class */
 	uint64_t damage;			  /* number of defects in the spool */
-	uint64_t last_ns;	  /* latest time in a record, ns; 0 if the spool has an end */
-	struct idset cids;	  /* correlation ids of calls; rank = row, from first.calls */
-	struct idset scope_ids;	  /* rank = row, from first.scopes */
-	struct idset barrier_ids; /* by packet_key(); rank = row, from first.barriers */
+	uint64_t last_ns;	   /* latest time in a record, ns; 0 if the spool has an end */
+	struct activity_runs runs; /* until rows_load */
+	struct idset cids;	   /* correlation ids of calls; rank = row, from first.calls */
+	struct idset scope_ids;	   /* rank = row, from first.scopes */
+	struct idset barrier_ids;  /* by packet_key(); rank = row, from first.barriers */
 };
 
-/* What calls_load and streams_load note of calls and APIs for the stages up to join_load, which
+/* What rows_load and streams_load note of calls and APIs for the stages up to join_load, which
  * frees it. */
 struct call_notes {
-	uint32_t *activity_counts;	/* by call, from first.calls */
+	/* by call, from first.calls: its first activity; then the first without a call; then the
+	 * end */
+	uint32_t *activity_firsts;
 	uint64_t *programmatic;		/* a bit per call: its launch is; NULL: no call's is */
 	struct stream_api *stream_apis; /* by API, from first.apis */
 };
@@ -109,33 +154,41 @@ struct process_load {
 	uint32_t clock_count;
 	struct load_kernel *kernels; /* ordered by kernel id; from catalog_load on */
 	uint32_t kernel_count;
-	struct submissions packets;	     /* by packet_key(); from submissions_load on */
-	struct submissions copies;	     /* by copy id; the same */
+	struct submissions packets; /* by packet_key(); from records_load to rows_load */
+	struct submissions copies;  /* by copy id; the same */
+	struct long_completions long_completions;
 	struct graph_input graph_input;	     /* from graph_records_load on */
 	struct expect_graph *expects;	     /* by graph, from first.graphs; from graphs_load on */
-	struct call_event_notes call_events; /* from calls_load to call_events_load */
-	struct update_notes updates;	     /* from calls_load to naming_load */
+	struct call_event_notes call_events; /* from rows_load to call_events_load */
+	struct update_notes updates;	     /* from rows_load to naming_load */
 	struct switches switches;	     /* from naming_load on */
 	struct cuda_load cuda;
 };
 
 /* The stages. Each returns 0, -ENOMEM, -E2BIG (too many rows), or -ESTALE if the file changed: a
  * later walk does not find the records of the first. Defects of the data become messages. */
-int records_load(struct process_load *load);	 /* the first walk: raw, and the sets of ids */
-int catalog_load(struct process_load *load);	 /* threads, agents, queues, apis, kernels */
-int scopes_load(struct process_load *load);	 /* scopes */
-int clocks_load(struct process_load *load);	 /* clock fits */
-int streams_load(struct process_load *load);	 /* streams that exist from the beginning */
-int calls_load(struct process_load *load);	 /* calls, words */
-int submissions_load(struct process_load *load); /* activities, barriers */
-int completions_load(struct process_load *load); /* times and ticks of activities */
-int faults_load(struct process_load *load);	 /* work on the device at the end; faults */
-int join_load(struct process_load *load);	 /* the other streams; joins calls and activities */
+int records_load(struct process_load *load); /* the first walk: raw, and the sets of ids */
+int catalog_load(struct process_load *load); /* threads, agents, queues, apis, kernels */
+int scopes_load(struct process_load *load);  /* scopes */
+int clocks_load(struct process_load *load);  /* clock fits */
+int streams_load(struct process_load *load); /* streams that exist from the beginning */
+int rows_load(struct process_load *load);    /* calls, words, activities, barriers, ticks */
+int faults_load(struct process_load *load);  /* work on the device at the end; faults */
+int join_load(struct process_load *load);    /* the other streams; joins calls and activities */
 int graph_records_load(struct process_load *load); /* the input of graphs, from records */
 int graphs_load(struct process_load *load);	   /* graphs, nodes, edges, execs, launches */
 int naming_load(struct process_load *load);	   /* the graph node of each activity */
 int memory_load(struct process_load *load);	   /* memory operations */
 int ledger_load(struct process_load *load);	   /* sources, drops */
+
+/* Number of activities of the call RANK. */
+static inline uint32_t call_activities(const struct call_notes *notes, uint32_t rank)
+{
+	return notes->activity_firsts[rank + 1] - notes->activity_firsts[rank];
+}
+
+/* Frees the runs and makes them empty. */
+void activity_runs_release(struct activity_runs *runs);
 
 /* Frees the notes and makes them empty. */
 void call_notes_release(struct call_notes *notes);

@@ -364,6 +364,37 @@ static void zero_ticks_are_never_converted(void **state)
 	assert_true(ledger_is_closed(trace));
 }
 
+/* Between reading and joining, completions are packed; those that do not fit stay as they are. */
+static void ticks_of_any_size_are_kept(void **state)
+{
+	static const struct trace_ticks ticks[] = {
+		{1, 1},
+		{7, 7 + 0xfffffffeull},
+		{7, 7 + 0xffffffffull},
+		{7, 7 + 0x100000000ull},
+		{(1ull << 56) - 1, (1ull << 56) + 1},
+		{1ull << 56, (1ull << 56) + 1},
+		{UINT64_MAX - 1, UINT64_MAX},
+		{500, 100},
+		{100, 1},
+	};
+	enum { COUNT = sizeof(ticks) / sizeof(ticks[0]) };
+	struct scene *scene = *state;
+	struct trace *trace;
+
+	for (uint32_t i = 0; i < COUNT; i++)
+		scene_done(scene, scene_dispatch(scene, 0, i, 1, 1), ticks[i].start, ticks[i].end);
+	trace = scene_finish(scene);
+	assert_int_equal(trace->activities_count, COUNT);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		assert_int_equal(trace->ticks[i].start, ticks[i].start);
+		assert_int_equal(trace->ticks[i].end, ticks[i].end);
+		assert_int_equal(trace->activities[i].untimed, RECORD_UNTIMED_NO);
+	}
+	assert_int_equal(trace->activities[7].start_ns, 5500);
+	assert_int_equal(trace->activities[7].end_ns, 1500);
+}
+
 static void unloaded_kernels_name_stays_with_its_dispatches(void **state)
 {
 	struct {
@@ -449,6 +480,7 @@ int main(void)
 		SCENE_CASE(per_thread_stream_is_one_a_thread),
 		SCENE_CASE(activity_has_the_leaf_scope_of_its_call),
 		SCENE_CASE(zero_ticks_are_never_converted),
+		SCENE_CASE(ticks_of_any_size_are_kept),
 		SCENE_CASE(unloaded_kernels_name_stays_with_its_dispatches),
 		SCENE_CASE(kernels_descriptor_says_how_its_waves_run),
 		cmocka_unit_test(process_says_who_it_was),

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/row_table.h"
 
@@ -11,12 +12,11 @@
 static bool is_taken(struct barriers *barriers, uint32_t rank, const struct record_barrier *record)
 {
 	struct process_load *load = barriers->load;
-	uint64_t bit = 1ull << rank % 64;
+	bool was_filled = __atomic_load_n(&barriers->is_filled[rank], __ATOMIC_RELAXED);
 
-	if (!(__atomic_fetch_or(&barriers->is_filled[rank / 64], bit, __ATOMIC_RELAXED) & bit)) {
-		__atomic_fetch_add(&barriers->count, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&barriers->is_filled[rank], 1, __ATOMIC_RELAXED);
+	if (!was_filled || !barriers->has_duplicates)
 		return false;
-	}
 	load->tally.duplicates++;
 	return load->trace->barriers[load->first.barriers + rank].submit_ns <= (int64_t)record->ns;
 }
@@ -48,7 +48,7 @@ int barriers_add(struct barriers *barriers, const struct record_barrier *record)
 
 bool barriers_are_complete(const struct barriers *barriers)
 {
-	return barriers->count == barriers->load->raw.barrier_ids.count;
+	return !memchr(barriers->is_filled, 0, barriers->load->raw.barrier_ids.count);
 }
 
 int barriers_init(struct barriers *barriers, struct process_load *load)
@@ -57,7 +57,8 @@ int barriers_init(struct barriers *barriers, struct process_load *load)
 
 	*barriers = (struct barriers){
 		.load = load,
-		.is_filled = calloc((size_t)count / 64 + 1, sizeof(uint64_t)),
+		.is_filled = table_zeroed(count, sizeof(*barriers->is_filled)),
+		.has_duplicates = load->raw.type_counts[RECORD_BARRIER] != count,
 	};
 	return barriers->is_filled && trace_append(load->trace, barriers, count) ? 0 : -ENOMEM;
 }

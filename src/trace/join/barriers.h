@@ -7,8 +7,9 @@
 
 struct barriers {
 	struct process_load *load;
-	uint64_t *is_filled; /* a bit per row */
-	uint32_t count;	     /* number of filled rows */
+	uint8_t *is_filled; /* by row */
+	/* Some records are of one packet, so one thread reads them. */
+	bool has_duplicates;
 };
 
 /* barriers_init makes a row for each packet in load->raw.barrier_ids. Returns 0 or -ENOMEM; call

@@ -1,209 +1,163 @@
-/* The stage of completions: each record of a completion gives its submission's row its times. */
+/* Completions, from their records to the rows of their submissions (completions.h). */
+#include "trace/join/completions.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/table.h"
-#include "base/workers.h"
 #include "trace/clock_fit.h"
-#include "trace/process_load.h"
 
-struct completing {
-	struct process_load *load;
-	uint64_t *is_done;    /* a bit per row: only the first completion of a submission counts */
-	uint64_t *is_changed; /* a bit per row: a completion has changed the row */
-	struct trace_ticks *ticks; /* by row; NULL if they are not loaded */
-	struct completing_worker *workers;
-	unsigned worker_count;
-};
+/* A completion is 12 bytes: most memory of the walk besides the rows is for them. The start has 56
+ * bits: `low`, and the upper 24 of `state`. The lowest 8 bits of `state` are 1 + enum
+ * record_untimed, and STATE_GIVEN once a row has taken the completion, or has found none. Where
+ * start and length do not fit, the length is LENGTH_LONG and `low` the index into
+ * long_completions. */
+#define STATE_BITS  8
+#define STATE_MASK  0x7fu
+#define STATE_GIVEN 0x80u
+#define START_BITS  56
+#define LENGTH_LONG UINT32_MAX
 
-/* What each thread has of its own. */
-struct completing_worker {
-	const struct completing *of;
-	uint32_t clock_hint;
-	uint64_t unmatched; /* completions without a submission */
-	uint64_t repeated;  /* completions of a submission that has one already */
-	bool has_untimed;
-};
+_Static_assert(RECORD_UNTIMED_COUNT < STATE_MASK, "the causes fit below the mark");
 
-static const struct clock_fit *clock_of(const struct process_load *load,
-					const struct trace_activity *row)
+/* ---- reading ---- */
+
+static int make_room(struct submissions *of)
 {
-	if (row->agent == TRACE_NONE || row->agent - load->first.agents >= load->clock_count)
-		return NULL;
-	return &load->clocks[row->agent - load->first.agents];
+	of->completions = table_zeroed(of->ids.count, sizeof(*of->completions));
+	return of->completions ? 0 : -ENOMEM;
 }
 
-static enum record_untimed known_untimed(uint64_t untimed)
+int completions_init(struct process_load *load)
 {
-	return untimed < RECORD_UNTIMED_COUNT ? (enum record_untimed)untimed
-					      : RECORD_UNTIMED_RECORD_LOST;
+	return make_room(&load->packets) < 0 ? -ENOMEM : make_room(&load->copies);
 }
 
-static bool set_bit(uint64_t *bits, uint32_t at)
+/* Adds to long_completions. Returns the index, or TRACE_NONE: out of memory. */
+static uint32_t add_long(struct completion_reader *reader, uint64_t start, uint64_t end)
 {
-	uint64_t bit = 1ull << at % 64;
+	struct long_completions *longs = &reader->load->long_completions;
+	struct completion_times *place;
+	uint32_t index = TRACE_NONE;
 
-	return __atomic_fetch_or(&bits[at / 64], bit, __ATOMIC_RELAXED) & bit;
-}
-
-/* The row that a completion belongs to. NULL if ROW is TRACE_NONE, or if the row has a completion
- * already. */
-static struct trace_activity *take_row(struct completing_worker *worker, uint32_t row)
-{
-	const struct process_load *load = worker->of->load;
-
-	if (row == TRACE_NONE) {
-		worker->unmatched++;
-		return NULL;
+	pthread_mutex_lock(reader->lock);
+	place = table_add((void **)&longs->rows, &longs->count, sizeof(*place));
+	if (place) {
+		*place = (struct completion_times){start, end};
+		index = longs->count - 1;
 	}
-	if (set_bit(worker->of->is_done, row - load->first.activities)) {
-		worker->repeated++;
-		return NULL;
+	pthread_mutex_unlock(reader->lock);
+	return index;
+}
+
+static struct completion pack(struct completion_reader *reader, uint64_t untimed, uint64_t start,
+			      uint64_t end)
+{
+	uint32_t state =
+		1 +
+		(uint32_t)(untimed < RECORD_UNTIMED_COUNT ? untimed : RECORD_UNTIMED_RECORD_LOST);
+
+	if (start >> START_BITS == 0 && end >= start && end - start < LENGTH_LONG)
+		return (struct completion){
+			.state = state | (uint32_t)(start >> 32) << STATE_BITS,
+			.low = (uint32_t)start,
+			.length = (uint32_t)(end - start),
+		};
+	return (struct completion){
+		.state = state,
+		.low = add_long(reader, start, end),
+		.length = LENGTH_LONG,
+	};
+}
+
+static struct completion_times unpack(const struct process_load *load,
+				      const struct completion *completion)
+{
+	uint64_t start = (uint64_t)(completion->state >> STATE_BITS) << 32 | completion->low;
+
+	return completion->length == LENGTH_LONG
+		       ? load->long_completions.rows[completion->low]
+		       : (struct completion_times){start, start + completion->length};
+}
+
+/* Stores without a lock, because a locked instruction waits for all stores before it, and most of
+ * those of rows miss the cache. Two threads may store at one place only if a submission has two
+ * completions. */
+static int keep(struct completion_reader *reader, struct submissions *of, uint32_t rank,
+		uint64_t untimed, struct completion_times times)
+{
+	struct completion *place = &of->completions[rank];
+	struct completion packed;
+
+	if (rank == UINT32_MAX) {
+		reader->unmatched++;
+		return 0;
 	}
-	return &load->trace->activities[row];
+	reader->matched++;
+	if (__atomic_load_n(&place->state, __ATOMIC_RELAXED))
+		return 0;
+	packed = pack(reader, untimed, times.start, times.end);
+	__atomic_store_n(&place->state, packed.state, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->low, packed.low, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->length, packed.length, __ATOMIC_RELAXED);
+	return packed.length == LENGTH_LONG && packed.low == TRACE_NONE ? -ENOMEM : 0;
 }
 
-static void keep_ticks(const struct completing *completing, const struct trace_activity *row,
-		       uint64_t start, uint64_t end)
+int completion_read(struct completion_reader *reader, const struct record_header *header)
 {
-	if (completing->ticks)
-		completing->ticks[row - completing->load->trace->activities] =
-			(struct trace_ticks){start, end};
+	struct submissions *packets = &reader->load->packets, *copies = &reader->load->copies;
+	const void *at = header;
+	const struct record_dispatch_done *dispatch = at;
+	const struct record_copy_done *copy = at;
+	uint64_t key;
+
+	if (header->type == RECORD_COPY_DONE)
+		return keep(reader, copies,
+			    idset_find_near(&copies->ids, copy->copy_id, &reader->copy),
+			    header->tag, (struct completion_times){copy->start, copy->end});
+	key = packet_key(header->tag, dispatch->packet_index);
+	return keep(reader, packets, idset_find_near(&packets->ids, key, &reader->packet),
+		    dispatch->untimed,
+		    (struct completion_times){dispatch->start_tick, dispatch->end_tick});
 }
 
-static void complete_dispatch(struct completing_worker *worker,
-			      const struct record_dispatch_done *done, uint32_t at)
+static uint64_t count(const struct submissions *of)
 {
-	const struct process_load *load = worker->of->load;
-	struct trace_activity *row = take_row(worker, at);
-	const struct clock_fit *fit;
+	uint64_t known = 0;
 
-	if (!row || row->untimed != RECORD_UNTIMED_NO)
-		return;
-	set_bit(worker->of->is_changed, at - load->first.activities);
-	row->untimed = known_untimed(done->untimed);
-	if (row->untimed != RECORD_UNTIMED_NO) {
-		worker->has_untimed = true;
-		return;
-	}
-	keep_ticks(worker->of, row, done->start_tick, done->end_tick);
-	fit = clock_of(load, row);
-	if (done->start_tick == 0 || done->end_tick == 0) {
-		row->untimed = RECORD_UNTIMED_ZERO_TICK;
-	} else if (!fit || !clock_fit_is_usable(fit)) {
-		row->untimed = RECORD_UNTIMED_NO_CLOCK;
-	} else {
-		row->start_ns = clock_fit_convert(fit, done->start_tick, &worker->clock_hint);
-		row->end_ns = clock_fit_convert(fit, done->end_tick, &worker->clock_hint);
-	}
+	for (uint32_t rank = 0; rank < of->ids.count; rank++)
+		known += of->completions[rank].state != 0;
+	return known;
 }
 
-static void complete_copy(struct completing_worker *worker, const struct record_copy_done *done,
-			  uint32_t at)
+uint64_t completions_count(const struct process_load *load)
 {
-	struct trace_activity *row = take_row(worker, at);
-
-	if (!row)
-		return;
-	set_bit(worker->of->is_changed, at - worker->of->load->first.activities);
-	row->untimed = known_untimed(done->header.tag);
-	if (row->untimed == RECORD_UNTIMED_NO && (done->start == 0 || done->end == 0))
-		row->untimed = RECORD_UNTIMED_ZERO_TICK;
-	if (row->untimed != RECORD_UNTIMED_NO) {
-		worker->has_untimed = true;
-		return;
-	}
-	row->start_ns = (int64_t)done->start;
-	row->end_ns = (int64_t)done->end;
+	return count(&load->packets) + count(&load->copies);
 }
 
-static uint32_t find_row(const struct submissions *submissions, uint64_t id)
+static void clear(struct submissions *of)
 {
-	uint32_t rank = idset_find(&submissions->ids, id);
-
-	return rank == UINT32_MAX ? TRACE_NONE : submissions->rows[rank];
+	memset(of->completions, 0, of->ids.count * sizeof(*of->completions));
 }
 
-static int read_part(void *completing_of_load, unsigned number, uint32_t part,
-		     struct origin_walk *walk)
+void completions_clear(struct process_load *load)
 {
-	const struct completing *completing = completing_of_load;
-	const struct process_load *load = completing->load;
-	struct completing_worker *worker = &completing->workers[number];
-	const struct record_header *header;
-
-	while ((header = origin_walk_next(walk))) {
-		const void *at = header;
-		const struct record_dispatch_done *dispatch = at;
-		const struct record_copy_done *copy = at;
-
-		if (header->type == RECORD_DISPATCH_DONE)
-			complete_dispatch(
-				worker, dispatch,
-				find_row(&load->packets,
-					 packet_key(dispatch->header.tag, dispatch->packet_index)));
-		else if (header->type == RECORD_COPY_DONE)
-			complete_copy(worker, copy, find_row(&load->copies, copy->copy_id));
-	}
-	return 0;
+	clear(&load->packets);
+	clear(&load->copies);
+	load->long_completions.count = 0;
 }
 
-static int read_all(struct completing *completing, unsigned threads)
+void completions_release(struct process_load *load)
 {
-	completing->worker_count = workers_count(threads);
-	for (unsigned i = 0; i < completing->worker_count; i++)
-		completing->workers[i] = (struct completing_worker){.of = completing};
-	return origin_share(completing->load->raw.origin,
-			    ORIGIN_TYPE(RECORD_DISPATCH_DONE) | ORIGIN_TYPE(RECORD_COPY_DONE),
-			    threads, read_part, completing);
+	free(load->packets.completions);
+	free(load->copies.completions);
+	free(load->long_completions.rows);
+	load->packets.completions = load->copies.completions = NULL;
+	load->long_completions = (struct long_completions){0};
 }
 
-static uint64_t count_repeated(const struct completing *completing)
-{
-	uint64_t repeated = 0;
-
-	for (unsigned i = 0; i < completing->worker_count; i++)
-		repeated += completing->workers[i].repeated;
-	return repeated;
-}
-
-/* Makes all rows as they were. Rows that completions change have no times and no cause. */
-static void undo(struct completing *completing, uint32_t count)
-{
-	struct process_load *load = completing->load;
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct trace_activity *row = &load->trace->activities[load->first.activities + i];
-
-		if (!(completing->is_changed[i / 64] >> i % 64 & 1))
-			continue;
-		row->untimed = RECORD_UNTIMED_NO;
-		row->start_ns = row->end_ns = 0;
-		keep_ticks(completing, row, 0, 0);
-	}
-	memset(completing->is_done, 0, ((size_t)count / 64 + 1) * sizeof(uint64_t));
-	memset(completing->is_changed, 0, ((size_t)count / 64 + 1) * sizeof(uint64_t));
-}
-
-/* Of several completions of a submission the first in the file counts. No file that dagtap writes
- * has any, so the threads only notice them; then one thread reads all again, in order. */
-static int read_completions(struct completing *completing, uint32_t count)
-{
-	struct process_load *load = completing->load;
-	int err = read_all(completing, WORKERS_ALL);
-
-	if (err == 0 && count_repeated(completing) && completing->worker_count > 1) {
-		undo(completing, count);
-		err = read_all(completing, 1);
-	}
-	for (unsigned i = 0; i < completing->worker_count; i++) {
-		load->tally.unmatched_done += completing->workers[i].unmatched;
-		load->tally.has_untimed |= completing->workers[i].has_untimed;
-	}
-	load->tally.unmatched_done += count_repeated(completing);
-	return err;
-}
+/* ---- giving ---- */
 
 /* The cause for a submission without a completion. */
 static enum record_untimed why_unfinished(const struct process_load *load)
@@ -215,62 +169,85 @@ static enum record_untimed why_unfinished(const struct process_load *load)
 		       : RECORD_UNTIMED_RECORD_LOST;
 }
 
-static void mark_unfinished(const struct completing *completing)
+static void leave_unfinished(struct completion_giver *giver, struct trace_activity *row)
 {
-	struct process_load *load = completing->load;
-	struct trace *trace = load->trace;
-	enum record_untimed why = why_unfinished(load);
-	uint32_t count = trace->activities_count - load->first.activities;
+	/* CUPTI's activities come finished. */
+	if (row->start_ns || row->end_ns)
+		return;
+	if (row->untimed == RECORD_UNTIMED_NO)
+		row->untimed = why_unfinished(giver->load);
+	giver->has_untimed = true;
+}
 
-	for (uint32_t i = 0; i < count; i++) {
-		struct trace_activity *row = &trace->activities[load->first.activities + i];
+static const struct clock_fit *clock_of(const struct process_load *load,
+					const struct trace_activity *row)
+{
+	if (row->agent == TRACE_NONE || row->agent - load->first.agents >= load->clock_count)
+		return NULL;
+	return &load->clocks[row->agent - load->first.agents];
+}
 
-		if (i % 64 == 0 && completing->is_done[i / 64] == UINT64_MAX) {
-			i += 63;
-			continue;
-		}
-		if (completing->is_done[i / 64] & 1ull << i % 64)
-			continue;
-		/* CUPTI's activities come finished. */
-		if (row->start_ns || row->end_ns)
-			continue;
-		if (row->untimed == RECORD_UNTIMED_NO)
-			row->untimed = why;
-		load->tally.has_untimed = true;
+static void finish_dispatch(struct completion_giver *giver, struct completion_times ticks,
+			    struct trace_activity *row)
+{
+	const struct clock_fit *fit = clock_of(giver->load, row);
+
+	if (giver->ticks)
+		giver->ticks[row - giver->load->trace->activities] =
+			(struct trace_ticks){ticks.start, ticks.end};
+	if (ticks.start == 0 || ticks.end == 0) {
+		row->untimed = RECORD_UNTIMED_ZERO_TICK;
+	} else if (!fit || !clock_fit_is_usable(fit)) {
+		row->untimed = RECORD_UNTIMED_NO_CLOCK;
+	} else {
+		row->start_ns = clock_fit_convert(fit, ticks.start, &giver->clock_hint);
+		row->end_ns = clock_fit_convert(fit, ticks.end, &giver->clock_hint);
 	}
 }
 
-static int complete(struct completing *completing, uint32_t count)
+static void finish_copy(struct completion_giver *giver, struct completion_times times,
+			struct trace_activity *row)
 {
-	struct process_load *load = completing->load;
-	struct trace *trace = load->trace;
-	uint32_t ticks_count = load->first.activities;
-	int err;
-
-	completing->is_done = table_zeroed(count / 64, sizeof(uint64_t));
-	completing->is_changed = table_zeroed(count / 64, sizeof(uint64_t));
-	completing->workers = table_alloc(workers_count(WORKERS_ALL), sizeof(*completing->workers));
-	if (!completing->is_done || !completing->is_changed || !completing->workers)
-		return -ENOMEM;
-	if (!load->is_brief) {
-		if (!table_extend((void **)&trace->ticks, &ticks_count, count,
-				  sizeof(*trace->ticks)))
-			return -ENOMEM;
-		completing->ticks = trace->ticks;
+	if (times.start == 0 || times.end == 0) {
+		row->untimed = RECORD_UNTIMED_ZERO_TICK;
+		giver->has_untimed = true;
+		return;
 	}
-	err = read_completions(completing, count);
-	if (err == 0)
-		mark_unfinished(completing);
-	return err;
+	row->start_ns = (int64_t)times.start;
+	row->end_ns = (int64_t)times.end;
 }
 
-int completions_load(struct process_load *load)
+static void finish_row(struct completion_giver *giver, const struct completion *completion,
+		       bool is_copy, struct trace_activity *row)
 {
-	struct completing completing = {.load = load};
-	int err = complete(&completing, load->trace->activities_count - load->first.activities);
+	enum record_untimed untimed = (enum record_untimed)((completion->state & STATE_MASK) - 1);
 
-	free(completing.is_done);
-	free(completing.is_changed);
-	free(completing.workers);
-	return err;
+	/* Of a dispatch, it may be known at its submission that it has no times. */
+	if (!is_copy && row->untimed != RECORD_UNTIMED_NO)
+		return;
+	row->untimed = (uint8_t)untimed;
+	if (untimed != RECORD_UNTIMED_NO)
+		giver->has_untimed = true;
+	else if (is_copy)
+		finish_copy(giver, unpack(giver->load, completion), row);
+	else
+		finish_dispatch(giver, unpack(giver->load, completion), row);
+}
+
+void completion_give(struct completion_giver *giver, struct submissions *completed, uint32_t rank,
+		     struct trace_activity *row)
+{
+	struct completion *completion = completed ? &completed->completions[rank] : NULL;
+
+	if (!completion) {
+		leave_unfinished(giver, row);
+		return;
+	}
+	if (completion->state & STATE_GIVEN)
+		giver->load->tally.duplicates++;
+	if (completion->state == 0 || completion->state & STATE_GIVEN)
+		leave_unfinished(giver, row);
+	else
+		finish_row(giver, completion, completed == &giver->load->copies, row);
+	completion->state |= STATE_GIVEN;
 }

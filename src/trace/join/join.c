@@ -52,7 +52,6 @@ static void place_cuda(const struct trace_call *call, uint32_t ordinal, bool is_
 
 /* Copies and fills of a part whose work kinds their calls complete, in order. */
 struct join_part {
-	uint32_t activity_first; /* of the first call of the part */
 	uint32_t *copies;
 	uint32_t copies_count;
 };
@@ -80,15 +79,14 @@ static int find_cuda_streams(void *joining_of_load, unsigned worker, uint32_t nu
 	const struct joining *joining = joining_of_load;
 	const struct process_load *load = joining->load;
 	const struct trace *trace = load->trace;
-	uint32_t next = joining->parts[number].activity_first;
+	const uint32_t *firsts = load->call_notes.activity_firsts;
 
 	for (uint32_t i = number * CALLS_PER_PART; i < part_end(joining, number); i++) {
 		struct trace_call *call = &trace->calls[load->first.calls + i];
-		uint32_t count = load->call_notes.activity_counts[i];
+		uint32_t count = call_activities(&load->call_notes, i);
 
 		if (count && trace->apis[call->api].domain == RECORD_DOMAIN_CUDA)
-			call->stream = trace->activities[next].stream;
-		next += count;
+			call->stream = trace->activities[firsts[i]].stream;
 	}
 	return 0;
 }
@@ -148,17 +146,16 @@ static int describe_part(void *joining_of_load, unsigned worker, uint32_t number
 	const struct joining *joining = joining_of_load;
 	const struct process_load *load = joining->load;
 	struct join_part *part = &joining->parts[number];
-	uint32_t next = part->activity_first;
 	int err = 0;
 
 	for (uint32_t i = number * CALLS_PER_PART; i < part_end(joining, number) && err == 0; i++) {
 		struct trace_call *call = &load->trace->calls[load->first.calls + i];
 
-		call->activity_count = load->call_notes.activity_counts[i];
-		call->activity_first = call->activity_count ? next : 0;
+		call->activity_count = call_activities(&load->call_notes, i);
+		call->activity_first =
+			call->activity_count ? load->call_notes.activity_firsts[i] : 0;
 		if (call->activity_count == 0)
 			continue;
-		next += call->activity_count;
 		err = describe_activities(load, part, joining->agents[worker], call);
 	}
 	return err;
@@ -203,7 +200,6 @@ static void take_agents(const struct joining *joining)
 static int init_joining(struct joining *joining, struct process_load *load)
 {
 	uint32_t streams = load->trace->streams_count - load->first.streams;
-	uint32_t next = load->first.activities;
 
 	*joining = (struct joining){
 		.load = load,
@@ -214,11 +210,6 @@ static int init_joining(struct joining *joining, struct process_load *load)
 	joining->agents = calloc(joining->worker_count, sizeof(*joining->agents));
 	if (!joining->parts || !joining->agents)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < joining->part_count; i++) {
-		joining->parts[i].activity_first = next;
-		for (uint32_t k = i * CALLS_PER_PART; k < part_end(joining, i); k++)
-			next += load->call_notes.activity_counts[k];
-	}
 	for (unsigned i = 0; i < joining->worker_count; i++) {
 		joining->agents[i] = table_alloc(streams, sizeof(**joining->agents));
 		if (!joining->agents[i])

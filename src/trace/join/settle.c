@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/workers.h"
+#include "trace/join/completions.h"
 #include "trace/row_table.h"
 
 #define CALLS_PER_PART 32768
@@ -26,17 +27,13 @@ static int compare_rows(const void *left, const void *right)
 	return (a->submit_ns > b->submit_ns) - (a->submit_ns < b->submit_ns);
 }
 
-/* Maps the row's id to the row, for its completion. If two submissions have one id, both have rows,
- * and the completion belongs to the first. */
-static void map_row(struct process_load *load, const struct trace_activity *row)
+/* Where the completion of ROW is. NULL: it comes finished. */
+static struct submissions *submissions_of(struct process_load *load,
+					  const struct trace_activity *row)
 {
-	struct submissions *of = row->FIELD_IS_COPY ? &load->copies : &load->packets;
-	uint32_t *place = &of->rows[row->FIELD_RANK];
-
-	if (*place == TRACE_NONE)
-		*place = (uint32_t)(row - load->trace->activities);
-	else
-		load->tally.duplicates++;
+	if (row->FIELD_IS_COPY == NO_COMPLETION)
+		return NULL;
+	return row->FIELD_IS_COPY ? &load->copies : &load->packets;
 }
 
 /* Work kinds get new numbers in the order of the activities that use them. A thread lists those of
@@ -46,14 +43,20 @@ struct settled_part {
 	uint32_t work_count;
 };
 
+/* What each thread has of its own. */
+struct settling_worker {
+	uint64_t *is_listed; /* bits by work kind, zero between parts */
+	struct completion_giver giver;
+	char apart[WORKERS_APART];
+};
+
 struct settling {
 	struct process_load *load;
-	const struct places *places;
 	struct work_numbering numbering;
-	uint64_t **is_listed; /* by worker: bits by work kind, zero between parts */
+	struct settling_worker *workers;
+	unsigned worker_count;
 	struct settled_part *parts;
 	uint32_t part_count;
-	unsigned worker_count;
 };
 
 static int list_work(struct settled_part *part, uint64_t *is_listed, uint32_t first, uint32_t work)
@@ -73,7 +76,7 @@ static int list_work(struct settled_part *part, uint64_t *is_listed, uint32_t fi
 
 /* Sorts only if needed: rows mostly come in their order. */
 static int settle_range(const struct settling *settling, struct settled_part *part,
-			uint64_t *is_listed, uint32_t first, uint32_t count)
+			struct settling_worker *worker, uint32_t first, uint32_t count)
 {
 	struct process_load *load = settling->load;
 	struct trace_activity *rows = load->trace->activities + first;
@@ -85,54 +88,48 @@ static int settle_range(const struct settling *settling, struct settled_part *pa
 		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		if (rows[i].FIELD_IS_COPY != NO_COMPLETION)
-			map_row(load, &rows[i]);
+		completion_give(&worker->giver, submissions_of(load, &rows[i]), rows[i].FIELD_RANK,
+				&rows[i]);
 		rows[i].launch = TRACE_NONE;
 		rows[i].node = TRACE_NONE;
-		if (list_work(part, is_listed, load->first.works, rows[i].work) < 0)
+		if (list_work(part, worker->is_listed, load->first.works, rows[i].work) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static uint32_t part_end(const struct settling *settling, uint32_t number)
+/* The calls of a part. The last part has the activities without a call, whose number is that behind
+ * the last call's. */
+static uint32_t first_call(const struct settling *settling, uint32_t number)
+{
+	return number == settling->part_count - 1 ? settling->load->raw.cids.count
+						  : number * CALLS_PER_PART;
+}
+
+static uint32_t end_call(const struct settling *settling, uint32_t number)
 {
 	uint32_t calls = settling->load->raw.cids.count;
 	uint64_t end = (number + 1ull) * CALLS_PER_PART;
 
+	if (number == settling->part_count - 1)
+		return calls + 1;
 	return end < calls ? (uint32_t)end : calls;
 }
 
-/* The place of the first activity of call RANK, or behind those of the last call. */
-static uint32_t first_of(const struct settling *settling, uint32_t rank)
-{
-	return rank ? settling->places->next[rank - 1] : settling->load->first.activities;
-}
-
-/* The last part has the activities without a call. */
-static int settle_part(void *settling_of_load, unsigned worker, uint32_t number)
+static int settle_part(void *settling_of_load, unsigned worker_number, uint32_t number)
 {
 	const struct settling *settling = settling_of_load;
 	const struct process_load *load = settling->load;
 	struct settled_part *part = &settling->parts[number];
-	uint64_t *is_listed = settling->is_listed[worker];
+	struct settling_worker *worker = &settling->workers[worker_number];
 	int err = 0;
 
-	if (number == settling->part_count - 1)
-		err = settle_range(settling, part, is_listed, settling->places->orphan_first,
-				   load->trace->activities_count - settling->places->orphan_first);
-	else
-		for (uint32_t i = number * CALLS_PER_PART;
-		     i < part_end(settling, number) && err == 0; i++) {
-			uint32_t count = load->call_notes.activity_counts[i];
-			uint32_t first = first_of(settling, i);
-
-			err = settling->places->next[i] == first + count
-				      ? settle_range(settling, part, is_listed, first, count)
-				      : -ESTALE;
-		}
+	for (uint32_t i = first_call(settling, number); i < end_call(settling, number) && err == 0;
+	     i++)
+		err = settle_range(settling, part, worker, load->call_notes.activity_firsts[i],
+				   call_activities(&load->call_notes, i));
 	for (uint32_t i = 0; i < part->work_count; i++)
-		is_listed[(part->works[i] - load->first.works) / 64] = 0;
+		worker->is_listed[(part->works[i] - load->first.works) / 64] = 0;
 	return err;
 }
 
@@ -140,56 +137,58 @@ static int renumber_part(void *settling_of_load, unsigned worker, uint32_t numbe
 {
 	const struct settling *settling = settling_of_load;
 	struct trace *trace = settling->load->trace;
-	bool is_last = number == settling->part_count - 1;
-	uint32_t first = is_last ? settling->places->orphan_first
-				 : first_of(settling, number * CALLS_PER_PART);
-	uint32_t end =
-		is_last ? trace->activities_count : first_of(settling, part_end(settling, number));
+	const uint32_t *firsts = settling->load->call_notes.activity_firsts;
+	uint32_t end = firsts[end_call(settling, number)];
 
-	for (uint32_t i = first; i < end; i++)
+	for (uint32_t i = firsts[first_call(settling, number)]; i < end; i++)
 		trace->activities[i].work =
 			work_numbering_get(&settling->numbering, trace->activities[i].work);
 	return 0;
 }
 
-static int init_settling(struct settling *settling, struct process_load *load,
-			 const struct places *places)
+static int init_settling(struct settling *settling, struct process_load *load)
 {
-	uint32_t works = load->trace->works_count - load->first.works;
+	struct trace *trace = load->trace;
+	uint32_t works = trace->works_count - load->first.works;
 
 	*settling = (struct settling){
 		.load = load,
-		.places = places,
 		.worker_count = workers_count(WORKERS_ALL),
 		.part_count = load->raw.cids.count / CALLS_PER_PART + 2,
 	};
 	settling->parts = table_zeroed(settling->part_count, sizeof(*settling->parts));
-	settling->is_listed = calloc(settling->worker_count, sizeof(*settling->is_listed));
-	if (!settling->is_listed || !settling->parts)
+	settling->workers = calloc(settling->worker_count, sizeof(*settling->workers));
+	if (!settling->workers || !settling->parts)
 		return -ENOMEM;
 	for (unsigned i = 0; i < settling->worker_count; i++) {
-		settling->is_listed[i] = table_zeroed(works / 64, sizeof(uint64_t));
-		if (!settling->is_listed[i])
+		struct settling_worker *worker = &settling->workers[i];
+
+		worker->giver = (struct completion_giver){
+			.load = load,
+			.ticks = load->is_brief ? NULL : trace->ticks,
+		};
+		worker->is_listed = table_zeroed(works / 64, sizeof(uint64_t));
+		if (!worker->is_listed)
 			return -ENOMEM;
 	}
-	return work_numbering_init(&settling->numbering, load->trace, load->first.works);
+	return work_numbering_init(&settling->numbering, trace, load->first.works);
 }
 
 static void release_settling(struct settling *settling)
 {
-	for (unsigned i = 0; settling->is_listed && i < settling->worker_count; i++)
-		free(settling->is_listed[i]);
+	for (unsigned i = 0; settling->workers && i < settling->worker_count; i++)
+		free(settling->workers[i].is_listed);
 	for (uint32_t i = 0; settling->parts && i < settling->part_count; i++)
 		free(settling->parts[i].works);
-	free(settling->is_listed);
+	free(settling->workers);
 	free(settling->parts);
 	work_numbering_release(&settling->numbering);
 }
 
-int settle(struct process_load *load, const struct places *places, unsigned threads)
+int settle(struct process_load *load, unsigned threads)
 {
 	struct settling settling;
-	int err = init_settling(&settling, load, places);
+	int err = init_settling(&settling, load);
 
 	if (err == 0)
 		err = workers_run(threads, settling.part_count, settle_part, &settling);
@@ -201,6 +200,8 @@ int settle(struct process_load *load, const struct places *places, unsigned thre
 		err = workers_run(WORKERS_ALL, settling.part_count, renumber_part, &settling);
 	if (err == 0)
 		err = work_numbering_apply(&settling.numbering, &load->works);
+	for (unsigned i = 0; err == 0 && i < settling.worker_count; i++)
+		load->tally.has_untimed |= settling.workers[i].giver.has_untimed;
 	release_settling(&settling);
 	return err;
 }

@@ -4,22 +4,15 @@
 
 #include "trace/process_load.h"
 
-/* Until a row has its final place, two of its fields hold what settle_row needs: the rank of its
- * id, and of which kind its completion is. */
+/* Until a row has its final place, two of its fields hold what settle needs: the rank of its id,
+ * and of which kind its completion is. */
 #define FIELD_RANK    launch
 #define FIELD_IS_COPY node
 #define NO_COMPLETION 2 /* CUPTI's activities come finished */
 
-/* Where the activities of each call are. */
-struct places {
-	uint32_t *next;	       /* by call, from first.calls: place of its next activity */
-	uint32_t orphan_first; /* of the activities without a call */
-};
-
-/* Sorts the activities of each call, which are all there; maps their ids for their completions, and
- * numbers the work kinds in the order of the activities that use them. THREADS as of workers_run: 1
- * if ids are equal, because the first row in order has the completion. Returns 0, -ENOMEM, or
- * -ESTALE if a call has other activities than were counted. */
-int settle(struct process_load *load, const struct places *places, unsigned threads);
+/* Sorts the activities of each call, which are all there; gives them their completions, and numbers
+ * the work kinds in the order of the activities that use them. THREADS as of workers_run: 1 if ids
+ * are equal, because the first row in order has the completion. Returns 0 or -ENOMEM. */
+int settle(struct process_load *load, unsigned threads);
 
 #endif

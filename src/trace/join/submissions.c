@@ -1,8 +1,10 @@
-/* The stage of submissions: each record of a dispatch, a copy or one of CUPTI's activities becomes
- * a row at its place in the order of calls. Barrier packets are filled in the same walk.
+/* Rows of activities: each record of a dispatch, a copy or one of CUPTI's activities becomes a row
+ * at its place in the order of calls. Barrier packets are filled in the same walk.
  *
- * Threads share the parts of the file. The activities of a call are first placed in the order in
- * which they are read; settle brings them into their final order. */
+ * Threads share the parts of the file (rows.c). The activities of a call are first placed in the
+ * order in which they are read; settle brings them into their final order. */
+#include "trace/join/submissions.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -27,29 +29,31 @@ struct seen_dispatch {
 	uint32_t work;
 };
 
-struct submitting {
+struct submission_rows {
 	struct process_load *load;
 	struct barriers barriers;
-	struct places places;
-	uint32_t orphan_next;
 	pthread_mutex_t works_lock; /* for load->works and trace.works while the file is read */
-	struct submitting_worker *workers;
+	struct submission_worker *workers;
 	unsigned worker_count;
 };
 
 /* What each thread has of its own. */
-struct submitting_worker {
-	struct submitting *of;
+struct submission_worker {
+	struct submission_rows *of;
 	struct seen_dispatch *seen;
 	struct fill_thread thread;
-	uint32_t queue_id, queue; /* asked for last */
+	uint32_t queue_id, queue;		  /* asked for last */
+	const struct activity_run *run, *run_end; /* of the part: the current one, and the end */
+	uint32_t run_taken;			  /* rows of the current one that are filled */
 	struct idset_last cid, scope;
+	struct idset_near packet;
 	uint32_t count; /* number of filled rows */
 	uint64_t awaited;
 	bool has_untimed;
+	char apart[WORKERS_APART];
 };
 
-static uint32_t find_queue(struct submitting_worker *worker, uint32_t id)
+static uint32_t find_queue(struct submission_worker *worker, uint32_t id)
 {
 	if (worker->queue_id != id || worker->queue == TRACE_NONE) {
 		worker->queue_id = id;
@@ -58,7 +62,7 @@ static uint32_t find_queue(struct submitting_worker *worker, uint32_t id)
 	return worker->queue;
 }
 
-static uint32_t find_call(struct submitting_worker *worker, uint64_t cid)
+static uint32_t find_call(struct submission_worker *worker, uint64_t cid)
 {
 	const struct process_load *load = worker->of->load;
 	uint32_t rank = idset_find_again(&load->raw.cids, cid, &worker->cid);
@@ -66,7 +70,7 @@ static uint32_t find_call(struct submitting_worker *worker, uint64_t cid)
 	return rank == UINT32_MAX ? TRACE_NONE : load->first.calls + rank;
 }
 
-static uint32_t find_scope(struct submitting_worker *worker, uint64_t id)
+static uint32_t find_scope(struct submission_worker *worker, uint64_t id)
 {
 	const struct process_load *load = worker->of->load;
 	uint32_t rank = idset_find_again(&load->raw.scope_ids, id, &worker->scope);
@@ -74,7 +78,7 @@ static uint32_t find_scope(struct submitting_worker *worker, uint64_t id)
 	return rank == UINT32_MAX ? TRACE_NONE : load->first.scopes + rank;
 }
 
-static uint32_t intern(struct submitting_worker *worker, const struct trace_work *work)
+static uint32_t intern(struct submission_worker *worker, const struct trace_work *work)
 {
 	uint32_t row;
 
@@ -85,7 +89,7 @@ static uint32_t intern(struct submitting_worker *worker, const struct trace_work
 }
 
 /* Interns the work kind of a dispatch; TRACE_NONE: out of memory. */
-static uint32_t make_work(struct submitting_worker *worker, const struct record_dispatch *record)
+static uint32_t make_work(struct submission_worker *worker, const struct record_dispatch *record)
 {
 	struct process_load *load = worker->of->load;
 	struct load_kernel kernel = load_find_kernel(load, record->kernel);
@@ -118,7 +122,7 @@ static bool is_same(const struct seen_dispatch *seen, const struct record_dispat
 }
 
 /* make_work with a cache: most dispatches repeat a recent kernel with its dimensions. */
-static uint32_t work_of_dispatch(struct submitting_worker *worker,
+static uint32_t work_of_dispatch(struct submission_worker *worker,
 				 const struct record_dispatch *record)
 {
 	uint32_t hash = record->kernel * 0x9e3779b1u ^ record->grid[0] * 0x85ebca6bu ^
@@ -155,7 +159,7 @@ static enum trace_copy_direction direction(const struct trace *trace, uint32_t d
 }
 
 /* Sets also the agent that the copy belongs to. */
-static uint32_t work_of_copy(struct submitting_worker *worker, const struct record_copy *record,
+static uint32_t work_of_copy(struct submission_worker *worker, const struct record_copy *record,
 			     uint32_t *ret_agent)
 {
 	const struct process_load *load = worker->of->load;
@@ -174,49 +178,50 @@ static uint32_t work_of_copy(struct submitting_worker *worker, const struct reco
 	return intern(worker, &work);
 }
 
-/* Computes where each call's activities begin; calls_load has counted them. */
-static int find_places(struct submitting *submitting)
+/* The place of the next activity. NULL: it was not there in the first walk. */
+static struct trace_activity *take_place(struct submission_worker *worker, uint32_t call)
 {
-	struct process_load *load = submitting->load;
-	uint32_t next = load->first.activities;
+	const struct process_load *load = worker->of->load;
+	uint32_t rank = call == TRACE_NONE ? load->raw.cids.count : call - load->first.calls;
 
-	submitting->places.next =
-		table_alloc(load->raw.cids.count, sizeof(*submitting->places.next));
-	if (!submitting->places.next)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < load->raw.cids.count; i++) {
-		submitting->places.next[i] = next;
-		next += load->call_notes.activity_counts[i];
+	if (worker->run != worker->run_end && worker->run_taken == worker->run->count) {
+		worker->run++;
+		worker->run_taken = 0;
 	}
-	submitting->places.orphan_first = next;
-	submitting->orphan_next = next;
-	return 0;
-}
-
-/* The place of the next activity of CALL. NULL: there are more than were counted, so the file
- * changed. */
-static struct trace_activity *take_place(struct submitting_worker *worker, uint32_t call)
-{
-	struct submitting *submitting = worker->of;
-	const struct process_load *load = submitting->load;
-	uint32_t *next = call == TRACE_NONE ? &submitting->orphan_next
-					    : &submitting->places.next[call - load->first.calls];
-	uint32_t place = __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
-
-	if (place >= load->trace->activities_count)
+	if (worker->run == worker->run_end || worker->run->call != rank)
 		return NULL;
 	worker->count++;
-	return &load->trace->activities[place];
+	return &load->trace->activities[load->call_notes.activity_firsts[rank] +
+					worker->run->first + worker->run_taken++];
 }
 
-static int add_dispatch(struct submitting_worker *worker, const struct record_dispatch *record)
+void submission_rows_begin_part(struct submission_rows *rows, unsigned number, uint32_t part)
+{
+	const struct activity_runs *runs = &rows->load->raw.runs;
+	struct submission_worker *worker = &rows->workers[number];
+
+	worker->run = runs->rows + (part ? runs->ends[part - 1] : 0);
+	worker->run_end = runs->rows + runs->ends[part];
+	worker->run_taken = 0;
+}
+
+int submission_rows_end_part(struct submission_rows *rows, unsigned number)
+{
+	const struct submission_worker *worker = &rows->workers[number];
+	bool is_last = worker->run == worker->run_end || (worker->run + 1 == worker->run_end &&
+							  worker->run_taken == worker->run->count);
+
+	return is_last ? 0 : -ESTALE;
+}
+
+static int add_dispatch(struct submission_worker *worker, const struct record_dispatch *record)
 {
 	struct process_load *load = worker->of->load;
 	uint64_t key = packet_key(record->header.tag, record->packet_index);
 	uint32_t call = find_call(worker, record->cid);
 	uint32_t queue = find_queue(worker, record->header.tag);
 	uint32_t work = work_of_dispatch(worker, record);
-	uint32_t rank = idset_find(&load->packets.ids, key);
+	uint32_t rank = idset_find_near(&load->packets.ids, key, &worker->packet);
 	struct trace_activity *row = take_place(worker, call);
 
 	if (work == TRACE_NONE)
@@ -246,7 +251,7 @@ static int add_dispatch(struct submitting_worker *worker, const struct record_di
 	return 0;
 }
 
-static int add_copy(struct submitting_worker *worker, const struct record_copy *record)
+static int add_copy(struct submission_worker *worker, const struct record_copy *record)
 {
 	struct process_load *load = worker->of->load;
 	uint32_t call = find_call(worker, record->cid);
@@ -281,7 +286,7 @@ static int add_copy(struct submitting_worker *worker, const struct record_copy *
 
 /* CUPTI's activities come finished, and name their call; an inner call stands for the outermost
  * one. */
-static struct trace_activity *take_cuda_place(struct submitting_worker *worker, uint64_t cid)
+static struct trace_activity *take_cuda_place(struct submission_worker *worker, uint64_t cid)
 {
 	uint64_t outer = cuda_outer_cid(&worker->of->load->cuda, cid);
 	uint32_t call = find_call(worker, outer);
@@ -298,7 +303,7 @@ static struct trace_activity *take_cuda_place(struct submitting_worker *worker, 
 	return row;
 }
 
-static int add_cuda_kernel(struct submitting_worker *worker,
+static int add_cuda_kernel(struct submission_worker *worker,
 			   const struct record_cuda_kernel *record)
 {
 	struct trace_activity *row = take_cuda_place(worker, record->cid);
@@ -309,7 +314,7 @@ static int add_cuda_kernel(struct submitting_worker *worker,
 	return err;
 }
 
-static int add_cuda_copy(struct submitting_worker *worker, const struct record_cuda_copy *record)
+static int add_cuda_copy(struct submission_worker *worker, const struct record_cuda_copy *record)
 {
 	struct trace_activity *row = take_cuda_place(worker, record->cid);
 
@@ -319,34 +324,31 @@ static int add_cuda_copy(struct submitting_worker *worker, const struct record_c
 	return err;
 }
 
-static int read_part(void *submitting_of_load, unsigned number, uint32_t part,
-		     struct origin_walk *walk)
+int submission_rows_read(struct submission_rows *rows, unsigned number,
+			 const struct record_header *header)
 {
-	struct submitting *submitting = submitting_of_load;
-	struct submitting_worker *worker = &submitting->workers[number];
-	const struct record_header *header;
-	int err = 0;
+	struct submission_worker *worker = &rows->workers[number];
+	const void *at = header;
 
-	while (err == 0 && (header = origin_walk_next(walk))) {
-		const void *at = header;
-
-		if (header->type == RECORD_DISPATCH)
-			err = add_dispatch(worker, at);
-		else if (header->type == RECORD_COPY)
-			err = add_copy(worker, at);
-		else if (header->type == RECORD_CUDA_KERNEL)
-			err = add_cuda_kernel(worker, at);
-		else if (header->type == RECORD_CUDA_COPY)
-			err = add_cuda_copy(worker, at);
-		else if (header->type == RECORD_BARRIER && !submitting->load->without_ledger)
-			err = barriers_add(&submitting->barriers, at);
+	switch (header->type) {
+	case RECORD_DISPATCH:
+		return add_dispatch(worker, at);
+	case RECORD_COPY:
+		return add_copy(worker, at);
+	case RECORD_CUDA_KERNEL:
+		return add_cuda_kernel(worker, at);
+	case RECORD_CUDA_COPY:
+		return add_cuda_copy(worker, at);
+	case RECORD_BARRIER:
+		return rows->load->without_ledger ? 0 : barriers_add(&rows->barriers, at);
+	default:
+		return 0;
 	}
-	return err;
 }
 
 /* One thread, if the order of the file counts: where ids are equal, and for CUPTI's activities,
  * which have no other order within their call. */
-static unsigned reading_threads(const struct process_load *load)
+unsigned submission_rows_threads(const struct process_load *load)
 {
 	const uint64_t *counts = load->raw.type_counts;
 	bool is_ordered =
@@ -358,83 +360,84 @@ static unsigned reading_threads(const struct process_load *load)
 	return is_ordered ? 1 : WORKERS_ALL;
 }
 
-static int read_submissions(struct submitting *submitting)
+static int init_workers(struct submission_rows *rows)
 {
-	struct process_load *load = submitting->load;
-	uint64_t types = ORIGIN_TYPE(RECORD_DISPATCH) | ORIGIN_TYPE(RECORD_COPY) |
-			 ORIGIN_TYPE(RECORD_CUDA_KERNEL) | ORIGIN_TYPE(RECORD_CUDA_COPY);
-	uint64_t count = 0;
-	int err;
+	rows->worker_count = workers_count(WORKERS_ALL);
+	rows->workers = calloc(rows->worker_count, sizeof(*rows->workers));
+	for (unsigned i = 0; rows->workers && i < rows->worker_count; i++) {
+		struct submission_worker *worker = &rows->workers[i];
 
-	if (!load->without_ledger)
-		types |= ORIGIN_TYPE(RECORD_BARRIER);
-	err = origin_share(load->raw.origin, types, reading_threads(load), read_part, submitting);
-
-	for (unsigned i = 0; i < submitting->worker_count; i++) {
-		count += submitting->workers[i].count;
-		load->tally.awaited += submitting->workers[i].awaited;
-		load->tally.has_untimed |= submitting->workers[i].has_untimed;
-	}
-	if (err == 0 && (count != load->trace->activities_count - load->first.activities ||
-			 !barriers_are_complete(&submitting->barriers)))
-		err = -ESTALE;
-	return err;
-}
-
-static int init_workers(struct submitting *submitting)
-{
-	submitting->worker_count = workers_count(WORKERS_ALL);
-	submitting->workers = calloc(submitting->worker_count, sizeof(*submitting->workers));
-	for (unsigned i = 0; submitting->workers && i < submitting->worker_count; i++) {
-		struct submitting_worker *worker = &submitting->workers[i];
-
-		worker->of = submitting;
+		worker->of = rows;
 		worker->queue = TRACE_NONE;
 		worker->seen = calloc(SEEN_SLOTS, sizeof(*worker->seen));
 		if (!worker->seen)
 			return -ENOMEM;
 	}
-	return submitting->workers ? 0 : -ENOMEM;
+	return rows->workers ? 0 : -ENOMEM;
 }
 
-static int make_room(struct submissions *submissions)
+static int make_room(struct process_load *load)
 {
-	submissions->rows = table_alloc(submissions->ids.count, sizeof(*submissions->rows));
-	if (!submissions->rows)
-		return -ENOMEM;
-	memset(submissions->rows, 0xff, submissions->ids.count * sizeof(*submissions->rows));
-	return 0;
-}
-
-static void release(struct submitting *submitting)
-{
-	for (unsigned i = 0; submitting->workers && i < submitting->worker_count; i++)
-		free(submitting->workers[i].seen);
-	free(submitting->workers);
-	free(submitting->places.next);
-	barriers_release(&submitting->barriers);
-	pthread_mutex_destroy(&submitting->works_lock);
-}
-
-int submissions_load(struct process_load *load)
-{
-	struct submitting submitting = {.load = load, .works_lock = PTHREAD_MUTEX_INITIALIZER};
+	struct trace *trace = load->trace;
 	uint64_t count =
 		load->raw.type_counts[RECORD_DISPATCH] + load->raw.type_counts[RECORD_COPY] +
 		load->raw.type_counts[RECORD_CUDA_KERNEL] + load->raw.type_counts[RECORD_CUDA_COPY];
-	int result = barriers_init(&submitting.barriers, load);
+	uint32_t ticks_count = load->first.activities;
 
-	if (!trace_append(load->trace, activities, count) || make_room(&load->packets) < 0 ||
-	    make_room(&load->copies) < 0)
-		result = -ENOMEM;
-	if (result == 0)
-		result = init_workers(&submitting);
-	if (result == 0)
-		result = find_places(&submitting);
-	if (result == 0)
-		result = read_submissions(&submitting);
-	if (result == 0)
-		result = settle(load, &submitting.places, reading_threads(load));
-	release(&submitting);
-	return result;
+	if (!trace_append(trace, activities, count))
+		return -ENOMEM;
+	if (!load->is_brief &&
+	    !table_extend((void **)&trace->ticks, &ticks_count, count, sizeof(*trace->ticks)))
+		return -ENOMEM;
+	return 0;
+}
+
+int submission_rows_create(struct process_load *load, struct submission_rows **ret_rows)
+{
+	struct submission_rows *rows = calloc(1, sizeof(*rows));
+	int err = -ENOMEM;
+
+	if (rows) {
+		rows->load = load;
+		pthread_mutex_init(&rows->works_lock, NULL);
+		err = barriers_init(&rows->barriers, load);
+	}
+	if (err == 0)
+		err = make_room(load);
+	if (err == 0)
+		err = init_workers(rows);
+	if (err < 0) {
+		submission_rows_release(rows);
+		return err;
+	}
+	*ret_rows = rows;
+	return 0;
+}
+
+int submission_rows_finish(struct submission_rows *rows)
+{
+	struct process_load *load = rows->load;
+	uint64_t count = 0;
+
+	for (unsigned i = 0; i < rows->worker_count; i++) {
+		count += rows->workers[i].count;
+		load->tally.awaited += rows->workers[i].awaited;
+		load->tally.has_untimed |= rows->workers[i].has_untimed;
+	}
+	if (count != load->trace->activities_count - load->first.activities ||
+	    !barriers_are_complete(&rows->barriers))
+		return -ESTALE;
+	return settle(load, submission_rows_threads(load));
+}
+
+void submission_rows_release(struct submission_rows *rows)
+{
+	if (!rows)
+		return;
+	for (unsigned i = 0; rows->workers && i < rows->worker_count; i++)
+		free(rows->workers[i].seen);
+	free(rows->workers);
+	barriers_release(&rows->barriers);
+	pthread_mutex_destroy(&rows->works_lock);
+	free(rows);
 }

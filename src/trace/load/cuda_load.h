@@ -1,9 +1,9 @@
 /* Inside trace/: loads what CUPTI recorded of a process's NVIDIA GPUs.
  *
  * CUPTI reports finished activities in any order, and identifies streams, graphs and nodes by its
- * own ids. calls.c and submissions.c make rows of CUDA's calls and activities together with HIP's;
- * this folder holds what only CUDA needs. All functions run on the loading thread; the stages run
- * once per process, in the order of the list in ingest.c. */
+ * own ids. call_rows.c and submissions.c make rows of CUDA's calls and activities together with
+ * HIP's; this folder holds what only CUDA needs. All functions run on the loading thread; the
+ * stages run once per process, in the order of the list in ingest.c. */
 #ifndef DAGTAP_TRACE_CUDA_H
 #define DAGTAP_TRACE_CUDA_H
 

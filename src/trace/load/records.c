@@ -1,9 +1,11 @@
-/* The first walk through a process's records: it learns the ids of the frequent ones and copies the
- * others (process_load.h). Threads share the parts of the file. Each learns for itself; then what
- * they learned is put together, the copies in the order of the file. */
+/* The first walk through a process's records: it learns the ids of the frequent ones, lists the
+ * calls of activities, and copies the other records (process_load.h). Threads share the parts of
+ * the file. Each learns for itself; then what they learned is put together, copies and calls in the
+ * order of the file. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/table.h"
 #include "base/workers.h"
@@ -13,16 +15,23 @@
 struct learned {
 	struct idset cids, scope_ids, barrier_ids, packet_ids, copy_ids;
 	struct cuda_load cuda;
+	struct activity_run *runs;
+	uint32_t run_count;
+	/* the run of the records of the part that were read last */
+	uint64_t run_cid;
+	uint32_t run_activities;
 	struct raw_list lists[RECORD_TYPE_COUNT];
 	uint64_t type_counts[RECORD_TYPE_COUNT];
 	uint64_t last_ns;
 	bool without_barriers;
 };
 
-/* The copies of a part: the thread that made them, and where they end in its lists. */
+/* What a part left: the thread that read it, and where its copies and runs are in that thread's
+ * lists. */
 struct copied_part {
 	unsigned worker;
 	uint32_t first[RECORD_TYPE_COUNT], end[RECORD_TYPE_COUNT];
+	uint32_t run_first, run_end;
 };
 
 struct first_walk {
@@ -61,12 +70,44 @@ static uint64_t moment_of(const struct record_header *header)
 	}
 }
 
+/* Ends the run that is being counted. */
+static int end_run(struct learned *learned)
+{
+	struct activity_run *place;
+
+	if (learned->run_activities == 0)
+		return 0;
+	place = table_add((void **)&learned->runs, &learned->run_count, sizeof(*place));
+	if (!place)
+		return -ENOMEM;
+	*place = (struct activity_run){
+		.count = learned->run_activities,
+		.cid = {(uint32_t)learned->run_cid, (uint32_t)(learned->run_cid >> 32)},
+	};
+	learned->run_activities = 0;
+	return 0;
+}
+
+/* Counts an activity of the call CID. Those of a launch of a graph follow each other. */
+static inline int count_activity(struct learned *learned, uint64_t cid)
+{
+	int err = 0;
+
+	if (cid != learned->run_cid) {
+		err = end_run(learned);
+		learned->run_cid = cid;
+	}
+	learned->run_activities++;
+	return err;
+}
+
 /* Learns the ids of frequent records and keeps copies of the others. */
 static int sort_out(struct learned *learned, const struct record_header *header,
 		    const struct origin_walk *walk)
 {
 	const struct record_dispatch *dispatch;
 	const struct record_barrier *barrier;
+	const struct record_copy *copy;
 	const void *at = header;
 
 	if (header->type >= RECORD_CUDA_KERNEL && cuda_learn(&learned->cuda, header) < 0)
@@ -77,6 +118,8 @@ static int sort_out(struct learned *learned, const struct record_header *header,
 		return idset_add(&learned->cids, ((const struct record_api *)at)->cid);
 	case RECORD_DISPATCH:
 		dispatch = at;
+		if (count_activity(learned, dispatch->cid) < 0)
+			return -ENOMEM;
 		return idset_add(&learned->packet_ids,
 				 packet_key(dispatch->header.tag, dispatch->packet_index));
 	case RECORD_BARRIER:
@@ -86,11 +129,16 @@ static int sort_out(struct learned *learned, const struct record_header *header,
 		return idset_add(&learned->barrier_ids,
 				 packet_key(barrier->header.tag, barrier->packet_index));
 	case RECORD_COPY:
-		return idset_add(&learned->copy_ids, ((const struct record_copy *)at)->copy_id);
+		copy = at;
+		if (count_activity(learned, copy->cid) < 0)
+			return -ENOMEM;
+		return idset_add(&learned->copy_ids, copy->copy_id);
+	case RECORD_CUDA_KERNEL:
+		return count_activity(learned, ((const struct record_cuda_kernel *)at)->cid);
+	case RECORD_CUDA_COPY:
+		return count_activity(learned, ((const struct record_cuda_copy *)at)->cid);
 	case RECORD_DISPATCH_DONE:
 	case RECORD_COPY_DONE:
-	case RECORD_CUDA_KERNEL:
-	case RECORD_CUDA_COPY:
 		return 0;
 	case RECORD_SCOPE:
 		if (idset_add(&learned->scope_ids, ((const struct record_scope *)at)->id) < 0)
@@ -111,6 +159,7 @@ static int read_part(void *first_walk, unsigned worker, uint32_t number, struct 
 	int err = 0;
 
 	part->worker = worker;
+	part->run_first = learned->run_count;
 	for (int type = 0; type < RECORD_TYPE_COUNT; type++)
 		part->first[type] = learned->lists[type].count;
 	while (err == 0 && (header = origin_walk_next(walk))) {
@@ -119,6 +168,9 @@ static int read_part(void *first_walk, unsigned worker, uint32_t number, struct 
 			learned->last_ns = moment_of(header);
 		err = sort_out(learned, header, walk);
 	}
+	if (err == 0)
+		err = end_run(learned);
+	part->run_end = learned->run_count;
 	for (int type = 0; type < RECORD_TYPE_COUNT; type++)
 		part->end[type] = learned->lists[type].count;
 	return err;
@@ -140,6 +192,34 @@ static int gather_copies(struct process_load *load, const struct first_walk *fir
 	for (unsigned i = 0; i < first->worker_count; i++)
 		raw_take_memory(list, &first->learned[i].lists[type]);
 	return err;
+}
+
+/* Puts the runs of all parts together. */
+static int gather_runs(struct process_load *load, const struct first_walk *first)
+{
+	struct activity_runs *runs = &load->raw.runs;
+	uint64_t count = 0;
+
+	for (unsigned i = 0; i < first->worker_count; i++)
+		count += first->learned[i].run_count;
+	runs->rows = table_alloc(count, sizeof(*runs->rows));
+	runs->ends = table_alloc(first->part_count, sizeof(*runs->ends));
+	if (!runs->rows || !runs->ends)
+		return -ENOMEM;
+	if (count >= TRACE_NONE)
+		return -E2BIG;
+	for (uint32_t i = 0; i < first->part_count; i++) {
+		const struct copied_part *part = &first->parts[i];
+		uint32_t more = part->run_end - part->run_first;
+
+		if (more)
+			memcpy(runs->rows + runs->count,
+			       first->learned[part->worker].runs + part->run_first,
+			       more * sizeof(*runs->rows));
+		runs->count += more;
+		runs->ends[i] = runs->count;
+	}
+	return 0;
 }
 
 static int gather_ids(struct process_load *load, struct learned *from)
@@ -201,6 +281,8 @@ static int gather(struct process_load *load, const struct first_walk *first)
 	for (unsigned i = 0; i < first->worker_count && err == 0; i++)
 		err = gather_ids(load, &first->learned[i]);
 	if (err == 0)
+		err = gather_runs(load, first);
+	if (err == 0)
 		err = gather_sets(load, first);
 	for (int type = 0; type < RECORD_TYPE_COUNT && err == 0; type++)
 		err = gather_copies(load, first, (enum record_type)type);
@@ -215,6 +297,7 @@ static void release_learned(struct learned *learned)
 	idset_release(&learned->packet_ids);
 	idset_release(&learned->copy_ids);
 	cuda_load_release(&learned->cuda);
+	free(learned->runs);
 	for (int type = 0; type < RECORD_TYPE_COUNT; type++)
 		raw_release(&learned->lists[type]);
 }

@@ -1,8 +1,8 @@
-/* The stage of calls: each API record becomes the row that the rank of its correlation id gives. It
- * also counts each call's activities, and notes calls about events, captures and updates while
- * their arguments are there. Threads share the parts of the file: the rows have their places, and
- * what must be in the order of the file is kept by part. */
-#include "trace/load/calls.h"
+/* Rows of calls: each API record becomes the row that the rank of its correlation id gives. Calls
+ * about events, captures and updates are noted while their arguments are there. Threads share the
+ * parts of the file (rows.c): the rows have their places, and what must be in the order of the file
+ * is kept by part. */
+#include "trace/load/call_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "base/workers.h"
 #include "trace/args.h"
 #include "trace/load/call_parts.h"
+#include "trace/load/calls.h"
 #include "trace/load/expect_call.h"
 #include "trace/row_table.h"
 
@@ -34,19 +35,18 @@ struct call_api {
 struct call_worker {
 	struct fill_thread thread;
 	struct idset_last scope;
-	uint64_t cid; /* of activities that are not counted yet */
-	uint32_t activity_count;
+	struct idset_near cid;
 	uint64_t call_count; /* number of API records */
 	uint64_t duplicates;
 	const struct call_api *api; /* of the current call */
 	struct call_api *apis;	    /* by function number, below function_count */
 	struct call_api other;	    /* for functions from function_count on */
+	char apart[WORKERS_APART];
 };
 
-/* The state of the stage. */
-struct call_fill {
+struct call_rows {
 	struct process_load *load;
-	uint64_t *is_filled; /* a bit per row */
+	uint8_t *is_filled; /* by row */
 	/* Some records have equal ids. Which of them counts may depend on their order, so one
 	 * thread reads them. dagtap writes no such file. */
 	bool has_duplicates;
@@ -74,40 +74,40 @@ static uint32_t find_api(const struct process_load *load, uint32_t function)
 		       : TRACE_NONE;
 }
 
-static int init_workers(struct call_fill *fill)
+static int init_workers(struct call_rows *rows)
 {
-	fill->worker_count = workers_count(fill->has_duplicates ? 1 : WORKERS_ALL);
-	fill->workers = calloc(fill->worker_count, sizeof(*fill->workers));
-	for (unsigned i = 0; fill->workers && i < fill->worker_count; i++) {
-		struct call_worker *worker = &fill->workers[i];
+	rows->worker_count = workers_count(rows->has_duplicates ? 1 : WORKERS_ALL);
+	rows->workers = calloc(rows->worker_count, sizeof(*rows->workers));
+	for (unsigned i = 0; rows->workers && i < rows->worker_count; i++) {
+		struct call_worker *worker = &rows->workers[i];
 
-		worker->apis = calloc(fill->function_count, sizeof(*worker->apis));
+		worker->apis = calloc(rows->function_count, sizeof(*worker->apis));
 		if (!worker->apis)
 			return -ENOMEM;
-		for (uint32_t k = 0; k < fill->function_count; k++)
+		for (uint32_t k = 0; k < rows->function_count; k++)
 			worker->apis[k].api = TRACE_NONE;
 	}
-	return fill->workers ? 0 : -ENOMEM;
+	return rows->workers ? 0 : -ENOMEM;
 }
 
-static int init_fill(struct call_fill *fill, struct process_load *load)
+static int init_rows(struct call_rows *rows, struct process_load *load)
 {
 	const struct trace *trace = load->trace;
 	uint32_t last = trace->apis_count > load->first.apis
 				? trace->apis[trace->apis_count - 1].function
 				: 0;
 
-	*fill = (struct call_fill){
+	*rows = (struct call_rows){
 		.load = load,
-		.is_filled = calloc((size_t)load->raw.cids.count / 64 + 1, sizeof(uint64_t)),
+		.is_filled = table_zeroed(load->raw.cids.count, sizeof(*rows->is_filled)),
 		.has_duplicates = load->raw.type_counts[RECORD_API] != load->raw.cids.count,
 		.function_count = last < FUNCTIONS_INDEXED ? last + 1 : FUNCTIONS_INDEXED,
 		.part_count = origin_part_count(load->raw.origin),
 	};
-	fill->parts = table_zeroed(fill->part_count, sizeof(*fill->parts));
-	if (!fill->is_filled || !fill->parts)
+	rows->parts = table_zeroed(rows->part_count, sizeof(*rows->parts));
+	if (!rows->is_filled || !rows->parts)
 		return -ENOMEM;
-	return init_workers(fill);
+	return init_workers(rows);
 }
 
 /* Word of the argument of CUDA's launches with attributes that tells whether the kernel may begin
@@ -148,14 +148,14 @@ static struct call_api look_up_api(const struct process_load *load, uint32_t fun
 	return api;
 }
 
-static void use_api(const struct call_fill *fill, struct call_worker *worker, uint32_t function)
+static void use_api(const struct call_rows *rows, struct call_worker *worker, uint32_t function)
 {
 	struct call_api *api =
-		function < fill->function_count ? &worker->apis[function] : &worker->other;
+		function < rows->function_count ? &worker->apis[function] : &worker->other;
 
 	worker->api = api;
 	if (api->api == TRACE_NONE || api == &worker->other)
-		*api = look_up_api(fill->load, function);
+		*api = look_up_api(rows->load, function);
 }
 
 static uint64_t stream_handle(const struct stream_api *stream, const struct record_api *record)
@@ -171,19 +171,17 @@ static uint64_t stream_handle(const struct stream_api *stream, const struct reco
 	return !handle && stream->is_per_thread ? STREAM_HANDLE_PER_THREAD : handle;
 }
 
-/* 1 if the row has a record already that counts, else 0. Of several records with one id, the call
- * that began first counts, whichever is read first. -ESTALE: there were none when the ids were
- * learned. */
-static int is_taken(const struct call_fill *fill, struct call_worker *worker, uint32_t rank,
-		    const struct record_api *record)
+/* Whether the row has a record already that counts. Of several records with one id, the call that
+ * began first counts, whichever is read first. */
+static bool is_taken(const struct call_rows *rows, struct call_worker *worker, uint32_t rank,
+		     const struct record_api *record)
 {
-	const struct trace_call *call = &fill->load->trace->calls[fill->load->first.calls + rank];
-	uint64_t bit = 1ull << rank % 64;
+	const struct trace_call *call = &rows->load->trace->calls[rows->load->first.calls + rank];
+	bool was_filled = __atomic_load_n(&rows->is_filled[rank], __ATOMIC_RELAXED);
 
-	if (!(__atomic_fetch_or(&fill->is_filled[rank / 64], bit, __ATOMIC_RELAXED) & bit))
-		return 0;
-	if (!fill->has_duplicates)
-		return -ESTALE;
+	__atomic_store_n(&rows->is_filled[rank], 1, __ATOMIC_RELAXED);
+	if (!was_filled || !rows->has_duplicates)
+		return false;
 	worker->duplicates++;
 	if (call->begin_ns != (int64_t)record->begin_ns)
 		return call->begin_ns < (int64_t)record->begin_ns;
@@ -216,10 +214,10 @@ static int add_notes(struct call_part *part, const struct call_api *api, uint32_
 	return 0;
 }
 
-static void fill_call(const struct call_fill *fill, struct call_worker *worker,
+static void fill_call(const struct call_rows *rows, struct call_worker *worker,
 		      const struct record_api *api, uint32_t tid, struct trace_call *ret_call)
 {
-	struct process_load *load = fill->load;
+	struct process_load *load = rows->load;
 	uint32_t parent = api->parent ? idset_find(&load->raw.cids, api->parent) : UINT32_MAX;
 	uint32_t scope = idset_find_again(&load->raw.scope_ids, api->scope, &worker->scope);
 
@@ -241,24 +239,22 @@ static void fill_call(const struct call_fill *fill, struct call_worker *worker,
 	};
 }
 
-static int add_call(const struct call_fill *fill, struct call_worker *worker,
+static int add_call(const struct call_rows *rows, struct call_worker *worker,
 		    struct call_part *part, const struct record_api *record, uint32_t tid)
 {
-	struct process_load *load = fill->load;
-	uint32_t rank = idset_find(&load->raw.cids, record->cid);
+	struct process_load *load = rows->load;
+	uint32_t rank = idset_find_near(&load->raw.cids, record->cid, &worker->cid);
 	struct trace_call *call = &load->trace->calls[load->first.calls + rank];
 	const struct call_api *api;
-	int taken;
 
 	worker->call_count++;
 	if (rank == UINT32_MAX)
 		return -ESTALE;
-	taken = is_taken(fill, worker, rank, record);
-	if (taken)
-		return taken < 0 ? taken : 0;
-	use_api(fill, worker, record->header.tag);
+	if (is_taken(rows, worker, rank, record))
+		return 0;
+	use_api(rows, worker, record->header.tag);
 	api = worker->api;
-	fill_call(fill, worker, record, tid, call);
+	fill_call(rows, worker, record, tid, call);
 	call_keep_handle(call, stream_handle(&api->stream, record));
 	if (load->tally.expected)
 		load->tally.expected[rank] = expect_call_count(&api->expected, record);
@@ -268,98 +264,50 @@ static int add_call(const struct call_fill *fill, struct call_worker *worker,
 	return api->keeps_args ? call_part_keep(part, api->arg_words, rank, record, call) : 0;
 }
 
-/* Adds the activities that were counted to their call. The counts give the places of each call's
- * activities. */
-static void add_count(const struct call_fill *fill, struct call_worker *worker)
+int call_rows_read(struct call_rows *rows, unsigned worker, uint32_t part,
+		   const struct record_api *record, uint32_t tid)
 {
-	const struct process_load *load = fill->load;
-	uint32_t rank = UINT32_MAX;
-
-	if (worker->cid && worker->activity_count)
-		rank = idset_find(&load->raw.cids, worker->cid);
-	if (rank != UINT32_MAX)
-		__atomic_fetch_add(&load->call_notes.activity_counts[rank], worker->activity_count,
-				   __ATOMIC_RELAXED);
-	worker->activity_count = 0;
+	return add_call(rows, &rows->workers[worker], &rows->parts[part], record, tid);
 }
 
-/* Counts an activity of a call. Those of a launch of a graph follow each other. */
-static void count_activity(const struct call_fill *fill, struct call_worker *worker, uint64_t cid)
+int call_rows_end_part(struct call_rows *rows, uint32_t part)
 {
-	if (cid != worker->cid) {
-		add_count(fill, worker);
-		worker->cid = cid;
-	}
-	worker->activity_count++;
+	return rows->has_duplicates ? call_part_take_words(rows->load, &rows->parts[part]) : 0;
 }
 
-static int read_record(const struct call_fill *fill, struct call_worker *worker,
-		       struct call_part *part, const struct record_header *header, uint32_t tid)
+unsigned call_rows_threads(const struct call_rows *rows)
 {
-	const void *at = header;
-	const struct record_cuda_kernel *cuda_kernel = at;
-	const struct record_cuda_copy *cuda_copy = at;
-
-	switch (header->type) {
-	case RECORD_API:
-		return add_call(fill, worker, part, at, tid);
-	case RECORD_DISPATCH:
-		count_activity(fill, worker, ((const struct record_dispatch *)at)->cid);
-		break;
-	case RECORD_COPY:
-		count_activity(fill, worker, ((const struct record_copy *)at)->cid);
-		break;
-	case RECORD_CUDA_KERNEL:
-		count_activity(fill, worker, cuda_outer_cid(&fill->load->cuda, cuda_kernel->cid));
-		break;
-	case RECORD_CUDA_COPY:
-		count_activity(fill, worker, cuda_outer_cid(&fill->load->cuda, cuda_copy->cid));
-		break;
-	}
-	return 0;
+	return rows->has_duplicates ? 1 : WORKERS_ALL;
 }
 
-static int read_part(void *call_fill, unsigned number, uint32_t part, struct origin_walk *walk)
+int call_rows_finish(struct call_rows *rows)
 {
-	struct call_fill *fill = call_fill;
-	struct call_worker *worker = &fill->workers[number];
-	const struct record_header *header;
-	int err = 0;
-
-	while (err == 0 && (header = origin_walk_next(walk)))
-		err = read_record(fill, worker, &fill->parts[part], header, walk->tid);
-	add_count(fill, worker);
-	return err == 0 && fill->has_duplicates
-		       ? call_part_take_words(fill->load, &fill->parts[part])
-		       : err;
-}
-
-static int read_calls(struct call_fill *fill)
-{
-	struct process_load *load = fill->load;
+	struct process_load *load = rows->load;
 	uint64_t count = 0;
-	int err = origin_share(load->raw.origin,
-			       ORIGIN_TYPE(RECORD_API) | ORIGIN_TYPE(RECORD_DISPATCH) |
-				       ORIGIN_TYPE(RECORD_COPY) | ORIGIN_TYPE(RECORD_CUDA_KERNEL) |
-				       ORIGIN_TYPE(RECORD_CUDA_COPY),
-			       fill->has_duplicates ? 1 : WORKERS_ALL, read_part, fill);
 
-	for (unsigned i = 0; i < fill->worker_count; i++) {
-		count += fill->workers[i].call_count;
-		load->tally.duplicates += fill->workers[i].duplicates;
+	for (unsigned i = 0; i < rows->worker_count; i++) {
+		count += rows->workers[i].call_count;
+		load->tally.duplicates += rows->workers[i].duplicates;
 	}
-	return err == 0 && count != load->raw.type_counts[RECORD_API] ? -ESTALE : err;
+	/* Without duplicates each row has one record, if the file is the same. */
+	return count == load->raw.type_counts[RECORD_API] &&
+			       !memchr(rows->is_filled, 0, load->raw.cids.count)
+		       ? call_parts_take(load, rows->parts, rows->part_count)
+		       : -ESTALE;
 }
 
-static void release_fill(struct call_fill *fill)
+void call_rows_release(struct call_rows *rows)
 {
-	free(fill->is_filled);
-	for (unsigned i = 0; fill->workers && i < fill->worker_count; i++)
-		free(fill->workers[i].apis);
-	free(fill->workers);
-	for (uint32_t i = 0; fill->parts && i < fill->part_count; i++)
-		call_part_release(&fill->parts[i]);
-	free(fill->parts);
+	if (!rows)
+		return;
+	free(rows->is_filled);
+	for (unsigned i = 0; rows->workers && i < rows->worker_count; i++)
+		free(rows->workers[i].apis);
+	free(rows->workers);
+	for (uint32_t i = 0; rows->parts && i < rows->part_count; i++)
+		call_part_release(&rows->parts[i]);
+	free(rows->parts);
+	free(rows);
 }
 
 /* Finds the rows of the streams that handles stand for, before threads share the calls. */
@@ -372,33 +320,40 @@ static void find_handles(struct process_load *load)
 							handles->rows[i].stream);
 }
 
-int calls_load(struct process_load *load)
+/* Memory by call for what is noted of calls. */
+static int make_notes(struct process_load *load)
 {
 	uint32_t count = load->raw.cids.count;
-	struct call_fill fill = {.load = load};
-	int result = stream_apis_load(load);
 
-	find_handles(load);
-	load->call_notes.activity_counts =
-		table_zeroed(count, sizeof(*load->call_notes.activity_counts));
 	if (!load->without_ledger) {
 		load->tally.expected = table_zeroed(count, sizeof(*load->tally.expected));
 		if (!load->tally.expected)
-			result = -ENOMEM;
+			return -ENOMEM;
 	}
 	if (load->cuda.call_records) {
 		load->call_notes.programmatic = table_zeroed(count / 64, sizeof(uint64_t));
 		if (!load->call_notes.programmatic)
-			result = -ENOMEM;
+			return -ENOMEM;
 	}
-	if (!load->call_notes.activity_counts || !trace_append(load->trace, calls, count))
-		result = -ENOMEM;
-	if (result == 0)
-		result = init_fill(&fill, load);
-	if (result == 0)
-		result = read_calls(&fill);
-	if (result == 0)
-		result = call_parts_take(load, fill.parts, fill.part_count);
-	release_fill(&fill);
-	return result;
+	return 0;
+}
+
+int call_rows_create(struct process_load *load, struct call_rows **ret_rows)
+{
+	struct call_rows *rows = calloc(1, sizeof(*rows));
+	int err = rows ? stream_apis_load(load) : -ENOMEM;
+
+	find_handles(load);
+	if (err == 0)
+		err = make_notes(load);
+	if (err == 0 && !trace_append(load->trace, calls, load->raw.cids.count))
+		err = -ENOMEM;
+	if (err == 0)
+		err = init_rows(rows, load);
+	if (err < 0) {
+		call_rows_release(rows);
+		return err;
+	}
+	*ret_rows = rows;
+	return 0;
 }
