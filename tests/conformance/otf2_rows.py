@@ -3,10 +3,14 @@ not ours give lists of Region, which expect_rows compares."""
 
 import collections
 import dataclasses
+import pathlib
 import re
 import subprocess
+import sys
 
-from table_csv import columns, read_csv, text_of_csv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
+# pylint: disable=wrong-import-position
+from table_csv import describe, read_csv, text_of_csv
 
 
 @dataclasses.dataclass
@@ -83,7 +87,7 @@ def read_printed(test, archive):
 
 
 def table(recording, name):
-    names = [column.name.decode() for column in columns.tables()[name]]
+    names = [column.name for column in describe()[name]]
     return [dict(zip(names, row)) for row in read_csv(recording, name)]
 
 

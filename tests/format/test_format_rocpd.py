@@ -17,9 +17,9 @@ SOURCE = pathlib.Path(os.environ["SOURCE_DIR"])
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 SEED = int(os.environ.get("DAGTAP_TEST_SEED", "1"))
 
-sys.path.insert(0, str(SOURCE / "tests" / "conformance"))
+sys.path.insert(0, str(SOURCE / "tests" / "python"))
 # pylint: disable=wrong-import-position
-from table_csv import RECORDINGS, columns, read_csv
+from table_csv import RECORDINGS, describe, read_csv
 
 JAX = RECORDINGS[1]
 VIEWS = {"rocpd_kernel_dispatch": "kernels", "rocpd_memory_copy": "memory_copies",
@@ -48,7 +48,7 @@ def dagtap(*arguments):
 
 
 def rows_of(recording, table):
-    names = [column.name.decode() for column in columns.tables()[table]]
+    names = [column.name for column in describe()[table]]
     return [dict(zip(names, row)) for row in read_csv(recording, table)]
 
 
