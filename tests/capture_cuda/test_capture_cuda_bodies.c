@@ -309,6 +309,7 @@ static void loops(void)
 			put_turn();
 		put_kernel(launch, NODE(EXEC, 2), "last");
 	}
+	model_pass(1000000); /* the last kernel ends before the wait for it */
 	play_device_wait(4);
 	session_stop();
 }
