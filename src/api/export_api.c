@@ -110,6 +110,8 @@ EXPORT int dagtap_export_to_sized(const struct dagtap_trace *trace, const char *
 	err = check(found, format, &inner, error);
 	if (err)
 		return err;
+	if (!found->write)
+		return dagtap_error_set(error, -EINVAL, "format %s writes a folder", format);
 	out = open_stream(fd);
 	if (!out)
 		return dagtap_error_set(error, -errno, "descriptor %d: %s", fd, strerror(errno));

@@ -200,6 +200,7 @@ static void an_open_file_takes_the_same_bytes(void **state)
 	assert_int_equal(dagtap_export_to(trace, "csv", &none, 1, &error), -EINVAL);
 	assert_int_equal(dagtap_export_to(trace, "xspace", &no_reader, 1, &error), -EINVAL);
 	assert_int_equal(dagtap_export_to(trace, "none", NULL, 1, &error), -EINVAL);
+	assert_int_equal(dagtap_export_to(trace, "otf2", NULL, 1, &error), -EINVAL);
 	/* a caller whose options have no `compat` yet */
 	file = tmpfile();
 	assert_int_equal(dagtap_export_to_sized(trace, "xspace", &no_reader,

@@ -22,14 +22,22 @@ enum {
 
 #define NODE(graph, index) ((uint64_t)(graph) << 32 | (index))
 
+static uint64_t last_start;
+
 /* Activities follow each other; each lasts 100 ns. */
 static uint64_t next_start(void)
 {
-	static uint64_t last;
 	uint64_t now = model_now();
 
-	last = now > last + 1000 ? now : last + 1000;
-	return last;
+	last_start = now > last_start + 1000 ? now : last_start + 1000;
+	return last_start;
+}
+
+/* Returns when the last activity has ended, of which the played times may be ahead. */
+static void await_activities(void)
+{
+	while (model_now() < last_start + 100)
+		;
 }
 
 static void put_kernel(uint32_t correlation, uint64_t node, const char *name)
@@ -309,7 +317,7 @@ static void loops(void)
 			put_turn();
 		put_kernel(launch, NODE(EXEC, 2), "last");
 	}
-	model_pass(1000000); /* the last kernel ends before the wait for it */
+	await_activities();
 	play_device_wait(4);
 	session_stop();
 }
