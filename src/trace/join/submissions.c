@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/workers.h"
 #include "trace/join/barriers.h"
 #include "trace/join/settle.h"
 #include "trace/load/calls.h"
 #include "trace/row_table.h"
 
-#define SEEN_SLOTS 4096
+#define SEEN_SLOTS 65536
 
 /* A kernel with its dimensions that was seen lately, and its work kind. */
 struct seen_dispatch {
@@ -125,9 +126,9 @@ static bool is_same(const struct seen_dispatch *seen, const struct record_dispat
 static uint32_t work_of_dispatch(struct submission_worker *worker,
 				 const struct record_dispatch *record)
 {
-	uint32_t hash = record->kernel * 0x9e3779b1u ^ record->grid[0] * 0x85ebca6bu ^
-			record->grid[1] * 0xc2b2ae35u;
-	struct seen_dispatch *seen = &worker->seen[(hash >> 16 ^ hash) % SEEN_SLOTS];
+	uint64_t hash = hash_mix((uint64_t)record->kernel << 32 | record->grid[0],
+				 (uint64_t)record->grid[1] << 32 | record->grid[2]);
+	struct seen_dispatch *seen = &worker->seen[hash >> 32 & (SEEN_SLOTS - 1)];
 
 	if (is_same(seen, record))
 		return seen->work;
