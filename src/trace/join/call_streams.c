@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/numbers.h"
 #include "base/workers.h"
 #include "trace/args.h"
@@ -25,6 +26,8 @@
 #define CALLS_PER_ROUND (CALLS_PER_PART * PARTS_PER_ROUND)
 
 #define HANDLE_LEGACY 1
+
+#define SEEN_BITS 6
 
 /* hipStreamCreateWithFlags */
 #define FLAG_NONBLOCKING 1
@@ -57,6 +60,12 @@ struct round_part {
 	/* The first call that creates or destroys a stream; later calls of the part are not looked
 	 * at. The end of the part if there is none. */
 	uint32_t change;
+};
+
+/* A handle that was looked up, with its owner, and its number. NUMBERS_NONE: the slot is free. */
+struct seen_handle {
+	struct numbers_pair pair;
+	uint32_t number;
 };
 
 struct stream_walk {
@@ -153,26 +162,32 @@ static int take_call(struct stream_walk *walk, uint32_t rank)
 	return role == STREAM_USE || call->result == 0 ? use_stream(walk, role, handle, call) : 0;
 }
 
+/* numbers_find with the cache SEEN: the calls of all threads are mixed, so handles alternate. */
+static uint32_t find_number(const struct stream_walk *walk, uint64_t handle, uint32_t owner,
+			    struct seen_handle *seen)
+{
+	seen += hash_mix(handle, owner) >> (64 - SEEN_BITS);
+	if (seen->number == NUMBERS_NONE || seen->pair.high != handle || seen->pair.low != owner) {
+		seen->pair = (struct numbers_pair){handle, owner};
+		seen->number = numbers_find(&walk->lives.handles, handle, owner);
+	}
+	return seen->number;
+}
+
 /* The row of the stream that CALL uses, as the handles are at the beginning of the round, or
- * TRACE_NONE. *NUMBER is that of HANDLE and its owner if they are the same as those of the call
- * before. */
+ * TRACE_NONE. */
 static uint32_t find_stream(const struct stream_walk *walk, uint64_t handle,
-			    const struct trace_call *call, struct numbers_pair *last,
-			    uint32_t *number)
+			    const struct trace_call *call, struct seen_handle *seen)
 {
 	const struct stream_life *life;
-	uint32_t owner;
+	uint32_t number;
 
 	if (handle == 0 || handle == HANDLE_LEGACY)
 		return walk->load->first.streams;
-	owner = owner_of(handle, call);
-	if (*number == NUMBERS_NONE || last->high != handle || last->low != owner) {
-		*last = (struct numbers_pair){handle, owner};
-		*number = numbers_find(&walk->lives.handles, handle, owner);
-	}
-	if (*number == NUMBERS_NONE)
+	number = find_number(walk, handle, owner_of(handle, call), seen);
+	if (number == NUMBERS_NONE)
 		return TRACE_NONE;
-	life = &walk->lives.rows[*number];
+	life = &walk->lives.rows[number];
 	return call->begin_ns < life->made_ns ? life->before.stream : life->now.stream;
 }
 
@@ -183,9 +198,10 @@ static int find_part(void *stream_walk, unsigned worker, uint32_t number)
 	struct round_part *part = &walk->parts[number];
 	uint32_t first = walk->first + number * CALLS_PER_PART;
 	uint32_t end = walk->end - first < CALLS_PER_PART ? walk->end : first + CALLS_PER_PART;
-	uint32_t life = NUMBERS_NONE;
-	struct numbers_pair last;
+	struct seen_handle seen[1 << SEEN_BITS];
 
+	for (int i = 0; i < 1 << SEEN_BITS; i++)
+		seen[i].number = NUMBERS_NONE;
 	part->change = end;
 	for (uint32_t rank = first; rank < end; rank++) {
 		struct trace_call *call = &load->trace->calls[load->first.calls + rank];
@@ -200,7 +216,7 @@ static int find_part(void *stream_walk, unsigned worker, uint32_t number)
 			part->change = rank;
 			break;
 		}
-		stream = find_stream(walk, handle, call, &last, &life);
+		stream = find_stream(walk, handle, call, seen);
 		if (stream != TRACE_NONE) {
 			call->stream = stream;
 			continue;
