@@ -426,13 +426,15 @@ static void describe_recording(struct switch_status *status)
 bool switch_read_status(struct switch_status *ret_status)
 {
 	struct switch_status status = {0};
+	uint32_t look;
 
 	if (!owner_lock_take(&acting, timer_start(TIMER_SESSION_CHANGE)))
 		return false;
 	describe_recording(&status);
 	owner_lock_release(&acting);
-	if (atomic_exchange(&look_again, 0))
-		settle(false);
+	look = atomic_exchange(&look_again, 0);
+	if (look)
+		settle(look & LOOK_USES_GPU);
 	if (!events_lock())
 		return false;
 	status.since_ns = events.changed_ns;

@@ -73,6 +73,39 @@ static void await(sem_t *event)
 		;
 }
 
+/* ---- a signal handler starts the recording while the status is read ---- */
+
+static bool starts_within_status;
+
+struct spooler *__real_recording_spooler(void);
+struct spooler *__wrap_recording_spooler(void);
+struct spooler *__wrap_recording_spooler(void)
+{
+	if (starts_within_status) {
+		starts_within_status = false;
+		expect(!switch_start("a handler"));
+	}
+	return __real_recording_spooler();
+}
+
+static void start_within_status(void)
+{
+	struct switch_status status;
+
+	setenv("DAGTAP_WAIT", "1", 1);
+	arm();
+	starts_within_status = true;
+	expect(switch_read_status(&status));
+	expect(session_is_on());
+}
+
+static void a_start_within_the_status_is_carried_out(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	assert_int_equal(in_child(fixture->folder, start_within_status), 0);
+}
+
 /* ---- another thread holds the lock of the events ---- */
 
 static sem_t lock_is_wanted, lock_is_taken, lock_was_missed;
@@ -276,6 +309,7 @@ static void a_handler_may_start_what_it_interrupts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CASE(a_start_within_the_status_is_carried_out),
 		CASE(a_held_lock_does_not_end_the_time_thread),
 		CASE(a_thread_that_was_refused_is_made_with_the_next_event),
 #ifdef __x86_64__
