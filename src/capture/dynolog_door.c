@@ -37,6 +37,7 @@ static struct {
 
 static bool is_wanted(void)
 {
+	dynolog_link_configure();
 	return env_is_set(ENV_DYNOLOG) && strcmp(env_text(ENV_DYNOLOG), "0") != 0;
 }
 

@@ -37,20 +37,35 @@ struct question { /* "req" */
 	int32_t pids[PIDS_MOST]; /* COUNT of them: the process, its parent, and so on */
 };
 
+/* The environment when the library was loaded: the program may change it while the thread of the
+ * doors runs. */
+static struct {
+	char folder[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* "": abstract names */
+	int64_t job;
+} configured;
+
+void dynolog_link_configure(void)
+{
+	const char *folder = getenv("KINETO_IPC_SOCKET_DIR"), *job = getenv("SLURM_JOB_ID");
+
+	/* With a folder that is cut off here, no name finds room in an address. */
+	snprintf(configured.folder, sizeof(configured.folder), "%s", folder ? folder : "");
+	configured.job = job ? strtoll(job, NULL, 10) : 0;
+}
+
 /* ---- names ---- */
 
 /* Returns the length of the address of the socket NAME; 0 if the name is too long. Of an abstract
  * name a zero byte at the end is part. */
 static socklen_t make_address(const char *name, struct sockaddr_un *ret_address)
 {
-	const char *folder = getenv("KINETO_IPC_SOCKET_DIR");
 	char *path = ret_address->sun_path;
 	const size_t room = sizeof(ret_address->sun_path);
 	int chars;
 
 	*ret_address = (struct sockaddr_un){.sun_family = AF_UNIX};
-	if (folder && *folder)
-		chars = snprintf(path, room, "%s/%s", folder, name);
+	if (*configured.folder)
+		chars = snprintf(path, room, "%s/%s", configured.folder, name);
 	else
 		chars = 1 + snprintf(path + 1, room - 1, "%s", name);
 	if (chars < 0 || (size_t)chars >= room)
@@ -128,13 +143,6 @@ static bool send_message(const struct dynolog_link *link, const char *type, cons
 	       sendmsg(link->socket.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
 }
 
-static int64_t job_id(void)
-{
-	const char *text = getenv("SLURM_JOB_ID");
-
-	return text ? strtoll(text, NULL, 10) : 0;
-}
-
 /* The parent of process PID; 0: it cannot be told. */
 static pid_t parent_of(pid_t pid)
 {
@@ -156,7 +164,7 @@ static pid_t parent_of(pid_t pid)
 
 static bool ask(const struct dynolog_link *link)
 {
-	struct question question = {.kind = ACTIVITIES, .job = job_id()};
+	struct question question = {.kind = ACTIVITIES, .job = configured.job};
 
 	for (pid_t pid = getpid(); pid > 0 && question.count < PIDS_MOST; pid = parent_of(pid))
 		question.pids[question.count++] = (int32_t)pid;
@@ -168,7 +176,7 @@ static bool ask(const struct dynolog_link *link)
 void dynolog_link_ask(struct dynolog_link *link)
 {
 	const struct registration registration = {
-		.gpu = NO_GPU_KNOWN, .pid = (int32_t)getpid(), .job = job_id()};
+		.gpu = NO_GPU_KNOWN, .pid = (int32_t)getpid(), .job = configured.job};
 
 	if (!link->is_registered)
 		link->is_registered =

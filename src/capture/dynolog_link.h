@@ -1,4 +1,5 @@
-/* The datagrams between this process and dynolog's daemon. Threading: the thread of the doors. */
+/* The datagrams between this process and dynolog's daemon. Threading: the thread of the doors;
+ * dynolog_link_configure before it. */
 #ifndef DAGTAP_CAPTURE_DYNOLOG_LINK_H
 #define DAGTAP_CAPTURE_DYNOLOG_LINK_H
 
@@ -16,6 +17,10 @@ struct dynolog_link {
 	bool is_registered; /* the daemon got our registration, and has been there since */
 	char path[128];	    /* with KINETO_IPC_SOCKET_DIR: the socket's; else "" */
 };
+
+/* Copies KINETO_IPC_SOCKET_DIR and SLURM_JOB_ID, which the other functions use. Call when the
+ * library is loaded. */
+void dynolog_link_configure(void);
 
 /* Makes the socket. Returns 0 or a negative errno. */
 int dynolog_link_open(struct dynolog_link *link);

@@ -119,7 +119,8 @@ static int open_daemon(void)
 	return fd;
 }
 
-/* Receives datagrams until one of TYPE comes, and answers it with TEXT. */
+/* Receives datagrams until one of TYPE comes, which must be for job 77, and answers it with
+ * TEXT. */
 static void answer(int fd, const char *type, const char *text)
 {
 	struct {
@@ -129,6 +130,7 @@ static void answer(int fd, const char *type, const char *text)
 	} message;
 	struct sockaddr_un client;
 	socklen_t client_bytes;
+	int64_t job;
 
 	do {
 		client_bytes = sizeof(client);
@@ -136,6 +138,9 @@ static void answer(int fd, const char *type, const char *text)
 				&client_bytes) >= 40);
 	} while (strcmp(message.type, type) != 0);
 	expect(!memcmp(client.sun_path, "\0dynoconfigclient", 17));
+	/* Behind two numbers of 32 bits in both types. */
+	memcpy(&job, message.payload + 8, sizeof(job));
+	expect(job == 77);
 	message.bytes = strlen(text);
 	memcpy(message.payload, text, strlen(text));
 	expect(sendto(fd, &message, 40 + strlen(text), 0, (struct sockaddr *)&client,
@@ -152,10 +157,14 @@ static void request_in_a_namespace(void)
 		_exit(77);
 	fd = open_daemon();
 	unsetenv("KINETO_IPC_SOCKET_DIR");
+	setenv("SLURM_JOB_ID", "77", 1);
 	setenv("DAGTAP_DYNOLOG", "1", 1);
 	setenv("DAGTAP_READY", "4M", 1);
 	session_arm();
 	switch_configure();
+	/* The program's later changes are not seen. */
+	setenv("SLURM_JOB_ID", "78", 1);
+	setenv("KINETO_IPC_SOCKET_DIR", "/nonexistent", 1);
 	expect(!session_start());
 	answer(fd, "ctxt", "\1");
 	answer(fd, "req", "ACTIVITIES_DURATION_MSECS=100000000\n");
