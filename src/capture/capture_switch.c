@@ -378,6 +378,28 @@ bool switch_start(const char *who)
 	return session_is_on();
 }
 
+bool switch_start_now(const char *who)
+{
+	uint64_t number;
+	bool was_started;
+
+	if (!events_lock())
+		return session_is_on();
+	was_started = events.policy.is_started;
+	take_call(true, who);
+	number = events.policy.starts;
+	events_unlock();
+	settle(true);
+	if (session_is_on() || was_started || !events_lock())
+		return session_is_on();
+	switch_policy_withdraw(&events.policy, number);
+	events.end = who;
+	events_unlock();
+	/* It may have begun meanwhile. */
+	settle(false);
+	return session_is_on();
+}
+
 void switch_stop(const char *who)
 {
 	tell_call(false, who);

@@ -58,7 +58,12 @@ void switch_configure(void);
 bool switch_start(const char *who);
 void switch_stop(const char *who);
 
-/* The same for calls of a vendor's profiler interface, which do nothing without --wait. */
+/* As switch_start, but a start that cannot be carried out now is taken back, so that it does not
+ * begin a recording later: at the end of the delay, or when a spool can be made again. A start
+ * that was in force before stays. Not from a signal handler. */
+bool switch_start_now(const char *who);
+
+/* switch_start and switch_stop for calls of a vendor's profiler interface, which do nothing without --wait. */
 void switch_profiler_start(const char *who);
 void switch_profiler_stop(const char *who);
 

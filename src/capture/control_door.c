@@ -107,7 +107,7 @@ static uint16_t carry_out(enum control_verb verb)
 {
 	switch (verb) {
 	case CONTROL_START:
-		return switch_start(WHO) ? CONTROL_OK : CONTROL_NOT_DONE;
+		return switch_start_now(WHO) ? CONTROL_OK : CONTROL_NOT_DONE;
 	case CONTROL_STOP:
 		switch_stop(WHO);
 		return session_is_on() ? CONTROL_NOT_DONE : CONTROL_OK;

@@ -117,11 +117,23 @@ static void take_request(const char *text, size_t bytes)
 	atomic_store(&door.phase, PHASE_WAITING);
 }
 
+/* Starts a recording, whose status is then in RET_STATUS. If it returns false, this request starts
+ * none later either. */
+static bool start(struct switch_status *ret_status)
+{
+	if (session_is_on() || !switch_start_now(WHO))
+		return false;
+	if (switch_read_status(ret_status))
+		return true;
+	switch_stop(WHO);
+	return false;
+}
+
 static void begin(void)
 {
 	struct switch_status status;
 
-	if (session_is_on() || !switch_start(WHO) || !switch_read_status(&status)) {
+	if (!start(&status)) {
 		switch_note("capture range: a request of dynolog was not followed");
 		atomic_store(&door.phase, PHASE_NONE);
 		return;

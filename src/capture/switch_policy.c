@@ -50,6 +50,13 @@ uint64_t switch_policy_next_ns(const struct switch_policy *policy, uint64_t now_
 void switch_policy_start(struct switch_policy *policy)
 {
 	policy->is_started = true;
+	policy->starts++;
+}
+
+void switch_policy_withdraw(struct switch_policy *policy, uint64_t number)
+{
+	if (policy->starts == number)
+		policy->is_started = false;
 }
 
 void switch_policy_stop(struct switch_policy *policy)

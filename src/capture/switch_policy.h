@@ -33,6 +33,7 @@ struct switch_policy {
 	uint64_t begin_ns;    /* when the process began */
 	uint64_t recorded_ns; /* when the recording first began; 0: not yet */
 	bool is_started;      /* by a call */
+	uint64_t starts;      /* calls that started the recording */
 	uint64_t instances;   /* that began so far */
 	uint64_t selected;    /* of these */
 	uint64_t open;	      /* selected instances that are open, since the last stop by a call */
@@ -60,6 +61,10 @@ bool switch_policy_is_over(const struct switch_policy *policy, uint64_t now_ns);
 
 /* A call starts the recording. Such calls do not nest: the next stop ends all. */
 void switch_policy_start(struct switch_policy *policy);
+
+/* Takes back the start after which the policy's `starts` was NUMBER. Does nothing if another call
+ * has started or stopped the recording since. The instances that are open still count. */
+void switch_policy_withdraw(struct switch_policy *policy, uint64_t number);
 
 /* A call stops the recording. The instances that are open no longer count. */
 void switch_policy_stop(struct switch_policy *policy);

@@ -17,6 +17,7 @@
 #include "capture/capture_session.h"
 #include "capture/capture_switch.h"
 #include "capture/scope.h"
+#include "capture/switch_scopes.h"
 #include "scope_story.h"
 
 #define NONE UINT64_MAX
@@ -506,6 +507,44 @@ static void a_delay_that_is_over_delays_nothing(void **state)
 	assert_work(*state, use_gpu_after_the_delay, EXPECTED(5));
 }
 
+static void start_within_the_delay(void)
+{
+	hold_clock();
+	setenv("DAGTAP_WAIT", "1", 1);
+	setenv("DAGTAP_DELAY", "2", 1);
+	arm();
+	expect(!session_start());
+	expect(!switch_start_now("test"));
+	clock_step(page, 2000000000);
+	/* The decision is looked at again, as the thread that keeps time does. */
+	switch_settle();
+	expect(!session_is_on());
+	expect(switch_start_now("test"));
+	work(2);
+}
+
+static void a_start_now_does_not_begin_later(void **state)
+{
+	assert_work(*state, start_within_the_delay, EXPECTED(2));
+}
+
+static void start_twice_within_the_delay(void)
+{
+	hold_clock();
+	setenv("DAGTAP_DELAY", "2", 1);
+	arm();
+	expect(!session_start());
+	expect(!switch_start_now("test"));
+	clock_step(page, 2000000000);
+	await_recording(true);
+	work(3);
+}
+
+static void a_start_now_leaves_other_starts(void **state)
+{
+	assert_work(*state, start_twice_within_the_delay, EXPECTED(3));
+}
+
 static void end_each_after(void)
 {
 	hold_clock();
@@ -574,6 +613,8 @@ int main(void)
 		CASE(delay_and_duration_begin_and_end_it),
 		CASE(a_delay_may_end_before_its_thread_looks),
 		CASE(a_delay_that_is_over_delays_nothing),
+		CASE(a_start_now_does_not_begin_later),
+		CASE(a_start_now_leaves_other_starts),
 		CASE(the_duration_counts_from_the_first_recording),
 		CASE(the_duration_counts_from_the_decision),
 	};

@@ -60,6 +60,17 @@ static void calls_do_not_nest(void **state)
 	assert_wants(&policy, BEGIN, false);
 }
 
+static void only_the_last_start_is_withdrawn(void **state)
+{
+	struct switch_policy policy = POLICY(.is_waiting = true);
+
+	switch_policy_start(&policy);
+	switch_policy_withdraw(&policy, policy.starts - 1);
+	assert_wants(&policy, BEGIN, true);
+	switch_policy_withdraw(&policy, policy.starts);
+	assert_wants(&policy, BEGIN, false);
+}
+
 /* ---- instances ---- */
 
 static void it_is_on_while_an_instance_is_open(void **state)
@@ -221,6 +232,7 @@ int main(void)
 		cmocka_unit_test(without_options_it_is_on_from_the_begin),
 		cmocka_unit_test(waiting_it_is_on_between_start_and_stop),
 		cmocka_unit_test(calls_do_not_nest),
+		cmocka_unit_test(only_the_last_start_is_withdrawn),
 		cmocka_unit_test(it_is_on_while_an_instance_is_open),
 		cmocka_unit_test(overlapping_instances_are_one_time),
 		cmocka_unit_test(skip_and_count_select_by_order),
