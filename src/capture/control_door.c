@@ -10,18 +10,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "capture/capture_session.h"
 #include "capture/capture_switch.h"
 #include "capture/env.h"
 #include "capture/own_fd.h"
 #include "record/control_message.h"
 
-#define WHO "dagtap control"
+#define WHO	 "dagtap control"
+#define RETRY_NS 100000000 /* after there was no descriptor or no memory */
 
 static struct {
 	char path[PATH_MAX];
 	pid_t pid; /* that has opened it */
 	struct own_fd listener;
+	uint64_t retry_ns; /* the listener is left alone until then; 0: it is listed */
 	struct own_fd clients[CONTROL_CLIENTS]; /* the oldest first */
 	uint32_t client_count;
 } door = {.listener = {.fd = -1}};
@@ -90,8 +93,14 @@ static int open_door(void)
 	if (fd < 0)
 		return fd;
 	door.listener = own_fd_take(fd);
+	door.retry_ns = 0;
 	door.pid = getpid();
 	return 0;
+}
+
+static void retry_later(void)
+{
+	door.retry_ns = clock_now_ns() + RETRY_NS;
 }
 
 /* The program has closed the descriptor, or uses its number for a file of its own. */
@@ -99,6 +108,8 @@ static void open_again(void)
 {
 	own_fd_close(&door.listener);
 	door.listener = own_fd_take(make_socket(env_text(ENV_SPOOL)));
+	if (door.listener.fd < 0)
+		retry_later();
 }
 
 /* ---- one request ---- */
@@ -189,8 +200,12 @@ static void accept_client(void)
 {
 	int fd = accept4(door.listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (fd < 0)
+	if (fd < 0) {
+		/* The client is still there: poll would return at once. */
+		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			retry_later();
 		return;
+	}
 	if (!is_allowed(fd)) {
 		close(fd);
 		return;
@@ -204,7 +219,7 @@ static void accept_client(void)
 
 static uint32_t list(struct pollfd *ends)
 {
-	ends[0] = (struct pollfd){.fd = door.listener.fd, .events = POLLIN};
+	ends[0] = (struct pollfd){.fd = door.retry_ns ? -1 : door.listener.fd, .events = POLLIN};
 	for (uint32_t i = 0; i < door.client_count; i++)
 		ends[i + 1] = (struct pollfd){.fd = door.clients[i].fd, .events = POLLIN};
 	return door.client_count + 1;
@@ -212,7 +227,18 @@ static uint32_t list(struct pollfd *ends)
 
 static uint64_t due_ns(void)
 {
-	return DOORS_NEVER;
+	return door.retry_ns ? door.retry_ns : DOORS_NEVER;
+}
+
+static void serve_listener(short happened)
+{
+	if (door.retry_ns > clock_now_ns())
+		return;
+	door.retry_ns = 0;
+	if (!own_fd_is_still(&door.listener))
+		open_again();
+	else if (happened)
+		accept_client();
 }
 
 static void serve(const struct pollfd *ends, uint32_t count)
@@ -223,12 +249,7 @@ static void serve(const struct pollfd *ends, uint32_t count)
 					take_request(door.clients[i - 1].fd)))
 			remove_client(i - 1);
 	}
-	if (!ends[0].revents)
-		return;
-	if (own_fd_is_still(&door.listener))
-		accept_client();
-	else
-		open_again();
+	serve_listener(ends[0].revents);
 }
 
 static void forget_parent(void)
@@ -236,6 +257,7 @@ static void forget_parent(void)
 	while (door.client_count)
 		remove_client(door.client_count - 1);
 	own_fd_close(&door.listener);
+	door.retry_ns = 0;
 }
 
 static void close_door(void)

@@ -1,8 +1,10 @@
 /* The table of doors and their thread; see doors.h. */
 #include "capture/doors.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "capture/capture_session.h"
@@ -13,7 +15,8 @@
 #include "capture/log.h"
 
 static const struct door *const doors[] = {&control_door, &dynolog_door};
-#define DOOR_COUNT (sizeof(doors) / sizeof(*doors))
+#define DOOR_COUNT    (sizeof(doors) / sizeof(*doors))
+#define POLL_PAUSE_NS 100000000
 
 static struct {
 	bool wanted[DOOR_COUNT]; /* constant after doors_configure */
@@ -87,12 +90,16 @@ static void serve(const struct watch *watch)
 /* Without a limit: the thread ends with the process. */
 static void keep_doors(void)
 {
+	/* poll fails when the program has set a lower limit of descriptors, or without memory. */
+	const struct timespec pause = {.tv_nsec = POLL_PAUSE_NS};
 	struct watch watch;
 
 	for (;;) {
 		list(&watch);
 		if (poll(watch.ends, watch.count, milliseconds_until(watch.due_ns)) >= 0)
 			serve(&watch);
+		else if (errno != EINTR)
+			nanosleep(&pause, NULL);
 	}
 }
 

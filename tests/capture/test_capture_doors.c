@@ -11,11 +11,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "capture/capture_session.h"
 #include "capture/capture_switch.h"
 #include "capture/doors.h"
@@ -300,6 +302,151 @@ static void a_child_has_its_own_door(void **state)
 	assert_int_equal(fixture_files(fixture, NULL, 0), 1);
 }
 
+/* ---- no descriptor is left ---- */
+
+static struct clock_page *page;
+static _Atomic bool fails_accept, fails_socket, fails_poll; /* once */
+static _Thread_local bool has_failed_poll;
+static _Atomic unsigned pauses; /* after a poll that failed */
+static _Atomic unsigned polls_after_failure;
+static _Atomic bool is_listed; /* the listener, in one of them */
+
+static void fail_once(_Atomic bool *fails)
+{
+	atomic_store(fails, true);
+	atomic_store(&polls_after_failure, 0);
+	atomic_store(&is_listed, false);
+}
+
+/* The door's calls of the C library; the test's own sockets block. */
+int __real_accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags);
+int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags);
+int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *bytes, int flags)
+{
+	if (!atomic_exchange(&fails_accept, false))
+		return __real_accept4(fd, address, bytes, flags);
+	errno = EMFILE;
+	return -1;
+}
+
+int __real_socket(int domain, int type, int protocol);
+int __wrap_socket(int domain, int type, int protocol);
+int __wrap_socket(int domain, int type, int protocol)
+{
+	if (!(type & SOCK_NONBLOCK) || !atomic_exchange(&fails_socket, false))
+		return __real_socket(domain, type, protocol);
+	errno = EMFILE;
+	return -1;
+}
+
+int __real_poll(struct pollfd *ends, nfds_t count, int timeout);
+int __wrap_poll(struct pollfd *ends, nfds_t count, int timeout);
+int __wrap_poll(struct pollfd *ends, nfds_t count, int timeout)
+{
+	if (!atomic_load(&fails_accept) && !atomic_load(&fails_socket)) {
+		if (ends[0].fd >= 0)
+			atomic_store(&is_listed, true);
+		atomic_fetch_add(&polls_after_failure, 1);
+	}
+	has_failed_poll = atomic_exchange(&fails_poll, false);
+	if (!has_failed_poll)
+		return __real_poll(ends, count, timeout);
+	errno = EINVAL;
+	return -1;
+}
+
+int __real_nanosleep(const struct timespec *time, struct timespec *ret_left);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left)
+{
+	if (!has_failed_poll)
+		return __real_nanosleep(time, ret_left);
+	atomic_fetch_add(&pauses, 1);
+	return 0;
+}
+
+static void hold_clock(void)
+{
+	char path[TEST_PATH_BYTES];
+	int file;
+
+	snprintf(path, sizeof(path), "%s.clock", getenv("DAGTAP_SPOOL"));
+	file = open(path, O_RDWR | O_CREAT, 0600);
+	expect(file >= 0 && !ftruncate(file, sizeof(*page)));
+	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	expect(page != MAP_FAILED);
+	close(file);
+	clock_hold(page);
+	expect(!clock_take_page(path));
+	unlink(path);
+}
+
+/* The thread must not be woken by the listener until the time has passed. */
+static void await_retry(void)
+{
+	while (atomic_load(&polls_after_failure) < 3)
+		sched_yield();
+	expect(!atomic_load(&is_listed));
+	clock_step(page, 100000000);
+	while (!atomic_load(&is_listed))
+		sched_yield();
+}
+
+static int find_listener(void)
+{
+	int is_listener = 0, fd;
+
+	for (fd = 0; fd < 256 && !is_listener; fd++) {
+		socklen_t bytes = sizeof(is_listener);
+
+		if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &is_listener, &bytes) < 0)
+			is_listener = 0;
+	}
+	expect(is_listener);
+	return fd - 1;
+}
+
+static void run_out_of_descriptors(void)
+{
+	struct control_request request;
+	struct control_answer answer;
+	int client;
+
+	hold_clock();
+	setenv("DAGTAP_TIMERS", "limits=never", 1);
+	arm();
+	fail_once(&fails_accept);
+	client = connect_to(getpid());
+	control_request_init(&request, CONTROL_STATUS);
+	expect(client >= 0 && send(client, &request, sizeof(request), 0) == sizeof(request));
+	await_retry();
+	expect(recv(client, &answer, sizeof(answer), 0) == sizeof(answer));
+	close(client);
+
+	/* The program closes the listener, and no other one can be made at once. A client wakes the
+	 * thread: the listener is there until poll returns. */
+	fail_once(&fails_socket);
+	close(find_listener());
+	client = connect_to(getpid());
+	await_retry();
+	close(client);
+	expect(ask(getpid(), CONTROL_STATUS).result == CONTROL_OK);
+
+	fail_once(&fails_poll);
+	expect(ask(getpid(), CONTROL_STATUS).result == CONTROL_OK);
+	while (!atomic_load(&pauses))
+		sched_yield();
+	expect(ask(getpid(), CONTROL_STATUS).result == CONTROL_OK);
+	doors_close();
+}
+
+static void the_thread_waits_when_no_descriptor_is_left(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	assert_int_equal(in_child(fixture->folder, run_out_of_descriptors), 0);
+}
+
 /* ---- where the door may be ---- */
 
 static void come_into_an_open_folder(void)
@@ -325,6 +472,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		CASE(every_record_is_in_one_spool),
 		CASE(a_child_has_its_own_door),
+		CASE(the_thread_waits_when_no_descriptor_is_left),
 		CASE(no_door_is_made_where_others_may_write),
 	};
 
