@@ -192,6 +192,13 @@ static void join_all(pthread_t *threads, unsigned count)
 
 static int results[2]; /* a pipe */
 
+static void record_once(void)
+{
+	expect(switch_start("test"));
+	switch_stop("test");
+	expect(!session_is_on());
+}
+
 static void start_and_stop_by_every_door(void)
 {
 	pthread_t workers[WORKERS], doors[DOORS];
@@ -201,6 +208,7 @@ static void start_and_stop_by_every_door(void)
 	setenv("DAGTAP_TIMERS", "limits=never", 1);
 	arm();
 	descriptors = count_descriptors();
+	record_once();
 	for (unsigned i = 0; i < WORKERS; i++)
 		expect(!pthread_create(&workers[i], NULL, put_records, NULL));
 	for (uintptr_t i = 0; i < DOORS; i++)
@@ -210,6 +218,7 @@ static void start_and_stop_by_every_door(void)
 	expect(!session_is_on());
 	atomic_store(&is_over, true);
 	join_all(workers, WORKERS);
+	record_once();
 	/* The door closes a client's descriptor after it has answered. */
 	while (count_descriptors() > descriptors)
 		sched_yield();
@@ -239,7 +248,8 @@ static void every_record_is_in_one_spool(void **state)
 	}
 	/* No other file is left: the socket is removed. */
 	assert_int_equal(fixture_files(fixture, NULL, 0), sessions);
-	assert_true(sessions > 1);
+	/* Two are certain; how many the threads make depends on their order. */
+	assert_true(sessions >= 2);
 	assert_int_equal(records, count);
 }
 
