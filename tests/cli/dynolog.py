@@ -32,6 +32,7 @@ class Daemon(threading.Thread):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(os.path.join(folder, "dynolog"))
         self.registered, self.asked, self.texts, self.client = [], [], [], None
+        self.delivered = 0  # texts
         self.changed = threading.Condition()
         self.start()
 
@@ -40,7 +41,9 @@ class Daemon(threading.Thread):
             data, client = self.socket.recvfrom(65536)
             size, kind = HEAD.unpack(data[:HEAD.size])
             kind, payload = kind.rstrip(b"\0"), data[HEAD.size:]
-            expect("size of a datagram", len(payload), size)
+            if len(payload) != size:  # sys.exit would end this thread only
+                print(f"FAILED: a datagram of {len(payload)} bytes says {size}", file=sys.stderr, flush=True)
+                os._exit(1)
             with self.changed:
                 self.client = client
                 if kind == b"ctxt":
@@ -51,22 +54,38 @@ class Daemon(threading.Thread):
                     self.asked.append((wanted, job, struct.unpack(f"={count}i", payload[16:])))
                     answer = self.texts.pop(0) if self.texts else b""
                 self.changed.notify_all()
+            is_text = kind == b"req" and answer
             try:
                 self.socket.sendto(message(kind, answer), client)
-            except OSError:
-                pass  # the client has ended
+            except OSError:  # the client has ended, or has another socket now
+                if is_text:
+                    with self.changed:
+                        self.texts.insert(0, answer)
+                continue
+            if is_text:
+                with self.changed:
+                    self.delivered += 1
+                    self.changed.notify_all()
 
     def await_questions(self, count):
         with self.changed:
             seen = len(self.asked)
             self.changed.wait_for(lambda: len(self.asked) >= seen + count)
 
-    def request(self, **keys):
-        """Hands the request out, and waits until the client must have read it."""
+    def await_other_client(self, client):
+        """Waits for a question from another socket than CLIENT. None from CLIENT is left then."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.client != client)
+
+    def request(self, program, **keys):
+        """Hands the request out, and waits until the client has read it. One thread of the process
+        serves both doors, so it has read what was there when dagtap control asked for the status."""
         text = "".join(f"{key}={value}\n" for key, value in keys.items())
         with self.changed:
+            wanted = self.delivered + 1
             self.texts.append(text.encode())
-        self.await_questions(3)
+            self.changed.wait_for(lambda: self.delivered == wanted)
+        program.status()
 
 
 class Clock:
@@ -115,11 +134,11 @@ def check_identity(daemon, program):
 
 
 def record_now(daemon, program, clock, folder):
-    daemon.request(ACTIVITIES_LOG_FILE=folder + "/now.json", PROFILE_START_TIME=0,
+    daemon.request(program, ACTIVITIES_LOG_FILE=folder + "/now.json", PROFILE_START_TIME=0,
                    ACTIVITIES_DURATION_MSECS=1000 * 1000)
     await_state(program, "recording")
     program.tell("launch 5")
-    daemon.request(ACTIVITIES_LOG_FILE=folder + "/second.json", ACTIVITIES_DURATION_MSECS=1)
+    daemon.request(program, ACTIVITIES_LOG_FILE=folder + "/second.json", ACTIVITIES_DURATION_MSECS=1)
     program.tell("replay 1")
     clock.step(1000 * SECOND)
     await_state(program, "dormant")
@@ -131,7 +150,7 @@ def record_now(daemon, program, clock, folder):
 
 def record_later(daemon, program, clock, folder):
     start_ms = time.time_ns() // 1_000_000 + 500 * 1000
-    daemon.request(ACTIVITIES_LOG_FILE="file://" + folder + "/later", PROFILE_START_TIME=start_ms,
+    daemon.request(program, ACTIVITIES_LOG_FILE="file://" + folder + "/later", PROFILE_START_TIME=start_ms,
                    ACTIVITIES_DURATION_MSECS=300 * 1000)
     program.tell("launch 2")
     expect("state before the time", program.status()["state"], "dormant")
@@ -142,6 +161,18 @@ def record_later(daemon, program, clock, folder):
     written = f"{folder}/later_{program.pid}"
     await_file(written)
     expect("kernels", kernels_of_json(written), 7)
+
+
+def send_as_nobody(address, *datagrams):
+    """Needs root."""
+    sender = """if True:
+        import os, socket, sys
+        os.setgroups([]); os.setgid(65534); os.setuid(65534)
+        client = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        for data in sys.argv[2:]:
+            client.sendto(bytes.fromhex(data), bytes.fromhex(sys.argv[1]))
+        """
+    subprocess.run([sys.executable, "-c", sender, address.hex(), *(data.hex() for data in datagrams)], check=True)
 
 
 def disturb(daemon, program, folder):
@@ -166,15 +197,9 @@ def disturb(daemon, program, folder):
     if os.geteuid() == 0:
         os.chmod(folder, 0o777)
         os.chmod(daemon.client, 0o777)
-        sender = """if True:
-            import os, socket, sys
-            os.setgroups([]); os.setgid(65534); os.setuid(65534)
-            client = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-            client.sendto(bytes.fromhex(sys.argv[2]), sys.argv[1])
-            """
-        subprocess.run([sys.executable, "-c", sender, daemon.client, request.hex()], check=True)
+        send_as_nobody(daemon.client.encode(), request)
         daemon.await_questions(3)
-    daemon.request(ACTIVITIES_LOG_FILE=folder + "/steps.json", PROFILE_START_ITERATION=0,
+    daemon.request(program, ACTIVITIES_LOG_FILE=folder + "/steps.json", PROFILE_START_ITERATION=0,
                    ACTIVITIES_ITERATIONS=3)
     expect("state", (program.status()["state"], program.status()["recordings"]), ("dormant", 2))
 
@@ -193,8 +218,10 @@ def run(folder):
     record_now(daemon, program, clock, folder)
     record_later(daemon, program, clock, folder)
     disturb(daemon, program, folder)
+    client = daemon.client
     program.tell("close")
-    daemon.request(ACTIVITIES_LOG_FILE=folder + "/closed.json", ACTIVITIES_DURATION_MSECS=10**6)
+    daemon.await_other_client(client)
+    daemon.request(program, ACTIVITIES_LOG_FILE=folder + "/closed.json", ACTIVITIES_DURATION_MSECS=10**6)
     await_state(program, "recording")
     program.tell("launch 4")
     program.end()  # within the time
@@ -210,7 +237,7 @@ def run(folder):
     os.unlink(program.output)
     program = make_program(folder, clock)
     program.tell("launch 1")
-    daemon.request(ACTIVITIES_LOG_FILE=folder + "/killed.json", ACTIVITIES_DURATION_MSECS=10**6)
+    daemon.request(program, ACTIVITIES_LOG_FILE=folder + "/killed.json", ACTIVITIES_DURATION_MSECS=10**6)
     await_state(program, "recording")
     program.tell("launch 6")
     os.kill(program.pid, 9)
