@@ -59,7 +59,8 @@ static bool find_sender(struct msghdr *message, struct ucred *ret_sender)
 {
 	const struct cmsghdr *part = CMSG_FIRSTHDR(message);
 
-	if (!part || part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS)
+	if (!part || part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS ||
+	    part->cmsg_len < CMSG_LEN(sizeof(*ret_sender)))
 		return false;
 	memcpy(ret_sender, CMSG_DATA(part), sizeof(*ret_sender));
 	return true;
@@ -92,7 +93,8 @@ static bool take_one(struct loss_box *box)
 		return true;
 	if (got == (ssize_t)sizeof(word.loss))
 		keep(box, &word.loss, &sender);
-	else if (got == (ssize_t)sizeof(word.delivery) && box->deliveries)
+	else if (got == (ssize_t)sizeof(word.delivery) && box->deliveries &&
+		 sender.uid == geteuid()) /* it makes us write files */
 		deliveries_take(box->deliveries, &word.delivery);
 	return true;
 }

@@ -13,8 +13,8 @@ struct loss_box;
 
 /* Opens the socket, starts the thread, and puts the address into the environment variable
  * DAGTAP_RECORDER for programs that are started later. FOLDER is the folder of spools. Recordings
- * that are wanted in files of their own are handed to DELIVERIES, which is borrowed; NULL: they are
- * not made. Returns 0, or a negative errno: then no messages are received. The caller ends the box
+ * that processes of this user want in files of their own are handed to DELIVERIES, which is
+ * borrowed; NULL: they are not made. Returns 0, or a negative errno: then no messages are received. The caller ends the box
  * with loss_box_shut and loss_box_close. */
 int loss_box_open(const char *folder, struct deliveries *deliveries, struct loss_box **ret_box);
 

@@ -3,7 +3,9 @@
  * of record/loss_word.h. The capture side sends them; cli/deliveries.h carries them out.
  *
  * BEGUN names the recording and the file, ENDED the recording again. Of a process that is killed
- * in between, the file is written when the program has ended. Threading: nothing is shared. */
+ * in between, the file is written when the program has ended. The receiver takes messages of its
+ * own user only, by the sender's credentials: the secret is in the environment of every process
+ * that the program starts, also as another user. Threading: nothing is shared. */
 #ifndef DAGTAP_RECORD_DELIVERY_WORD_H
 #define DAGTAP_RECORD_DELIVERY_WORD_H
 

@@ -175,6 +175,33 @@ def send_as_nobody(address, *datagrams):
     subprocess.run([sys.executable, "-c", sender, address.hex(), *(data.hex() for data in datagrams)], check=True)
 
 
+def deliver(program, folder):
+    """dagtap record writes a file for a process of its own user, and for no other one that knows the
+    secret (record/delivery_word.h)."""
+    program.control("start")
+    spool = program.status()["spool"]
+    program.tell("launch 2")
+    program.control("stop")
+    with open(f"/proc/{program.pid}/environ", "rb") as file:
+        variables = dict(part.split(b"=", 1) for part in file.read().split(b"\0") if b"=" in part)
+    name, secret = variables[b"DAGTAP_RECORDER"].split(b":")[0].split(b".")
+    address = b"\0dagtap." + name
+
+    def words(output):
+        return [struct.pack("=16sII64s4096s", secret, kind, 0, spool.encode(), output.encode()) for kind in (1, 2)]
+
+    if os.geteuid() == 0:
+        send_as_nobody(address, *words(folder + "/foreign.json"))
+    sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    for word in words(folder + "/own.json"):
+        sender.sendto(word, address)
+    while not os.path.exists(folder + "/own.json"):
+        if os.path.exists(folder + "/foreign.json"):
+            fail("a file is written for another user")
+        time.sleep(0.01)
+    expect("kernels", kernels_of_json(folder + "/own.json"), 2)
+
+
 def disturb(daemon, program, folder):
     """What no daemon of ours has sent, and what makes no sense, starts nothing."""
     draw = random.Random(int(os.environ.get("DAGTAP_TEST_SEED", "1")))
@@ -218,6 +245,7 @@ def run(folder):
     record_now(daemon, program, clock, folder)
     record_later(daemon, program, clock, folder)
     disturb(daemon, program, folder)
+    deliver(program, folder)
     client = daemon.client
     program.tell("close")
     daemon.await_other_client(client)
@@ -226,7 +254,7 @@ def run(folder):
     program.tell("launch 4")
     program.end()  # within the time
     expect("kernels", kernels_of_json(f"{folder}/closed_{program.pid}.json"), 4)
-    expect("kernels", kernels(program.output), 10 + 7 + 4)
+    expect("kernels", kernels(program.output), 10 + 7 + 2 + 4)
     for name in ("second", "steps"):
         if os.path.exists(f"{folder}/{name}_{program.pid}.json"):
             fail("a request that was not followed has a file")
