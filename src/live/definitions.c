@@ -21,6 +21,7 @@ bool definitions_has_type(enum record_type type)
 	case RECORD_API_NAME:
 	case RECORD_SCOPE:
 	case RECORD_SCOPE_END:
+	case RECORD_SCOPE_BODY:
 	case RECORD_ANCHOR:
 		return true;
 	default:
@@ -124,9 +125,8 @@ int definitions_add(struct definitions *definitions, const struct record_header 
 
 /* ---- references ---- */
 
-/* The row of a definition, or NULL if it has not come. */
-static struct definition *find(const struct definitions *definitions, enum record_type type,
-			       uint64_t id)
+struct definition *definitions_find(const struct definitions *definitions, enum record_type type,
+				    uint64_t id)
 {
 	uint32_t number = numbers_find(&definitions->keys, type, id);
 
@@ -137,7 +137,7 @@ static struct definition *find(const struct definitions *definitions, enum recor
 
 static bool has(const struct definitions *definitions, enum record_type type, uint64_t id)
 {
-	return find(definitions, type, id) != NULL;
+	return definitions_find(definitions, type, id) != NULL;
 }
 
 static bool has_scope(const struct definitions *definitions, const struct record_header *record)
@@ -168,7 +168,7 @@ static bool has_agent(const struct definitions *definitions, uint64_t handle)
 
 static bool has_queue(const struct definitions *definitions, uint32_t id)
 {
-	const struct definition *queue = find(definitions, RECORD_QUEUE, id);
+	const struct definition *queue = definitions_find(definitions, RECORD_QUEUE, id);
 
 	return queue &&
 	       has_agent(definitions,
@@ -179,7 +179,8 @@ static bool has_queue(const struct definitions *definitions, uint32_t id)
 static bool is_anchored(const struct definitions *definitions,
 			const struct record_dispatch_done *done)
 {
-	const struct definition *queue = find(definitions, RECORD_QUEUE, done->header.tag);
+	const struct definition *queue =
+		definitions_find(definitions, RECORD_QUEUE, done->header.tag);
 	uint32_t agent;
 
 	if (done->untimed != RECORD_UNTIMED_NO || definitions->takes_any_time)
@@ -226,7 +227,7 @@ void definitions_begin(struct definitions *definitions)
 
 static void select_row(struct definitions *definitions, enum record_type type, uint64_t id)
 {
-	struct definition *row = find(definitions, type, id);
+	struct definition *row = definitions_find(definitions, type, id);
 
 	if (row)
 		row->window = definitions->window;

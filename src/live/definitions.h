@@ -1,5 +1,5 @@
 /* The records that others refer to, kept while a recording is followed: threads, agents, queues,
- * names of functions, kernels, scopes and anchors.
+ * names of functions, kernels, scopes, texts that scopes share, and anchors.
  *
  * A follower meets records in any order, so a record may refer to a definition that has not come
  * yet. definitions_resolve says whether all have. The end of a dispatch is resolved when its time
@@ -82,6 +82,10 @@ int definitions_add(struct definitions *definitions, const struct record_header 
  * definitions_unuse. Returns 0 or -ENOMEM. */
 int definitions_use(struct definitions *definitions, const struct record_header *record);
 void definitions_unuse(struct definitions *definitions, const struct record_header *record);
+
+/* The row of the definition of TYPE with ID, none of a scope or an anchor. NULL: it has not come. */
+struct definition *definitions_find(const struct definitions *definitions, enum record_type type,
+				    uint64_t id);
 
 /* Whether everything that RECORD refers to has come. */
 bool definitions_resolve(const struct definitions *definitions, const struct record_header *record);

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/table.h"
+#include "record/attribute.h"
 
 #define NONE UINT32_MAX
 
@@ -214,13 +215,27 @@ void definitions_unuse(struct definitions *definitions, const struct record_head
 bool scope_definitions_has(const struct definitions *definitions, uint64_t id)
 {
 	for (int depth = 0; id && depth < DEEPEST; depth++) {
-		uint32_t row = find(definitions, id);
+		uint32_t row = find(definitions, id), body;
 
 		if (row == NONE || !definitions->scopes[row].begin)
+			return false;
+		body = record_scope_body((const void *)definitions->scopes[row].begin);
+		if (body && !definitions_find(definitions, RECORD_SCOPE_BODY, body))
 			return false;
 		id = parent_of(&definitions->scopes[row]);
 	}
 	return true;
+}
+
+/* Selects the record that has the text of SCOPE, if it is another one. */
+static void select_body(const struct definitions *definitions, const struct scope_definition *scope)
+{
+	uint32_t number = scope->begin ? record_scope_body((const void *)scope->begin) : 0;
+	struct definition *body =
+		number ? definitions_find(definitions, RECORD_SCOPE_BODY, number) : NULL;
+
+	if (body)
+		body->window = definitions->window;
 }
 
 void scope_definitions_select(struct definitions *definitions, uint64_t id)
@@ -233,6 +248,7 @@ void scope_definitions_select(struct definitions *definitions, uint64_t id)
 		if (scope->window == definitions->window)
 			return;
 		scope->window = definitions->window;
+		select_body(definitions, scope);
 		id = parent_of(scope);
 	}
 }

@@ -11,10 +11,11 @@ uint64_t scope_of_record(const struct record_header *record);
 int scope_definitions_add(struct definitions *definitions, const struct record_header *record,
 			  uint32_t tid);
 
-/* Whether the SCOPE record of ID and those of the scopes around it have come. */
+/* Whether the SCOPE record of ID and those of the scopes around it have come, each with its
+ * text. */
 bool scope_definitions_has(const struct definitions *definitions, uint64_t id);
 
-/* Selects the scope and those around it for the window. ID may be 0. */
+/* Selects the scope and those around it for the window, with their texts. ID may be 0. */
 void scope_definitions_select(struct definitions *definitions, uint64_t id);
 
 /* The scopes' part of definitions_selected and definitions_release. */

@@ -212,6 +212,44 @@ static void what_is_kept_does_not_grow_with_the_recording(void **state)
 	play_end(&play);
 }
 
+/* A scope that has its text from the body with that number, and a call in it. */
+static void put_with_body(struct scene *scene, uint64_t id, uint32_t body)
+{
+	struct {
+		struct record_scope scope;
+		struct record_attribute attribute;
+	} record = {{.id = id}, {.kind = RECORD_ATTRIBUTE_BODY, .value = body}};
+	struct record_api call = {.cid = scene_reserve_cid(scene), .scope = id};
+
+	scene_put(scene, 0, RECORD_SCOPE, RECORD_SCOPE_NVTX, &record, sizeof(record));
+	scene_put(scene, 0, RECORD_API, SCENE_LAUNCH_BY_PTR, &call, sizeof(call));
+}
+
+static void a_text_that_scopes_share_is_awaited_and_in_each_window(void **state)
+{
+	struct {
+		struct record_scope scope;
+		char text[8];
+	} body = {{.text_bytes = 6}, "shared"};
+	struct scene *scene = *state;
+	struct play play;
+
+	play_begin(&play, scene, &at_once);
+	put_with_body(scene, 1, 7);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 0);
+	scene_put(scene, 0, RECORD_SCOPE_BODY, 7, &body, sizeof(body));
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 1);
+	assert_non_null(strstr(play.rows.lines[0], "scope=1(shared,"));
+	put_with_body(scene, 2, 7);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 1);
+	assert_non_null(strstr(play.rows.lines[0], "scope=2(shared,"));
+	assert_int_equal(play_counts(&play).passed[RECORD_SCOPE_BODY], 0);
+	play_end(&play);
+}
+
 static void a_mark_is_passed_when_all_before_it_is_given_out(void **state)
 {
 	struct scene *scene = *state;
@@ -389,6 +427,7 @@ int main(void)
 		SCENE_CASE(what_will_not_come_is_not_awaited_for_ever),
 		SCENE_CASE(the_oldest_are_cut_off_at_the_limit),
 		SCENE_CASE(what_is_kept_does_not_grow_with_the_recording),
+		SCENE_CASE(a_text_that_scopes_share_is_awaited_and_in_each_window),
 		SCENE_CASE(a_mark_is_passed_when_all_before_it_is_given_out),
 		SCENE_CASE(rings_and_cuda_are_refused),
 		cmocka_unit_test(random_recordings_give_the_same_rows_at_any_cuts),
