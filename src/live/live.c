@@ -13,6 +13,7 @@
 #include "record/spool_header.h"
 
 #define MOST_OPEN_BYTES (64u << 20)
+#define QUIET_NS	2000000000u
 
 struct live {
 	struct follower follower;
@@ -43,7 +44,7 @@ int live_open_fd(int fd, const char *name, const struct live_options *options,
 		live->options.most_open_bytes = MOST_OPEN_BYTES;
 	live->options.load.without_waits = true;
 	live->options.load.without_ledger = true;
-	units_init(&live->units);
+	units_init(&live->units, live->options.quiet_ns ? live->options.quiet_ns : QUIET_NS);
 	live->units.definitions.takes_any_time = live->options.takes_any_time;
 	err = follower_open(&live->follower, fd, name, error);
 	if (err) {

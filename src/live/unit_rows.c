@@ -8,9 +8,9 @@
 #include "base/hash.h"
 #include "base/table.h"
 
-void units_init(struct units *units)
+void units_init(struct units *units, uint64_t quiet_ns)
 {
-	*units = (struct units){0};
+	*units = (struct units){.quiet_ns = quiet_ns};
 	for (int state = 0; state < UNIT_STATE_COUNT; state++)
 		units->lists[state] = (struct unit_list){UNITS_NONE, UNITS_NONE, 0};
 }
@@ -27,7 +27,7 @@ void units_release(struct units *units)
 	hash_map_release(&units->calls);
 	hash_map_release(&units->submission_map);
 	definitions_release(&units->definitions);
-	units_init(units);
+	units_init(units, units->quiet_ns);
 }
 
 /* ---- lists ---- */

@@ -157,7 +157,7 @@ static bool is_quiet(const struct units *units, const struct unit *unit)
 	uint64_t now = units->definitions.last_anchor_ns;
 
 	return unit->has_api && !unit->running && !unit->inner && now > unit->end_ns &&
-	       now - unit->end_ns > UNITS_QUIET_NS;
+	       now - unit->end_ns > units->quiet_ns;
 }
 
 static bool is_resolved(const struct units *units, struct unit *unit)

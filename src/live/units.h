@@ -7,7 +7,7 @@
  * a memory operation whose call has been given out.
  *
  * A unit that lacks records which will not come (a dropped one, a packet that has no record) is
- * given out UNITS_QUIET_NS after its call returned, if nothing is under way that can still be seen
+ * given out quiet_ns after its call returned, if nothing is under way that can still be seen
  * to end. When the records of all units take more than a limit, the oldest units are cut off.
  *
  * Threading: one thread at a time. Cost: a record is copied once, and found by one or two look-ups
@@ -23,8 +23,7 @@
 #include "base/hash_map.h"
 #include "live/definitions.h"
 
-#define UNITS_QUIET_NS 2000000000u
-#define UNITS_NONE     UINT32_MAX
+#define UNITS_NONE UINT32_MAX
 
 enum unit_state {
 	UNIT_FREE,
@@ -90,13 +89,15 @@ struct units {
 	uint32_t *dirty;
 	size_t dirty_count, dirty_room;
 	uint64_t last_serial;
+	uint64_t quiet_ns;		    /* of the recording's clock, as its anchors tell it */
 	size_t bytes;			    /* records of all units */
 	uint64_t cut_off;		    /* units that were cut off so far */
 	uint64_t passed[RECORD_TYPE_COUNT]; /* records that are not followed, by type */
 };
 
-/* Makes UNITS empty; units_release frees what they hold and makes them empty again. */
-void units_init(struct units *units);
+/* Makes UNITS empty; units_release frees what they hold and makes them empty again. QUIET_NS may be
+ * UINT64_MAX: units that lack records are not given out. */
+void units_init(struct units *units, uint64_t quiet_ns);
 void units_release(struct units *units);
 
 /* Takes a record of thread TID. Returns 0, -ENOMEM, or -EOPNOTSUPP for a record of CUPTI's. */

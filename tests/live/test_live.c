@@ -153,6 +153,26 @@ static void what_will_not_come_is_not_awaited_for_ever(void **state)
 	play_end(&play);
 }
 
+static void what_will_not_come_is_awaited_for_ever_if_asked(void **state)
+{
+	const struct live_options options = {.takes_any_time = true, .quiet_ns = UINT64_MAX};
+	struct scene *scene = *state;
+	struct trace *window;
+	struct play play;
+
+	play_begin(&play, scene, &options);
+	scene_run(scene, scene_call(scene, SCENE_LAUNCH_KERNEL, 2, (uint64_t[]){0x101, 0}, 2), 0, 1,
+		  1);
+	put_anchor(scene, scene->ns + 1000000000000);
+	play_poll(&play);
+	assert_int_equal(play.rows.count, 0);
+	assert_int_equal(live_finish(play.live, &window), 0);
+	rows_add(&play.rows, window);
+	trace_close(window);
+	assert_int_equal(play.rows.count, 2);
+	play_end(&play);
+}
+
 static void the_oldest_are_cut_off_at_the_limit(void **state)
 {
 	const struct live_options options = {.takes_any_time = true, .most_open_bytes = 4096};
@@ -425,6 +445,7 @@ int main(void)
 		SCENE_CASE(a_call_inside_another_is_given_out_with_it),
 		SCENE_CASE(a_dispatch_waits_until_its_time_is_final),
 		SCENE_CASE(what_will_not_come_is_not_awaited_for_ever),
+		SCENE_CASE(what_will_not_come_is_awaited_for_ever_if_asked),
 		SCENE_CASE(the_oldest_are_cut_off_at_the_limit),
 		SCENE_CASE(what_is_kept_does_not_grow_with_the_recording),
 		SCENE_CASE(a_text_that_scopes_share_is_awaited_and_in_each_window),
