@@ -72,6 +72,11 @@
 	  "for the recorder to read why other processes are not recorded")                         \
 	X(SURVIVORS, "survivors", 3000000000, 1,                                                   \
 	  "for processes that a recorded program left running")                                    \
+	X(SDK_FLUSH, "sdk_flush", 30000000000, 1,                                                  \
+	  "for the end of the work whose records a profiler flushes")                              \
+	X(SDK_EXIT, "sdk_exit", 2000000000, 1, "the same, when the process ends")                  \
+	X(SDK_DELIVERY, "sdk_delivery", 1000000000, 1,                                             \
+	  "for a profiler's callbacks, after such a wait")                                         \
 	X(SOFTGPU_SETTLE, "softgpu_settle", 1000000000, 1,                                         \
 	  "for the software GPU's callbacks that are due when the process ends")
 

@@ -36,6 +36,7 @@ struct entered {
 static _Thread_local struct entered entered[DEPTH];
 static _Thread_local unsigned depth;
 static _Thread_local uint64_t own_tid;
+static _Thread_local unsigned observing; /* enter and leave that the thread is in */
 
 static pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct numbers streams; /* by handle; the null stream is not in it */
@@ -199,9 +200,28 @@ static void leave(const struct inject_call *call)
 			     &stream, &place->stream_users[i]);
 }
 
+static void observe_entry(const struct inject_call *call)
+{
+	observing++;
+	enter(call);
+	observing--;
+}
+
+static void observe_return(const struct inject_call *call)
+{
+	observing++;
+	leave(call);
+	observing--;
+}
+
+bool sdk_calls_in_callback(void)
+{
+	return observing > 0;
+}
+
 void sdk_calls_observe(void)
 {
-	static const struct inject_observer observer = {enter, leave};
+	static const struct inject_observer observer = {observe_entry, observe_return};
 
 	sdk_calls_find()->observe(&observer);
 }

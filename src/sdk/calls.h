@@ -12,6 +12,9 @@
  * not recorded by dagtap, or by an older one. Any thread. */
 const struct inject_table *sdk_calls_find(void);
 
+/* Whether the caller is inside a callback of a tool at the entry or the return of a call. */
+bool sdk_calls_in_callback(void);
+
 /* Begins to observe calls, once. Any thread. */
 void sdk_calls_observe(void);
 

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/workers.h"
 #include "live/live.h"
 #include "sdk/buffers.h"
@@ -21,7 +20,6 @@
 
 #define POLL_NS	      20000000ull
 #define WAIT_NS	      1000000ull /* between looks for what runs while a flush waits */
-#define FLUSH_SECONDS 30
 #define NS_PER_SECOND 1000000000ull
 
 /* Protected by the lock, but for `live` and `path`, which are the thread's. */
@@ -31,7 +29,9 @@ static struct {
 	pid_t pid; /* of the process that the thread runs in; 0: there is none */
 	pthread_t thread;
 	uint64_t flushes_asked, flushes_served;
-	uint64_t destroyed; /* a buffer that is to be freed; 0: none */
+	struct timer_limit flush_limit; /* of the last flush that was asked for */
+	int flush_err;			/* of the last one that was served */
+	uint64_t destroyed;		/* a buffer that is to be freed; 0: none */
 	struct live *live;
 	char path[PATH_MAX]; /* of the spool that is followed, or was last */
 } source = {
@@ -117,18 +117,22 @@ static void deliver_all(void)
 	}
 }
 
-/* Delivers everything that is met now, once it has ended. */
-static void flush(void)
+/* Delivers everything that is met now, once it has ended. At the limit it delivers what has ended,
+ * and returns -ETIMEDOUT; else 0. */
+static int flush(struct timer_limit limit)
 {
-	uint64_t end = clock_now_ns() + FLUSH_SECONDS * NS_PER_SECOND, mark;
+	uint64_t mark;
+	bool is_over = false, is_past;
 
 	follow();
 	mark = source.live ? live_mark(source.live) : 0;
-	while (source.live && !live_is_past(source.live, mark) && clock_now_ns() < end) {
+	while (!(is_past = !source.live || live_is_past(source.live, mark)) && !is_over) {
 		pause_briefly();
 		follow();
+		is_over = timer_is_over(limit);
 	}
 	deliver_all();
+	return is_past ? 0 : -ETIMEDOUT;
 }
 
 /* ---- the thread ---- */
@@ -165,13 +169,16 @@ static void *run(void *unused)
 	pthread_mutex_lock(&source.lock);
 	for (;;) {
 		uint64_t asked, destroyed;
+		struct timer_limit limit;
+		int err = 0;
 
 		wait_for_work();
 		asked = source.flushes_asked;
+		limit = source.flush_limit;
 		destroyed = source.destroyed;
 		pthread_mutex_unlock(&source.lock);
 		if (asked != source.flushes_served)
-			flush();
+			err = flush(limit);
 		else
 			follow();
 		if (destroyed)
@@ -179,6 +186,8 @@ static void *run(void *unused)
 		pthread_mutex_lock(&source.lock);
 		if (destroyed)
 			source.destroyed = 0;
+		if (asked != source.flushes_served)
+			source.flush_err = err;
 		source.flushes_served = asked;
 		pthread_cond_broadcast(&source.served);
 	}
@@ -214,37 +223,44 @@ int sdk_source_start(void)
 	return err;
 }
 
-/* Waits until flush number ASKED is served. Called with the lock. */
-static int await(uint64_t asked)
+/* Waits until flush number ASKED is served or the limit has passed. Called with the lock. */
+static void await_until(uint64_t asked, struct timer_limit limit)
 {
-	struct timespec until;
-	int err = 0;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += FLUSH_SECONDS + 1;
-	while (source.flushes_served < asked && err == 0)
-		err = pthread_cond_timedwait(&source.served, &source.lock, &until);
-	return -err;
+	while (source.flushes_served < asked && timer_wait_for(&source.served, &source.lock, limit))
+		;
 }
 
-/* Whether the thread cannot be waited for: there is none in this process, or it is the caller. */
+/* Asks for a flush, and waits until it is served. Called with the lock. Returns 0 or
+ * -ETIMEDOUT. */
+static int ask_and_await(struct timer_limit limit)
+{
+	uint64_t asked = ++source.flushes_asked;
+
+	source.flush_limit = limit;
+	pthread_cond_signal(&source.asked);
+	await_until(asked, limit);
+	/* The thread has reached its limit, too, and delivers what there is. */
+	await_until(asked, timer_start(TIMER_SDK_DELIVERY));
+	return source.flushes_served < asked ? -ETIMEDOUT : source.flush_err;
+}
+
+/* Whether the thread cannot be waited for: there is none in this process, or it is the caller, or
+ * the caller is inside a call whose records are not complete before it returns. */
 static int check_thread(void)
 {
 	if (source.pid != getpid())
 		return -ESRCH;
-	return pthread_equal(source.thread, pthread_self()) ? -EBUSY : 0;
+	return pthread_equal(source.thread, pthread_self()) || sdk_calls_in_callback() ? -EBUSY : 0;
 }
 
-int sdk_source_flush(void)
+int sdk_source_flush(struct timer_limit limit)
 {
 	int err = check_thread();
 
 	if (err)
 		return err == -ESRCH ? 0 : err;
 	pthread_mutex_lock(&source.lock);
-	source.flushes_asked++;
-	pthread_cond_signal(&source.asked);
-	err = await(source.flushes_asked);
+	err = ask_and_await(limit);
 	pthread_mutex_unlock(&source.lock);
 	return err;
 }
@@ -259,9 +275,7 @@ int sdk_source_destroy(uint64_t number)
 		return err == -ESRCH ? 0 : err;
 	pthread_mutex_lock(&source.lock);
 	source.destroyed = number;
-	source.flushes_asked++;
-	pthread_cond_signal(&source.asked);
-	err = await(source.flushes_asked);
+	err = ask_and_await(timer_start(TIMER_SDK_FLUSH));
 	pthread_mutex_unlock(&source.lock);
 	return err;
 }

@@ -9,13 +9,15 @@
 
 #include <stdint.h>
 
+#include "base/timer.h"
+
 /* Starts the thread, or wakes it. Any thread. Returns 0 or a negative errno. */
 int sdk_source_start(void);
 
 /* Waits until everything that was recorded before this call has been delivered: each activity that
- * was submitted, once it has ended. Returns 0, -EBUSY from inside a callback of a buffer, or
- * -ETIMEDOUT after 30 s. Any thread. */
-int sdk_source_flush(void);
+ * was submitted, once it has ended. Returns 0, -EBUSY from inside a callback, or -ETIMEDOUT at
+ * LIMIT. Any thread. */
+int sdk_source_flush(struct timer_limit limit);
 
 /* Frees buffer NUMBER, with what it holds. Returns 0, or an error as above. */
 int sdk_source_destroy(uint64_t number);

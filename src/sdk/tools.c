@@ -18,7 +18,8 @@
 enum { IDLE, CONFIGURING, CONFIGURED };
 
 static _Atomic int state;
-static _Atomic int finalized; /* as rocprofiler_is_finalized gives it */
+static _Atomic int finalized;	 /* as rocprofiler_is_finalized gives it */
+static _Atomic uint64_t exit_ns; /* when flushes end, since finalize has begun; 0: it has not */
 static struct sdk_configuration *configuration;
 static pid_t
 	configured_pid; /* a child of fork has its parent's tool, and nothing of it runs there */
@@ -39,6 +40,15 @@ static void stop_all(void)
 		rocprofiler_stop_context((struct sdk_id){i});
 }
 
+/* The limit of a flush that begins now. From finalize on there is one for all: a kernel that hangs
+ * must not hold up the end of the process. */
+static struct timer_limit flush_limit(void)
+{
+	uint64_t end_ns = atomic_load(&exit_ns);
+
+	return end_ns ? (struct timer_limit){end_ns} : timer_start(TIMER_SDK_FLUSH);
+}
+
 /* Calls the tool's finalize once, with all that was collected delivered. */
 static void finalize(void)
 {
@@ -48,7 +58,8 @@ static void finalize(void)
 	    !atomic_compare_exchange_strong(&finalized, &expected, -1))
 		return;
 	stop_all();
-	sdk_source_flush();
+	atomic_store(&exit_ns, timer_start(TIMER_SDK_EXIT).end_ns);
+	sdk_source_flush(flush_limit());
 	if (configuration->finalize)
 		configuration->finalize(configuration->data);
 	atomic_store(&finalized, 1);
@@ -68,6 +79,7 @@ static void drop_services(void)
 
 SDK_EXPORT int rocprofiler_force_configure(sdk_configure *configure)
 {
+	const char *timers = getenv("DAGTAP_TIMERS");
 	int expected = IDLE;
 
 	if (!configure)
@@ -76,6 +88,8 @@ SDK_EXPORT int rocprofiler_force_configure(sdk_configure *configure)
 		return SDK_ERROR_NOT_AVAILABLE;
 	if (!atomic_compare_exchange_strong(&state, &expected, CONFIGURING))
 		return SDK_ERROR_CONFIGURATION_LOCKED;
+	if (timers)
+		timer_configure(timers);
 	configured_pid = getpid();
 	configuration = configure(SDK_VERSION, SDK_VERSION_TEXT, 0, &client);
 	if (configuration && configuration->initialize &&
@@ -330,7 +344,7 @@ SDK_EXPORT int rocprofiler_flush_buffer(struct sdk_id id)
 {
 	if (!sdk_buffer_find(id.handle))
 		return SDK_ERROR_BUFFER_NOT_FOUND;
-	return sdk_source_flush() < 0 ? SDK_ERROR_BUFFER_BUSY : SDK_SUCCESS;
+	return sdk_source_flush(flush_limit()) < 0 ? SDK_ERROR_BUFFER_BUSY : SDK_SUCCESS;
 }
 
 SDK_EXPORT int rocprofiler_create_callback_thread(struct sdk_id *ret_thread)

@@ -74,6 +74,10 @@ class Profile:
 
     exit = enter
 
+    def flushed(self, words):
+        if words[1] != "ROCPROFILER_STATUS_SUCCESS":
+            fail(" ".join(words))
+
     def delivered(self, words):
         if words[3] != "0":
             fail(" ".join(words))
