@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -22,7 +23,7 @@
 #define WAIT_NS	      1000000ull /* between looks for what runs while a flush waits */
 #define NS_PER_SECOND 1000000000ull
 
-/* Protected by the lock, but for `live` and `path`, which are the thread's. */
+/* Protected by the lock, but for `live`, `path` and `opened`, which are the thread's. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t asked, served;
@@ -34,6 +35,7 @@ static struct {
 	uint64_t destroyed;		/* a buffer that is to be freed; 0: none */
 	struct live *live;
 	char path[PATH_MAX]; /* of the spool that is followed, or was last */
+	uint64_t opened;     /* spools so far */
 } source = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.asked = PTHREAD_COND_INITIALIZER,
@@ -42,16 +44,14 @@ static struct {
 
 /* ---- following ---- */
 
-/* Opens the spool that is written, if it is another one than last time. */
-static void open_live(void)
+static void open_live(const char *path)
 {
 	const struct live_options options = {.takes_any_time = true, .load.is_brief = true};
-	char path[PATH_MAX];
 
-	if (!sdk_calls_find()->path(path, sizeof(path)) || !strcmp(path, source.path))
+	if (live_open(path, &options, &source.live, NULL) < 0)
 		return;
-	if (live_open(path, &options, &source.live, NULL) == 0)
-		strcpy(source.path, path);
+	snprintf(source.path, sizeof(source.path), "%s", path);
+	source.opened++;
 }
 
 static void close_live(void)
@@ -69,11 +69,11 @@ static int take_window(struct trace *window)
 	return err;
 }
 
-/* Reads everything that is there, and gives out what is finished. What goes wrong ends the
- * following of this recording. */
-static void poll_all(void)
+/* Reads everything that is there, and gives out what is finished. IS_OVER: this is the last time.
+ * So it is when the recording is closed, and what goes wrong ends the following of it. */
+static void poll_all(bool is_over)
 {
-	bool is_closed = live_is_closed(source.live);
+	bool is_last = is_over || live_is_closed(source.live);
 	struct trace *window;
 	int more;
 
@@ -82,7 +82,7 @@ static void poll_all(void)
 		if (take_window(more < 0 ? NULL : window) < 0)
 			more = -ENOMEM;
 	} while (more > 0);
-	if (more == 0 && !is_closed)
+	if (more == 0 && !is_last)
 		return;
 	while (more >= 0 && (more = live_finish(source.live, &window)) >= 0) {
 		take_window(window);
@@ -92,12 +92,21 @@ static void poll_all(void)
 	close_live();
 }
 
+/* A recording that was stopped while a thread was writing a record is never closed. It is over when
+ * the process has begun another one. */
 static void follow(void)
 {
-	if (!source.live)
-		open_live();
+	char path[PATH_MAX];
+	size_t bytes = sdk_calls_find()->path(path, sizeof(path));
+	bool is_other = bytes && bytes < sizeof(path) && strcmp(path, source.path);
+
 	if (source.live)
-		poll_all();
+		poll_all(is_other);
+	if (source.live || !is_other)
+		return;
+	open_live(path);
+	if (source.live)
+		poll_all(false);
 }
 
 static void pause_briefly(void)
@@ -117,16 +126,23 @@ static void deliver_all(void)
 	}
 }
 
+/* Whether everything before MARK has been given out of recording number OPENED. */
+static bool is_given_out(uint64_t opened, uint64_t mark)
+{
+	return !source.live || source.opened != opened || live_is_past(source.live, mark);
+}
+
 /* Delivers everything that is met now, once it has ended. At the limit it delivers what has ended,
  * and returns -ETIMEDOUT; else 0. */
 static int flush(struct timer_limit limit)
 {
-	uint64_t mark;
+	uint64_t mark, opened;
 	bool is_over = false, is_past;
 
 	follow();
 	mark = source.live ? live_mark(source.live) : 0;
-	while (!(is_past = !source.live || live_is_past(source.live, mark)) && !is_over) {
+	opened = source.opened;
+	while (!(is_past = is_given_out(opened, mark)) && !is_over) {
 		pause_briefly();
 		follow();
 		is_over = timer_is_over(limit);

@@ -1,0 +1,135 @@
+/* Which recordings the library follows. The test stands for the injected library: it gives the path
+ * of a spool that it has written itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/inject.h"
+#include "scene.h"
+#include "sdk/abi.h"
+#include "sdk/functions.h"
+
+static char path[64];
+static uint64_t delivered[8]; /* correlation ids of calls; read after a flush */
+static size_t delivered_count;
+static struct sdk_id context, buffer;
+
+static size_t give_path(char *ret_path, size_t room)
+{
+	return (size_t)snprintf(ret_path, room, "%s", path);
+}
+
+static void observe(const struct inject_observer *observer)
+{
+	(void)observer;
+}
+
+extern const struct inject_table dagtap_inject_v1;
+__attribute__((visibility("default"))) const struct inject_table dagtap_inject_v1 = {
+	.bytes = sizeof(dagtap_inject_v1), .path = give_path, .observe = observe};
+
+static void take_records(struct sdk_id from, struct sdk_id into, struct sdk_record_header **headers,
+			 size_t count, void *data, uint64_t dropped)
+{
+	(void)from, (void)into, (void)data, (void)dropped;
+	for (size_t i = 0; i < count && delivered_count < 8; i++)
+		delivered[delivered_count++] =
+			((const struct sdk_hip_record *)headers[i]->payload)->correlation.internal;
+}
+
+static int initialize(void (*finalize)(struct sdk_client), void *data)
+{
+	(void)finalize, (void)data;
+	return rocprofiler_create_context(&context) ||
+	       rocprofiler_create_buffer(context, 8192, 8192, SDK_POLICY_LOSSLESS, take_records,
+					 NULL, &buffer) ||
+	       rocprofiler_configure_buffer_tracing_service(context, SDK_BUFFER_HIP_RUNTIME_API,
+							    NULL, 0, buffer) ||
+	       rocprofiler_start_context(context);
+}
+
+static struct sdk_configuration *configure(uint32_t version, const char *text, uint32_t priority,
+					   struct sdk_client *client)
+{
+	static struct sdk_configuration configuration = {sizeof(configuration), initialize, NULL,
+							 NULL};
+
+	(void)version, (void)text, (void)priority, (void)client;
+	return &configuration;
+}
+
+/* The spool of a process that records, with one call. */
+struct recording {
+	struct scene scene;
+	int fd;
+};
+
+static void put_call(struct recording *recording, uint64_t cid)
+{
+	struct record_api call = {
+		.cid = cid, .begin_ns = clock_now_ns(), .end_ns = clock_now_ns() + 1};
+
+	scene_put(&recording->scene, 0, RECORD_API, SCENE_LAUNCH_BY_PTR, &call, sizeof(call));
+	assert_int_equal(pwrite(recording->fd, recording->scene.image, SCENE_BYTES, 0),
+			 SCENE_BYTES);
+}
+
+static void begin(struct recording *recording, uint64_t cid)
+{
+	scene_init(&recording->scene, 1);
+	recording->fd = memfd_create("recorded.spool", MFD_CLOEXEC);
+	put_call(recording, cid);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", recording->fd);
+}
+
+static void end(struct recording *recording)
+{
+	scene_release(&recording->scene);
+	close(recording->fd);
+}
+
+static void flush(void)
+{
+	assert_int_equal(rocprofiler_flush_buffer(buffer), SDK_SUCCESS);
+}
+
+static void a_recording_that_was_left_open_ends_with_the_next_one(void **state)
+{
+	struct recording first, second;
+
+	(void)state;
+	begin(&first, 101);
+	assert_int_equal(rocprofiler_force_configure(configure), SDK_SUCCESS);
+	put_call(&first, 102);
+	flush();
+	assert_int_equal(delivered_count, 1);
+	assert_int_equal(delivered[0], 102);
+	/* Its state stays open, and another one is begun. */
+	put_call(&first, 103);
+	begin(&second, 104);
+	flush();
+	assert_int_equal(delivered_count, 3);
+	assert_int_equal(delivered[1], 103);
+	assert_int_equal(delivered[2], 104);
+	put_call(&second, 105);
+	flush();
+	assert_int_equal(delivered_count, 4);
+	assert_int_equal(delivered[3], 105);
+	end(&first);
+	end(&second);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_recording_that_was_left_open_ends_with_the_next_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
