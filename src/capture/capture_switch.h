@@ -63,7 +63,8 @@ void switch_stop(const char *who);
  * that was in force before stays. Not from a signal handler. */
 bool switch_start_now(const char *who);
 
-/* switch_start and switch_stop for calls of a vendor's profiler interface, which do nothing without --wait. */
+/* switch_start and switch_stop for calls of a vendor's profiler interface, which do nothing without
+ * --wait. */
 void switch_profiler_start(const char *who);
 void switch_profiler_stop(const char *who);
 

@@ -17,7 +17,7 @@ struct switch_parts {
 
 /* Before any event, once. SCOPE, of less than RECORD_CAPTURE_RANGE_BYTES bytes, is the text of the
  * scope that is watched; "" if none is. */
-void switch_arm(const struct switch_options *options, const char *scope,
-		const struct switch_parts *parts);
+void switch_arm(const struct switch_options *wanted, const char *scope,
+		const struct switch_parts *with);
 
 #endif

@@ -239,7 +239,8 @@ static int control(const struct cli_command *self, int argc, char **argv)
 		return cli_usage(self, "PID and what to do are needed");
 	if (!cli_is_number(argv[first], &pid) || !pid || pid > INT32_MAX)
 		return cli_usage(self, "%s: not the number of a process", argv[first]);
-	while (verb < sizeof(verbs) / sizeof(*verbs) && strcmp(argv[first + 1], verbs[verb].name))
+	while (verb < sizeof(verbs) / sizeof(*verbs) &&
+	       strcmp(argv[first + 1], verbs[verb].name) != 0)
 		verb++;
 	if (verb == sizeof(verbs) / sizeof(*verbs))
 		return cli_usage(self, "no request \"%s\"", argv[first + 1]);

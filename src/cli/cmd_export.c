@@ -276,6 +276,7 @@ static int convert(struct conversion *conversion, struct parts *parts, FILE *out
 		fail_write(conversion, is_stdout, &error);
 	else
 		code = cli_tell_damage(trace, conversion->input);
+	conversion->options.context = NULL;
 	trace_close(trace);
 	return code;
 }

@@ -14,8 +14,8 @@ struct loss_box;
 /* Opens the socket, starts the thread, and puts the address into the environment variable
  * DAGTAP_RECORDER for programs that are started later. FOLDER is the folder of spools. Recordings
  * that processes of this user want in files of their own are handed to DELIVERIES, which is
- * borrowed; NULL: they are not made. Returns 0, or a negative errno: then no messages are received. The caller ends the box
- * with loss_box_shut and loss_box_close. */
+ * borrowed; NULL: they are not made. Returns 0, or a negative errno: then no messages are received.
+ * The caller ends the box with loss_box_shut and loss_box_close. */
 int loss_box_open(const char *folder, struct deliveries *deliveries, struct loss_box **ret_box);
 
 /* Receives everything that was sent until now, and ends the thread. BOX may be NULL. */

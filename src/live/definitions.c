@@ -125,16 +125,6 @@ int definitions_add(struct definitions *definitions, const struct record_header 
 
 /* ---- references ---- */
 
-struct definition *definitions_find(const struct definitions *definitions, enum record_type type,
-				    uint64_t id)
-{
-	uint32_t number = numbers_find(&definitions->keys, type, id);
-
-	return number == NUMBERS_NONE || !definitions->rows[number].record
-		       ? NULL
-		       : &definitions->rows[number];
-}
-
 static bool has(const struct definitions *definitions, enum record_type type, uint64_t id)
 {
 	return definitions_find(definitions, type, id) != NULL;

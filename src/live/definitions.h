@@ -83,9 +83,17 @@ int definitions_add(struct definitions *definitions, const struct record_header 
 int definitions_use(struct definitions *definitions, const struct record_header *record);
 void definitions_unuse(struct definitions *definitions, const struct record_header *record);
 
-/* The row of the definition of TYPE with ID, none of a scope or an anchor. NULL: it has not come. */
-struct definition *definitions_find(const struct definitions *definitions, enum record_type type,
-				    uint64_t id);
+/* The row of the definition of TYPE with ID, none of a scope or an anchor. NULL: it has not
+ * come. */
+static inline struct definition *definitions_find(const struct definitions *definitions,
+						  enum record_type type, uint64_t id)
+{
+	uint32_t number = numbers_find(&definitions->keys, type, id);
+
+	return number == NUMBERS_NONE || !definitions->rows[number].record
+		       ? NULL
+		       : &definitions->rows[number];
+}
 
 /* Whether everything that RECORD refers to has come. */
 bool definitions_resolve(const struct definitions *definitions, const struct record_header *record);

@@ -49,9 +49,9 @@ struct live_options {
 	/* Give out dispatches as soon as they have ended, with the clock as it is fitted then. Else
 	 * they wait for anchors that make their times final, up to half a second. */
 	bool takes_any_time;
-	/* How long after its return a call is given out though records of it are missing and nothing
-	 * of it is under way, in ns of the recording's clock. 0: 2 s; UINT64_MAX: never. A test
-	 * that has records come in another order sets it. */
+	/* How long after its return a call is given out though records of it are missing and
+	 * nothing of it is under way, in ns of the recording's clock. 0: 2 s; UINT64_MAX: never. A
+	 * test that has records come in another order sets it. */
 	uint64_t quiet_ns;
 	/* How windows are loaded; without_waits and without_ledger are always set. */
 	struct trace_options load;

@@ -79,7 +79,8 @@ class Daemon(threading.Thread):
 
     def request(self, program, **keys):
         """Hands the request out, and waits until the client has read it. One thread of the process
-        serves both doors, so it has read what was there when dagtap control asked for the status."""
+        serves both doors, so it has read what was there when dagtap control asked for the
+        status."""
         text = "".join(f"{key}={value}\n" for key, value in keys.items())
         with self.changed:
             wanted = self.delivered + 1
@@ -176,8 +177,8 @@ def send_as_nobody(address, *datagrams):
 
 
 def deliver(program, folder):
-    """dagtap record writes a file for a process of its own user, and for no other one that knows the
-    secret (record/delivery_word.h)."""
+    """dagtap record writes a file for a process of its own user, and for no other one that knows
+    the secret (record/delivery_word.h)."""
     program.control("start")
     spool = program.status()["spool"]
     program.tell("launch 2")

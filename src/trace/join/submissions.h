@@ -20,14 +20,14 @@ int submission_rows_create(struct process_load *load, struct submission_rows **r
 /* The threads that may read submissions at the same time, as of workers_run. */
 unsigned submission_rows_threads(const struct process_load *load);
 
-/* Begins and ends part PART of the file on the thread WORKER. Returns 0, or -ESTALE if the part has
+/* Begins and ends part PART of the file on the thread NUMBER. Returns 0, or -ESTALE if the part has
  * other records than in the first walk. */
-void submission_rows_begin_part(struct submission_rows *rows, unsigned worker, uint32_t part);
-int submission_rows_end_part(struct submission_rows *rows, unsigned worker);
+void submission_rows_begin_part(struct submission_rows *rows, unsigned number, uint32_t part);
+int submission_rows_end_part(struct submission_rows *rows, unsigned number);
 
 /* Makes a row of the record, if it is of SUBMISSION_TYPES or a barrier packet. Returns 0, -ENOMEM,
  * or -ESTALE if the file changed. */
-int submission_rows_read(struct submission_rows *rows, unsigned worker,
+int submission_rows_read(struct submission_rows *rows, unsigned number,
 			 const struct record_header *header);
 
 /* Once all records are read, those of completions too: brings the rows into their final order, and
