@@ -52,17 +52,16 @@ static int open_folder(const char *path)
 	return -EPERM;
 }
 
-/* Binds the socket FD to door.path. A socket with this name is a leftover of a process that has
- * ended: the name has our own pid. */
+/* Binds the socket FD in the folder that was checked. A socket with this name is a leftover of a
+ * process that has ended: the name has our own pid. */
 static int bind_in(int folder_fd, int fd)
 {
 	struct sockaddr_un address;
-	socklen_t bytes = control_address(door.path, folder_fd, &address);
 
-	if (!bytes)
-		return -ENAMETOOLONG;
-	unlink(door.path);
-	if (bind(fd, (struct sockaddr *)&address, bytes) < 0 || listen(fd, CONTROL_CLIENTS) < 0)
+	control_address(folder_fd, getpid(), &address);
+	unlinkat(folder_fd, strrchr(address.sun_path, '/') + 1, 0);
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(fd, CONTROL_CLIENTS) < 0)
 		return -errno;
 	return 0;
 }

@@ -131,13 +131,11 @@ static int check_peer(const struct control_link *link, int fd, struct dagtap_err
 static int connect_to(const struct control_link *link, struct dagtap_error *error)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct sockaddr_un address;
 	int err = fd < 0 ? -errno : 0;
 
 	if (err == 0) {
-		snprintf(address.sun_path, sizeof(address.sun_path),
-			 "/proc/self/fd/%d/%d" CONTROL_SUFFIX, link->folder_fd,
-			 (int)link->inner_pid);
+		control_address(link->folder_fd, link->inner_pid, &address);
 		err = connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
 	}
 	if (err == -ENOENT || err == -ECONNREFUSED)

@@ -54,23 +54,9 @@ int control_answer_read(const void *bytes, size_t size, struct control_answer *r
 	return 0;
 }
 
-socklen_t control_address(const char *path, int folder_fd, struct sockaddr_un *ret_address)
+void control_address(int folder_fd, pid_t pid, struct sockaddr_un *ret_address)
 {
-	const char *slash = strrchr(path, '/');
-	size_t room = sizeof(ret_address->sun_path);
-	int chars;
-
 	*ret_address = (struct sockaddr_un){.sun_family = AF_UNIX};
-	if (strlen(path) < room) {
-		strcpy(ret_address->sun_path, path);
-	} else {
-		if (folder_fd < 0 || !slash)
-			return 0;
-		chars = snprintf(ret_address->sun_path, room, "/proc/self/fd/%d%s", folder_fd,
-				 slash);
-		if (chars < 0 || (size_t)chars >= room)
-			return 0;
-	}
-	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(ret_address->sun_path) +
-			   1);
+	snprintf(ret_address->sun_path, sizeof(ret_address->sun_path),
+		 "/proc/self/fd/%d/%ld" CONTROL_SUFFIX, folder_fd, (long)pid);
 }

@@ -68,9 +68,9 @@ void control_answer_init(struct control_answer *answer, enum control_result resu
 int control_request_read(const void *bytes, size_t size, struct control_request *ret_request);
 int control_answer_read(const void *bytes, size_t size, struct control_answer *ret_answer);
 
-/* Fills the address of the socket PATH. A path that is too long for a socket's address is reached
- * through the descriptor FOLDER_FD of its folder; without it (-1) the result is 0. Returns the
- * length of the address. */
-socklen_t control_address(const char *path, int folder_fd, struct sockaddr_un *ret_address);
+/* Fills the address of the socket of process PID in the folder with the descriptor FOLDER_FD: of
+ * this very folder, whatever its path is now, and also if the path is too long for a socket's
+ * address. Needs /proc. */
+void control_address(int folder_fd, pid_t pid, struct sockaddr_un *ret_address);
 
 #endif

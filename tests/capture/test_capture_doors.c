@@ -54,13 +54,10 @@ static int connect_to(pid_t pid)
 	const char *folder = getenv("DAGTAP_SPOOL");
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	int folder_fd = open(folder, O_PATH | O_CLOEXEC);
-	char path[2 * TEST_PATH_BYTES];
 	struct sockaddr_un address;
-	socklen_t bytes;
 
-	snprintf(path, sizeof(path), "%s/%d" CONTROL_SUFFIX, folder, (int)pid);
-	bytes = control_address(path, folder_fd, &address);
-	if (!bytes || connect(fd, (struct sockaddr *)&address, bytes) < 0) {
+	control_address(folder_fd, pid, &address);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
 		close(fd);
 		fd = -1;
 	}
