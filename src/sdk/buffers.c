@@ -82,6 +82,8 @@ int sdk_buffer_put(struct sdk_buffer *buffer, uint32_t kind, const void *record,
 
 void sdk_buffer_free(struct sdk_buffer *buffer)
 {
+	if (!buffer)
+		return;
 	free(buffer->bytes);
 	free(buffer->headers);
 	free(buffer->pointers);

@@ -40,7 +40,7 @@ int sdk_buffer_put(struct sdk_buffer *buffer, uint32_t kind, const void *record,
 /* Calls the tool with the records that are there. */
 void sdk_buffer_deliver(struct sdk_buffer *buffer);
 
-/* Frees the buffer. */
+/* Frees the buffer, which may be NULL. */
 void sdk_buffer_free(struct sdk_buffer *buffer);
 
 #endif

@@ -32,7 +32,7 @@ static struct {
 	uint64_t flushes_asked, flushes_served;
 	struct timer_limit flush_limit; /* of the last flush that was asked for */
 	int flush_err;			/* of the last one that was served */
-	uint64_t destroyed;		/* a buffer that is to be freed; 0: none */
+	uint32_t destroyed;		/* buffers that are to be freed: bits, by number - 1 */
 	struct live *live;
 	char path[PATH_MAX]; /* of the spool that is followed, or was last */
 	uint64_t opened;     /* spools so far */
@@ -179,12 +179,22 @@ static void wait_for_work(void)
 	pthread_cond_timedwait(&source.asked, &source.lock, &until);
 }
 
+_Static_assert(SDK_BUFFERS <= 32, "a bit for each buffer");
+
+static void free_buffers(uint32_t bits)
+{
+	for (uint64_t number = 1; number <= SDK_BUFFERS; number++)
+		if (bits >> (number - 1) & 1)
+			sdk_buffer_free(sdk_buffer_find(number));
+}
+
 static void *run(void *unused)
 {
 	prctl(PR_SET_NAME, "dagtap-sdk");
 	pthread_mutex_lock(&source.lock);
 	for (;;) {
-		uint64_t asked, destroyed;
+		uint32_t destroyed;
+		uint64_t asked;
 		struct timer_limit limit;
 		int err = 0;
 
@@ -192,16 +202,14 @@ static void *run(void *unused)
 		asked = source.flushes_asked;
 		limit = source.flush_limit;
 		destroyed = source.destroyed;
+		source.destroyed = 0;
 		pthread_mutex_unlock(&source.lock);
 		if (asked != source.flushes_served)
 			err = flush(limit);
 		else
 			follow();
-		if (destroyed)
-			sdk_buffer_free(sdk_buffer_find(destroyed));
+		free_buffers(destroyed);
 		pthread_mutex_lock(&source.lock);
-		if (destroyed)
-			source.destroyed = 0;
 		if (asked != source.flushes_served)
 			source.flush_err = err;
 		source.flushes_served = asked;
@@ -290,8 +298,11 @@ int sdk_source_destroy(uint64_t number)
 	if (err)
 		return err == -ESRCH ? 0 : err;
 	pthread_mutex_lock(&source.lock);
-	source.destroyed = number;
-	err = ask_and_await(timer_start(TIMER_SDK_FLUSH));
+	if (sdk_buffer_find(number))
+		source.destroyed |= 1u << (number - 1);
+	/* The buffer is freed although some work may not have ended at the limit. */
+	ask_and_await(timer_start(TIMER_SDK_FLUSH));
+	err = sdk_buffer_find(number) ? -ETIMEDOUT : 0;
 	pthread_mutex_unlock(&source.lock);
 	return err;
 }

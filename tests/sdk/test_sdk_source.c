@@ -1,5 +1,6 @@
 /* Which recordings the library follows. The test stands for the injected library: it gives the path
  * of a spool that it has written itself. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 static char path[64];
 static uint64_t delivered[8]; /* correlation ids of calls; read after a flush */
 static size_t delivered_count;
-static struct sdk_id context, buffer;
+static struct sdk_id context, buffer, buffers[3];
 
 static size_t give_path(char *ret_path, size_t room)
 {
@@ -46,8 +47,11 @@ static void take_records(struct sdk_id from, struct sdk_id into, struct sdk_reco
 static int initialize(void (*finalize)(struct sdk_client), void *data)
 {
 	(void)finalize, (void)data;
-	return rocprofiler_create_context(&context) ||
-	       rocprofiler_create_buffer(context, 8192, 8192, SDK_POLICY_LOSSLESS, take_records,
+	rocprofiler_create_context(&context);
+	for (int i = 0; i < 3; i++)
+		rocprofiler_create_buffer(context, 8192, 8192, SDK_POLICY_LOSSLESS, take_records,
+					  NULL, &buffers[i]);
+	return rocprofiler_create_buffer(context, 8192, 8192, SDK_POLICY_LOSSLESS, take_records,
 					 NULL, &buffer) ||
 	       rocprofiler_configure_buffer_tracing_service(context, SDK_BUFFER_HIP_RUNTIME_API,
 							    NULL, 0, buffer) ||
@@ -125,10 +129,33 @@ static void a_recording_that_was_left_open_ends_with_the_next_one(void **state)
 	end(&second);
 }
 
+static void *destroy(void *number)
+{
+	rocprofiler_destroy_buffer(*(struct sdk_id *)number);
+	return NULL;
+}
+
+/* Each is destroyed by two threads, all at the same time. */
+static void buffers_may_be_destroyed_by_several_threads(void **state)
+{
+	pthread_t threads[6];
+
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, destroy, &buffers[i % 3]), 0);
+	for (int i = 0; i < 6; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(rocprofiler_destroy_buffer(buffers[i]),
+				 SDK_ERROR_BUFFER_NOT_FOUND);
+	flush();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recording_that_was_left_open_ends_with_the_next_one),
+		cmocka_unit_test(buffers_may_be_destroyed_by_several_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
