@@ -225,3 +225,11 @@ void sdk_calls_observe(void)
 
 	sdk_calls_find()->observe(&observer);
 }
+
+void sdk_calls_forget(void)
+{
+	sdk_calls_find()->observe(NULL);
+	pthread_mutex_init(&stream_lock, NULL);
+	own_tid = 0;
+	depth = 0;
+}

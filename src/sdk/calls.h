@@ -18,4 +18,8 @@ bool sdk_calls_in_callback(void);
 /* Begins to observe calls, once. Any thread. */
 void sdk_calls_observe(void);
 
+/* In a child of fork, on its only thread: ends the observing, and forgets the calls that the thread
+ * is inside and the state of the locks. */
+void sdk_calls_forget(void);
+
 #endif

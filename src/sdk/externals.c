@@ -99,3 +99,8 @@ void externals_drop(uint64_t cid)
 	}
 	pthread_mutex_unlock(&lock);
 }
+
+void externals_reset_lock(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}

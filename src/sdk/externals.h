@@ -14,4 +14,8 @@ uint64_t externals_find(uint32_t context, uint64_t cid, int kind);
 /* Forgets all values of call CID. */
 void externals_drop(uint64_t cid);
 
+/* In a child of fork, on its only thread: makes the lock free. No other function may be called
+ * after it. */
+void externals_reset_lock(void);
+
 #endif

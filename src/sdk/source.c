@@ -18,6 +18,7 @@
 #include "sdk/calls.h"
 #include "sdk/contexts.h"
 #include "sdk/delivery.h"
+#include "sdk/externals.h"
 
 #define POLL_NS	      20000000ull
 #define WAIT_NS	      1000000ull /* between looks for what runs while a flush waits */
@@ -232,10 +233,30 @@ static int start_thread(void)
 	return -err;
 }
 
+/* In a child of fork: its threads are not there, and may have held the locks. Nothing is observed in
+ * it, and so nothing that the locks covered is used. */
+static void leave_parent(void)
+{
+	sdk_calls_forget();
+	externals_reset_lock();
+	pthread_mutex_init(&source.lock, NULL);
+	pthread_cond_init(&source.asked, NULL);
+	pthread_cond_init(&source.served, NULL);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, leave_parent);
+}
+
 int sdk_source_start(void)
 {
+	static pthread_once_t watched = PTHREAD_ONCE_INIT;
 	int err = 0;
 
+	if (source.pid && source.pid != getpid())
+		return 0;
+	pthread_once(&watched, watch_forks);
 	/* Windows are small, and a thread for each CPU would be started for each. */
 	workers_limit(1);
 	sdk_calls_observe();

@@ -11,7 +11,8 @@
 
 #include "base/timer.h"
 
-/* Starts the thread, or wakes it. Any thread. Returns 0 or a negative errno. */
+/* Starts the thread, or wakes it; does nothing in a child of fork. Any thread. Returns 0 or a
+ * negative errno. */
 int sdk_source_start(void);
 
 /* Waits until everything that was recorded before this call has been delivered: each activity that

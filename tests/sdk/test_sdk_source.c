@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -17,6 +18,7 @@
 #include "sdk/functions.h"
 
 static char path[64];
+static const struct inject_observer *observed;
 static uint64_t delivered[8]; /* correlation ids of calls; read after a flush */
 static size_t delivered_count;
 static struct sdk_id context, buffer, buffers[3];
@@ -28,7 +30,7 @@ static size_t give_path(char *ret_path, size_t room)
 
 static void observe(const struct inject_observer *observer)
 {
-	(void)observer;
+	observed = observer;
 }
 
 extern const struct inject_table dagtap_inject_v1;
@@ -151,10 +153,32 @@ static void buffers_may_be_destroyed_by_several_threads(void **state)
 	flush();
 }
 
+static void a_child_of_fork_is_not_observed(void **state)
+{
+	pid_t child;
+	int status;
+
+	(void)state;
+	assert_non_null(observed);
+	child = fork();
+	if (child == 0) {
+		bool is_left = !observed && !rocprofiler_stop_context(context) &&
+			       !rocprofiler_start_context(context) && !observed &&
+			       !rocprofiler_flush_buffer(buffer);
+
+		_exit(is_left ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_non_null(observed);
+	flush();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recording_that_was_left_open_ends_with_the_next_one),
+		cmocka_unit_test(a_child_of_fork_is_not_observed),
 		cmocka_unit_test(buffers_may_be_destroyed_by_several_threads),
 	};
 
