@@ -11,7 +11,7 @@
 #define NONE UINT32_MAX
 
 struct external {
-	uint64_t cid;
+	uint64_t cid; /* 0: a free row */
 	uint64_t value;
 	uint32_t context;
 	int kind;
@@ -88,15 +88,30 @@ static uint32_t find_any(uint64_t cid)
 	return NONE;
 }
 
+/* Called with the lock. */
+static void drop(uint32_t row)
+{
+	hash_map_remove(&map, hash_of(rows[row].cid), row);
+	rows[row].cid = 0;
+	free_rows[free_count++] = row;
+}
+
 void externals_drop(uint64_t cid)
 {
 	uint32_t row;
 
 	pthread_mutex_lock(&lock);
-	while (map.slot_count && (row = find_any(cid)) != NONE) {
-		hash_map_remove(&map, hash_of(cid), row);
-		free_rows[free_count++] = row;
-	}
+	while (map.slot_count && (row = find_any(cid)) != NONE)
+		drop(row);
+	pthread_mutex_unlock(&lock);
+}
+
+void externals_drop_until(uint64_t last)
+{
+	pthread_mutex_lock(&lock);
+	for (uint32_t row = 0; row < rows_count; row++)
+		if (rows[row].cid && rows[row].cid <= last)
+			drop(row);
 	pthread_mutex_unlock(&lock);
 }
 

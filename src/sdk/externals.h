@@ -14,6 +14,9 @@ uint64_t externals_find(uint32_t context, uint64_t cid, int kind);
 /* Forgets all values of call CID. */
 void externals_drop(uint64_t cid);
 
+/* Forgets the values of all calls up to LAST: their recording is over. */
+void externals_drop_until(uint64_t last);
+
 /* In a child of fork, on its only thread: makes the lock free. No other function may be called
  * after it. */
 void externals_reset_lock(void);

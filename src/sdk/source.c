@@ -24,7 +24,7 @@
 #define WAIT_NS	      1000000ull /* between looks for what runs while a flush waits */
 #define NS_PER_SECOND 1000000000ull
 
-/* Protected by the lock, but for `live`, `path` and `opened`, which are the thread's. */
+/* Protected by the lock, but for what is the thread's: from `live` on. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t asked, served;
@@ -37,6 +37,7 @@ static struct {
 	struct live *live;
 	char path[PATH_MAX]; /* of the spool that is followed, or was last */
 	uint64_t opened;     /* spools so far */
+	uint64_t last_cid;   /* the largest that was given out */
 } source = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.asked = PTHREAD_COND_INITIALIZER,
@@ -55,8 +56,10 @@ static void open_live(const char *path)
 	source.opened++;
 }
 
+/* Values for calls whose records are lost would stay for ever. */
 static void close_live(void)
 {
+	externals_drop_until(source.last_cid);
 	live_close(source.live);
 	source.live = NULL;
 }
@@ -66,6 +69,9 @@ static int take_window(struct trace *window)
 {
 	int err = window ? delivery_put(window) : 0;
 
+	for (uint32_t i = 0; window && i < window->calls_count; i++)
+		if (window->calls[i].cid > source.last_cid)
+			source.last_cid = window->calls[i].cid;
 	trace_close(window);
 	return err;
 }
