@@ -239,8 +239,8 @@ static int start_thread(void)
 	return -err;
 }
 
-/* In a child of fork: its threads are not there, and may have held the locks. Nothing is observed in
- * it, and so nothing that the locks covered is used. */
+/* In a child of fork: its threads are not there, and may have held the locks. Nothing is observed
+ * in it, and so nothing that the locks covered is used. */
 static void leave_parent(void)
 {
 	sdk_calls_forget();
