@@ -63,7 +63,12 @@ struct summary_table {
  * caller releases RET_TABLE. 0, or -ENOMEM with RET_TABLE unchanged. */
 int summary_make(const struct trace *trace, enum summary_by by, struct summary_table *ret_table);
 
-/* The same, but the durations that a row's tally describes are those in each part of PARTS: the sum
+/* Makes COUNT tables by BY[0], BY[1] ... as summary_make does, in one walk through the activities.
+ * Counts the totals in the same walk if RET_TOTALS is not NULL. 0, or -ENOMEM with no table. */
+int summary_make_all(const struct trace *trace, const enum summary_by *by, uint32_t count,
+		     struct summary_table *ret_tables, struct summary_totals *ret_totals);
+
+/* As summary_make, but the durations that a row's tally describes are those in each part of PARTS: the sum
  * over the part's activities, 0 in a part without one. Activities in no part are left out. BY must
  * not be SUMMARY_BY_API. */
 int summary_make_by_part(const struct trace *trace, enum summary_by by,

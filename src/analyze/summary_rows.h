@@ -1,10 +1,11 @@
-/* Inside analyze/: what the rows of a summary stand for, how they are called (summary_names.c), and
- * the occupancy of kernels (summary_occupancy.c). Used by summary.c. */
+/* Inside analyze/: what the rows of a summary stand for, how they are called (summary_names.c), the
+ * occupancy of kernels (summary_occupancy.c), and the totals (summary_totals.c). */
 #ifndef DAGTAP_ANALYZE_SUMMARY_ROWS_H
 #define DAGTAP_ANALYZE_SUMMARY_ROWS_H
 
 #include "analyze/summary.h"
 #include "base/numbers.h"
+#include "base/workers.h"
 
 /* ---- keys and names ---- */
 
@@ -28,6 +29,29 @@ uint64_t summary_node_key(const struct trace *trace, const struct trace_activity
  * memory. */
 char *summary_row_name(const struct trace *trace, enum summary_by by, uint64_t key,
 		       const struct summary_paths *paths);
+
+/* ---- totals ---- */
+
+/* What one thread has counted. */
+struct summary_counted {
+	struct summary_totals totals;
+	__int128 kernel_ns; /* exact, so that the order of adding does not count */
+	char apart[WORKERS_APART];
+};
+
+struct summary_counts {
+	const struct trace *trace;
+	struct summary_counted of_worker[WORKERS_MOST];
+};
+
+void summary_counts_init(struct summary_counts *counts, const struct trace *trace);
+
+/* Counts the activities from FIRST to END on the thread WORKER. */
+void summary_counts_add(struct summary_counts *counts, unsigned worker, uint32_t first,
+			uint32_t end);
+
+/* The totals, once all activities are counted. */
+struct summary_totals summary_counts_sum(const struct summary_counts *counts);
 
 /* ---- occupancy ---- */
 

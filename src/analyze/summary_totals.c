@@ -1,21 +1,11 @@
 /* Counts all of a trace (summary.h). Threads share the activities. */
-#include "analyze/summary.h"
-#include "base/workers.h"
+#include <string.h>
+
+#include "analyze/summary_rows.h"
 
 #define ROWS_PER_PART (1u << 17)
 
-/* What one thread has counted. */
-struct counted {
-	struct summary_totals totals;
-	__int128 kernel_ns; /* exact, so that the order of adding does not count */
-};
-
-struct counting {
-	const struct trace *trace;
-	struct counted of_worker[WORKERS_MOST];
-};
-
-static void count_activity(struct counted *counted, const struct trace_activity *row,
+static void count_activity(struct summary_counted *counted, const struct trace_activity *row,
 			   const struct trace_work *work)
 {
 	struct summary_totals *totals = &counted->totals;
@@ -47,21 +37,17 @@ static void count_activity(struct counted *counted, const struct trace_activity 
 		totals->end_ns = row->end_ns;
 }
 
-static int count_part(void *counting_of_trace, unsigned worker, uint32_t number)
+void summary_counts_add(struct summary_counts *counts, unsigned worker, uint32_t first,
+			uint32_t end)
 {
-	struct counting *counting = counting_of_trace;
-	const struct trace *trace = counting->trace;
-	uint64_t end = (number + 1ull) * ROWS_PER_PART;
+	const struct trace *trace = counts->trace;
 
-	if (end > trace->activities_count)
-		end = trace->activities_count;
-	for (uint64_t i = (uint64_t)number * ROWS_PER_PART; i < end; i++)
-		count_activity(&counting->of_worker[worker], &trace->activities[i],
+	for (uint32_t i = first; i < end; i++)
+		count_activity(&counts->of_worker[worker], &trace->activities[i],
 			       trace_work_of(trace, &trace->activities[i]));
-	return 0;
 }
 
-static void add_counted(struct counted *sum, const struct counted *counted)
+static void add_counted(struct summary_counted *sum, const struct summary_counted *counted)
 {
 	struct summary_totals *totals = &sum->totals;
 	const struct summary_totals *more = &counted->totals;
@@ -86,32 +72,56 @@ static int64_t saturate(__int128 ns)
 	return ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
 }
 
-struct summary_totals summary_count(const struct trace *trace)
+void summary_counts_init(struct summary_counts *counts, const struct trace *trace)
 {
-	struct counted sum = {.totals = {
-				      .api_calls = trace->calls_count,
-				      .graph_launches = trace->launches_count,
-				      .processes = trace->processes_count,
-				      .threads = trace->threads_count,
-				      .streams = trace->streams_count,
-				      .graphs = trace->graphs_count,
-				      .begin_ns = INT64_MAX,
-				      .end_ns = INT64_MIN,
-			      }};
-	struct counting counting = {.trace = trace};
+	memset(counts, 0, sizeof(*counts));
+	counts->trace = trace;
+	for (unsigned i = 0; i < WORKERS_MOST; i++) {
+		counts->of_worker[i].totals.begin_ns = INT64_MAX;
+		counts->of_worker[i].totals.end_ns = INT64_MIN;
+	}
+}
+
+struct summary_totals summary_counts_sum(const struct summary_counts *counts)
+{
+	const struct trace *trace = counts->trace;
+	struct summary_counted sum = {.totals = {
+					      .api_calls = trace->calls_count,
+					      .graph_launches = trace->launches_count,
+					      .processes = trace->processes_count,
+					      .threads = trace->threads_count,
+					      .streams = trace->streams_count,
+					      .graphs = trace->graphs_count,
+					      .begin_ns = INT64_MAX,
+					      .end_ns = INT64_MIN,
+				      }};
 
 	for (uint32_t i = 0; i < trace->agents_count; i++)
 		sum.totals.gpus += trace->agents[i].is_gpu;
-	for (unsigned i = 0; i < WORKERS_MOST; i++) {
-		counting.of_worker[i].totals.begin_ns = INT64_MAX;
-		counting.of_worker[i].totals.end_ns = INT64_MIN;
-	}
-	workers_run(WORKERS_ALL, trace->activities_count / ROWS_PER_PART + 1, count_part,
-		    &counting);
 	for (unsigned i = 0; i < WORKERS_MOST; i++)
-		add_counted(&sum, &counting.of_worker[i]);
+		add_counted(&sum, &counts->of_worker[i]);
 	sum.totals.kernel_ns = saturate(sum.kernel_ns);
 	if (sum.totals.untimed == trace->activities_count)
 		sum.totals.begin_ns = sum.totals.end_ns = 0;
 	return sum.totals;
+}
+
+static int count_part(void *summary_counts, unsigned worker, uint32_t number)
+{
+	struct summary_counts *counts = summary_counts;
+	uint64_t first = (uint64_t)number * ROWS_PER_PART, end = first + ROWS_PER_PART;
+
+	if (end > counts->trace->activities_count)
+		end = counts->trace->activities_count;
+	summary_counts_add(counts, worker, (uint32_t)first, (uint32_t)end);
+	return 0;
+}
+
+struct summary_totals summary_count(const struct trace *trace)
+{
+	struct summary_counts counts;
+
+	summary_counts_init(&counts, trace);
+	workers_run(WORKERS_ALL, trace->activities_count / ROWS_PER_PART + 1, count_part, &counts);
+	return summary_counts_sum(&counts);
 }

@@ -90,61 +90,60 @@ static void json_occupancy(struct json *json, const struct summary_row *row)
 }
 
 /* LIMIT: the most rows, 0 = all. */
-static int json_table(struct json *json, const struct trace *trace, const char *key,
-		      enum summary_by by, uint32_t limit)
+static void json_table(struct json *json, const struct summary_table *table, const char *key,
+		       enum summary_by by, uint32_t limit)
 {
-	struct summary_table table;
-	int err = summary_make(trace, by, &table);
-
-	if (err < 0)
-		return err;
 	json_key(json, key);
 	json_array_begin(json);
-	for (uint32_t i = 0; i < table.count && (limit == 0 || i < limit); i++) {
-		const struct tally *tally = &table.rows[i].tally;
+	for (uint32_t i = 0; i < table->count && (limit == 0 || i < limit); i++) {
+		const struct summary_row *row = &table->rows[i];
+		const struct tally *tally = &row->tally;
 
 		json_row_begin(json);
-		json_put_text(json, "name", table.rows[i].name);
+		json_put_text(json, "name", row->name);
 		json_put_u64(json, "count", tally->count);
 		json_put_i64(json, "total_ns", tally->total_ns);
 		tally_put_json(json, "", tally);
 		json_put_u64(json, "untimed", tally->count - tally->timed);
 		if (by == SUMMARY_BY_COPY) {
-			json_put_u64(json, "bytes", table.rows[i].bytes);
-			json_put_double(json, "bytes_per_s", summary_bytes_per_s(&table.rows[i]));
+			json_put_u64(json, "bytes", row->bytes);
+			json_put_double(json, "bytes_per_s", summary_bytes_per_s(row));
 		}
 		if (by == SUMMARY_BY_KERNEL)
-			json_occupancy(json, &table.rows[i]);
+			json_occupancy(json, row);
 		json_object_end(json);
 	}
 	json_array_end(json);
-	summary_release(&table);
-	return 0;
 }
 
 static int write_json(const struct trace *trace, const char *path, uint32_t grouping,
 		      uint32_t limit, FILE *out)
 {
-	struct summary_totals totals = summary_count(trace);
-	enum summary_by by = groupings[grouping].by;
+	enum summary_by by[] = {SUMMARY_BY_KERNEL, SUMMARY_BY_COPY, groupings[grouping].by};
+	uint32_t count = by[2] == SUMMARY_BY_KERNEL ? 2 : 3;
+	struct summary_table tables[3];
+	struct summary_totals totals;
 	struct json json;
-	int err;
+	int err = summary_make_all(trace, by, count, tables, &totals);
 
+	if (err < 0)
+		return err;
 	json_init(&json, out);
 	json_object_begin(&json);
 	json_put_text(&json, "file", path);
 	json_put_text(&json, "command", trace_text(trace, trace->command));
 	json_put_text(&json, "state", trace->truncated ? "truncated" : "complete");
 	json_totals(&json, &totals);
-	err = json_table(&json, trace, "kernels", SUMMARY_BY_KERNEL, limit);
-	if (err == 0)
-		err = json_table(&json, trace, "copies", SUMMARY_BY_COPY, limit);
-	if (err == 0 && by != SUMMARY_BY_KERNEL) {
+	json_table(&json, &tables[0], "kernels", by[0], limit);
+	json_table(&json, &tables[1], "copies", by[1], limit);
+	if (count > 2) {
 		json_put_text(&json, "by", groupings[grouping].name);
-		err = json_table(&json, trace, "rows", by, limit);
+		json_table(&json, &tables[2], "rows", by[2], limit);
 	}
 	json_object_end(&json);
-	return err < 0 ? err : json_finish(&json);
+	for (uint32_t i = 0; i < count; i++)
+		summary_release(&tables[i]);
+	return json_finish(&json);
 }
 
 int summary_write_json(const struct trace *trace, const char *path, const char *by, uint32_t limit,
@@ -227,7 +226,7 @@ static void put_row(struct columns *columns, const struct summary_row *row, int6
 	columns_put(columns, "%s", kernel_names_text(row->name));
 }
 
-static int print_table(const struct trace *trace, enum summary_by by, const char *head,
+static int print_table(const struct summary_table *table, enum summary_by by, const char *head,
 		       const struct summary_options *options)
 {
 	static const char *const more_heads[][2] = {
@@ -241,45 +240,46 @@ static int print_table(const struct trace *trace, enum summary_by by, const char
 	const char *heads[] = {"count", "total", "?%", TALLY_HEADS, NULL, NULL, NULL, NULL};
 	const char **end = heads + 8;
 	uint32_t limit = options->answer.limit;
-	struct summary_table table;
 	struct columns columns;
 	int64_t all_ns = 0;
 
-	if (summary_make(trace, by, &table) < 0)
-		return cli_fail("out of memory");
-	if (limit == 0 || limit > table.count)
-		limit = table.count;
+	if (limit == 0 || limit > table->count)
+		limit = table->count;
 	for (int i = 0; i < 2 && more_heads[more][i]; i++)
 		*end++ = more_heads[more][i];
 	*end = head;
 	columns_init(&columns, heads);
 	columns.is_csv = options->answer.csv;
-	for (uint32_t i = 0; i < table.count; i++)
-		all_ns = tally_sum(all_ns, table.rows[i].tally.total_ns);
+	for (uint32_t i = 0; i < table->count; i++)
+		all_ns = tally_sum(all_ns, table->rows[i].tally.total_ns);
 	for (uint32_t i = 0; i < limit; i++)
-		put_row(&columns, &table.rows[i], all_ns, more);
-	if ((table.count || options->answer.csv) && columns_print(&columns) < 0)
+		put_row(&columns, &table->rows[i], all_ns, more);
+	if ((table->count || options->answer.csv) && columns_print(&columns) < 0)
 		return cli_fail("out of memory");
-	if (limit < table.count && !options->answer.csv)
-		printf("... %u more (--limit 0 shows all)\n", table.count - limit);
-	summary_release(&table);
+	if (limit < table->count && !options->answer.csv)
+		printf("... %u more (--limit 0 shows all)\n", table->count - limit);
 	return CLI_OK;
 }
 
 static int print_text(const struct trace *trace, const struct summary_options *options)
 {
-	struct summary_totals totals = summary_count(trace);
-	enum summary_by by = groupings[options->by].by;
+	enum summary_by by[] = {groupings[options->by].by, SUMMARY_BY_COPY};
+	uint32_t count = by[0] == SUMMARY_BY_KERNEL && !options->answer.csv ? 2 : 1;
+	struct summary_table tables[2];
+	struct summary_totals totals;
 	int err;
 
+	if (summary_make_all(trace, by, count, tables, &totals) < 0)
+		return cli_fail("out of memory");
 	if (!options->answer.csv)
 		print_totals(trace, &totals);
-	err = print_table(trace, by, groupings[options->by].head, options);
-	if (err == CLI_OK && !options->answer.csv && by == SUMMARY_BY_KERNEL &&
-	    totals.copies + totals.memsets) {
+	err = print_table(&tables[0], by[0], groupings[options->by].head, options);
+	if (err == CLI_OK && count == 2 && totals.copies + totals.memsets) {
 		putchar('\n');
-		err = print_table(trace, SUMMARY_BY_COPY, "<what", options);
+		err = print_table(&tables[1], by[1], "<what", options);
 	}
+	for (uint32_t i = 0; i < count; i++)
+		summary_release(&tables[i]);
 	return err;
 }
 
