@@ -271,11 +271,3 @@ int summary_make_by_part(const struct trace *trace, enum summary_by by,
 	summary_paths_release(&paths);
 	return err;
 }
-
-void summary_release(struct summary_table *table)
-{
-	for (uint32_t i = 0; i < table->count; i++)
-		free(table->rows[i].name);
-	free(table->rows);
-	*table = (struct summary_table){0};
-}

@@ -68,9 +68,9 @@ int summary_make(const struct trace *trace, enum summary_by by, struct summary_t
 int summary_make_all(const struct trace *trace, const enum summary_by *by, uint32_t count,
 		     struct summary_table *ret_tables, struct summary_totals *ret_totals);
 
-/* As summary_make, but the durations that a row's tally describes are those in each part of PARTS: the sum
- * over the part's activities, 0 in a part without one. Activities in no part are left out. BY must
- * not be SUMMARY_BY_API. */
+/* As summary_make, but the durations that a row's tally describes are those in each part of PARTS:
+ * the sum over the part's activities, 0 in a part without one. Activities in no part are left out.
+ * BY must not be SUMMARY_BY_API. */
 int summary_make_by_part(const struct trace *trace, enum summary_by by,
 			 const struct summary_parts *parts, struct summary_table *ret_table);
 void summary_release(struct summary_table *table);

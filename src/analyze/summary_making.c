@@ -196,6 +196,14 @@ int making_finish(struct making *making, struct summary_table *ret_table)
 	return 0;
 }
 
+void summary_release(struct summary_table *table)
+{
+	for (uint32_t i = 0; i < table->count; i++)
+		free(table->rows[i].name);
+	free(table->rows);
+	*table = (struct summary_table){0};
+}
+
 void making_release(struct making *making)
 {
 	struct summary_table rows = {making->rows, making->rows ? making->rows_count : 0};

@@ -45,6 +45,7 @@ int making_add_parts(struct making *making);
 /* Names and sorts the rows, which go to RET_TABLE. 0, or -ENOMEM with RET_TABLE unchanged. */
 int making_finish(struct making *making, struct summary_table *ret_table);
 
+/* Frees all that MAKING holds, also when it was not finished. */
 void making_release(struct making *making);
 
 #endif

@@ -44,6 +44,7 @@ struct summary_counts {
 	struct summary_counted of_worker[WORKERS_MOST];
 };
 
+/* Begins with nothing counted, for any number of threads. Borrows TRACE. */
 void summary_counts_init(struct summary_counts *counts, const struct trace *trace);
 
 /* Counts the activities from FIRST to END on the thread WORKER. */
