@@ -76,6 +76,8 @@ static int read_records(const struct row_walk *rows, unsigned worker, uint32_t p
 	while (err == 0 && (header = origin_walk_next(walk))) {
 		uint64_t type = ORIGIN_TYPE(header->type) & walk->types;
 
+		if (walk->at != walk->end)
+			submission_rows_expect(rows->submissions, worker, (const void *)walk->at);
 		if (type & ORIGIN_TYPE(RECORD_API))
 			err = call_rows_read(rows->calls, worker, part, (const void *)header,
 					     walk->tid);

@@ -10,25 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/workers.h"
 #include "trace/join/barriers.h"
+#include "trace/join/seen_dispatches.h"
 #include "trace/join/settle.h"
 #include "trace/load/calls.h"
 #include "trace/row_table.h"
-
-#define SEEN_SLOTS 65536
-
-/* A kernel with its dimensions that was seen lately, and its work kind. */
-struct seen_dispatch {
-	uint32_t kernel;
-	uint32_t grid[3];
-	uint16_t workgroup[3];
-	uint16_t is_used;
-	uint32_t private_bytes;
-	uint32_t group_bytes;
-	uint32_t work;
-};
 
 struct submission_rows {
 	struct process_load *load;
@@ -41,7 +28,7 @@ struct submission_rows {
 /* What each thread has of its own. */
 struct submission_worker {
 	struct submission_rows *of;
-	struct seen_dispatch *seen;
+	struct seen_dispatches seen;
 	struct fill_thread thread;
 	uint32_t queue_id, queue;		  /* asked for last */
 	const struct activity_run *run, *run_end; /* of the part: the current one, and the end */
@@ -113,35 +100,17 @@ static uint32_t make_work(struct submission_worker *worker, const struct record_
 	return intern(worker, &work);
 }
 
-static bool is_same(const struct seen_dispatch *seen, const struct record_dispatch *record)
-{
-	return seen->is_used && seen->kernel == record->kernel &&
-	       !memcmp(seen->grid, record->grid, sizeof(seen->grid)) &&
-	       !memcmp(seen->workgroup, record->workgroup, sizeof(seen->workgroup)) &&
-	       seen->private_bytes == record->private_bytes &&
-	       seen->group_bytes == record->group_bytes;
-}
-
-/* make_work with a cache: most dispatches repeat a recent kernel with its dimensions. */
+/* make_work with a cache. */
 static uint32_t work_of_dispatch(struct submission_worker *worker,
 				 const struct record_dispatch *record)
 {
-	uint64_t hash = hash_mix((uint64_t)record->kernel << 32 | record->grid[0],
-				 (uint64_t)record->grid[1] << 32 | record->grid[2]);
-	struct seen_dispatch *seen = &worker->seen[hash >> 32 & (SEEN_SLOTS - 1)];
+	const struct seen_dispatch *seen = seen_dispatches_find(&worker->seen, record);
+	uint32_t work;
 
-	if (is_same(seen, record))
+	if (seen)
 		return seen->work;
-	*seen = (struct seen_dispatch){
-		.kernel = record->kernel,
-		.is_used = 1,
-		.private_bytes = record->private_bytes,
-		.group_bytes = record->group_bytes,
-		.work = make_work(worker, record),
-	};
-	memcpy(seen->grid, record->grid, sizeof(seen->grid));
-	memcpy(seen->workgroup, record->workgroup, sizeof(seen->workgroup));
-	return seen->work;
+	work = make_work(worker, record);
+	return seen_dispatches_add(&worker->seen, record, work) < 0 ? TRACE_NONE : work;
 }
 
 static enum trace_copy_direction direction(const struct trace *trace, uint32_t dst, uint32_t src)
@@ -325,6 +294,13 @@ static int add_cuda_copy(struct submission_worker *worker, const struct record_c
 	return err;
 }
 
+void submission_rows_expect(struct submission_rows *rows, unsigned number,
+			    const struct record_header *next)
+{
+	if (next->type == RECORD_DISPATCH)
+		seen_dispatches_fetch(&rows->workers[number].seen, (const void *)next);
+}
+
 int submission_rows_read(struct submission_rows *rows, unsigned number,
 			 const struct record_header *header)
 {
@@ -370,8 +346,7 @@ static int init_workers(struct submission_rows *rows)
 
 		worker->of = rows;
 		worker->queue = TRACE_NONE;
-		worker->seen = calloc(SEEN_SLOTS, sizeof(*worker->seen));
-		if (!worker->seen)
+		if (seen_dispatches_init(&worker->seen) < 0)
 			return -ENOMEM;
 	}
 	return rows->workers ? 0 : -ENOMEM;
@@ -436,7 +411,7 @@ void submission_rows_release(struct submission_rows *rows)
 	if (!rows)
 		return;
 	for (unsigned i = 0; rows->workers && i < rows->worker_count; i++)
-		free(rows->workers[i].seen);
+		seen_dispatches_release(&rows->workers[i].seen);
 	free(rows->workers);
 	barriers_release(&rows->barriers);
 	pthread_mutex_destroy(&rows->works_lock);
