@@ -50,7 +50,7 @@ PACKAGES = {
             f"dagtap/{name}.h"
             for name in ("error", "annotate", "session", "trace", "columns", "export")
         ],
-        r"dagtap_trace_get_\w+_sized|dagtap_trace_(process|thread|device|stream|attribute|call|"
+        r"dagtap_export_to_sized|dagtap_export_(options|thread)|dagtap_trace_get_\w+_sized|dagtap_trace_(process|thread|device|stream|attribute|call|"
         r"activity|graph|node|edge|launch|source|message|scope|\w+_kind|direction|confidence)|"
         r"Arrow\w+",
     ),

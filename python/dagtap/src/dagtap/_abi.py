@@ -125,28 +125,6 @@ class ExportFormat(Struct):
     ]
 
 
-class ExportThread(Struct):
-    tid: int
-    id: int
-    _fields_ = [
-        ("tid", c_uint32),
-        ("id", c_uint64),
-    ]
-
-
-class ExportOptions(Struct):
-    table: OptionalText
-    compat: OptionalText
-    threads: Any
-    threads_count: int
-    _fields_ = [
-        ("table", c_char_p),
-        ("compat", c_char_p),
-        ("threads", POINTER(ExportThread)),
-        ("threads_count", c_size_t),
-    ]
-
-
 # Result and parameters of each function.
 FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "dagtap_scope_push": (c_uint64, [c_char_p]),
@@ -172,6 +150,4 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         POINTER(Error)]),
     "dagtap_export_get_format": (c_int, [c_size_t, POINTER(ExportFormat)]),
     "dagtap_export": (c_int, [c_void_p, c_char_p, c_char_p, c_char_p, c_int, POINTER(Error)]),
-    "dagtap_export_to_sized": (c_int, [c_void_p, c_char_p, POINTER(ExportOptions), c_size_t, c_int,
-        POINTER(Error)]),
 }
