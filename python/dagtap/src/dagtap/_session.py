@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
-import glob
 import os
 import threading
 import warnings
@@ -33,12 +33,11 @@ def is_recording() -> bool:
     return library is not None and library.dagtap_session_is_recording() == 1
 
 
-def _spools() -> list[str]:
-    """The files of this process's recordings so far, the first one first."""
-    folder = os.environ.get("DAGTAP_SPOOL", "")
-    process = os.readlink("/proc/self")
-    files = glob.glob(os.path.join(glob.escape(folder), f"{process}.*.spool"))
-    return sorted(files, key=lambda name: int(name.split(".")[-2]))
+def _spool() -> Optional[str]:
+    """The file of this process's present or last recording; None: there was none."""
+    path = ctypes.create_string_buffer(os.pathconf("/", "PC_PATH_MAX"))
+    length = _annotate.library().dagtap_session_path(path, len(path))
+    return os.fsdecode(path.value) if 0 < length < len(path) else None
 
 
 class Range:
@@ -136,8 +135,7 @@ class record:
             if _open:
                 return
             _annotate.library().dagtap_session_stop()
-            spools = _spools() if made.is_recording else []
-        made._spool = spools[-1] if spools else None
+            made._spool = _spool() if made.is_recording else None
 
     def _refuse(self, why: str) -> None:
         global _has_warned
