@@ -27,7 +27,7 @@ static struct {
 	atomic_flag lock;
 	uint8_t *buffer;
 	size_t size, used;
-	size_t dropped;
+	_Atomic size_t dropped; /* since the tool last asked */
 	uint64_t (*read_clock)(void);
 	_Atomic uint32_t calls[MODEL_CALL_COUNT];
 	struct {
@@ -393,8 +393,7 @@ MODEL_EXPORT(cuptiActivityGetNextRecord,
 MODEL_EXPORT(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped))
 {
 	come_to(MODEL_AT_DROPPED);
-	*dropped = model.dropped;
-	model.dropped = 0;
+	*dropped = atomic_exchange(&model.dropped, 0);
 	return result_of(MODEL_GET_DROPPED);
 }
 

@@ -26,7 +26,7 @@ void submission_rows_begin_part(struct submission_rows *rows, unsigned number, u
 int submission_rows_end_part(struct submission_rows *rows, unsigned number);
 
 /* Fetches what NEXT, a record that will be read soon, needs into the CPU's cache. */
-void submission_rows_expect(struct submission_rows *rows, unsigned worker,
+void submission_rows_expect(struct submission_rows *rows, unsigned number,
 			    const struct record_header *next);
 
 /* Makes a row of the record, if it is of SUBMISSION_TYPES or a barrier packet. Returns 0, -ENOMEM,
