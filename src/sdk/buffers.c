@@ -2,20 +2,23 @@
 #include "sdk/buffers.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/table.h"
 
 static struct sdk_buffer buffers[SDK_BUFFERS];
+/* Set once the buffer is filled, and cleared once it is empty: tools ask on any thread. */
+static _Atomic bool is_used[SDK_BUFFERS];
 
 uint32_t sdk_buffer_make(const struct sdk_buffer *like)
 {
 	for (uint32_t i = 0; i < SDK_BUFFERS; i++) {
-		if (buffers[i].is_used)
+		if (atomic_load(&is_used[i]))
 			continue;
 		buffers[i] = *like;
-		buffers[i].is_used = true;
+		atomic_store(&is_used[i], true);
 		return i + 1;
 	}
 	return 0;
@@ -23,8 +26,9 @@ uint32_t sdk_buffer_make(const struct sdk_buffer *like)
 
 struct sdk_buffer *sdk_buffer_find(uint64_t number)
 {
-	return number && number <= SDK_BUFFERS && buffers[number - 1].is_used ? &buffers[number - 1]
-									      : NULL;
+	return number && number <= SDK_BUFFERS && atomic_load(&is_used[number - 1])
+		       ? &buffers[number - 1]
+		       : NULL;
 }
 
 void sdk_buffer_deliver(struct sdk_buffer *buffer)
@@ -88,4 +92,5 @@ void sdk_buffer_free(struct sdk_buffer *buffer)
 	free(buffer->headers);
 	free(buffer->pointers);
 	*buffer = (struct sdk_buffer){0};
+	atomic_store(&is_used[buffer - buffers], false);
 }

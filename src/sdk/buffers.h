@@ -10,7 +10,6 @@
 #define SDK_BUFFERS 32
 
 struct sdk_buffer {
-	bool is_used;
 	struct sdk_id context;
 	size_t size, watermark; /* bytes of records */
 	int policy;
