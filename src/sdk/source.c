@@ -105,7 +105,7 @@ static void follow(void)
 {
 	char path[PATH_MAX];
 	size_t bytes = sdk_calls_find()->path(path, sizeof(path));
-	bool is_other = bytes && bytes < sizeof(path) && strcmp(path, source.path);
+	bool is_other = bytes && bytes < sizeof(path) && strcmp(path, source.path) != 0;
 
 	if (source.live)
 		poll_all(is_other);
