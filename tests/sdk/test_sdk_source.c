@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,7 +18,7 @@
 #include "sdk/abi.h"
 #include "sdk/functions.h"
 
-static char path[64];
+static _Atomic int recorded; /* descriptor of the recording; the source asks on its thread */
 static const struct inject_observer *observed;
 static uint64_t delivered[8]; /* correlation ids of calls; read after a flush */
 static size_t delivered_count;
@@ -25,7 +26,7 @@ static struct sdk_id context, buffer, buffers[3];
 
 static size_t give_path(char *ret_path, size_t room)
 {
-	return (size_t)snprintf(ret_path, room, "%s", path);
+	return (size_t)snprintf(ret_path, room, "/proc/self/fd/%d", recorded);
 }
 
 static void observe(const struct inject_observer *observer)
@@ -91,7 +92,7 @@ static void begin(struct recording *recording, uint64_t cid)
 	scene_init(&recording->scene, 1);
 	recording->fd = memfd_create("recorded.spool", MFD_CLOEXEC);
 	put_call(recording, cid);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", recording->fd);
+	recorded = recording->fd;
 }
 
 static void end(struct recording *recording)
