@@ -11,7 +11,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -22,6 +21,7 @@
 #include "capture/capture_switch.h"
 #include "capture/doors.h"
 #include "capture/scope.h"
+#include "held_clock.h"
 #include "in_child.h"
 #include "record/control_message.h"
 
@@ -372,22 +372,6 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *ret_left)
 	return 0;
 }
 
-static void hold_clock(void)
-{
-	char path[TEST_PATH_BYTES];
-	int file;
-
-	snprintf(path, sizeof(path), "%s.clock", getenv("DAGTAP_SPOOL"));
-	file = open(path, O_RDWR | O_CREAT, 0600);
-	expect(file >= 0 && !ftruncate(file, sizeof(*page)));
-	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	expect(page != MAP_FAILED);
-	close(file);
-	clock_hold(page);
-	expect(!clock_take_page(path));
-	unlink(path);
-}
-
 /* The thread must not be woken by the listener until the time has passed. */
 static void await_retry(void)
 {
@@ -419,7 +403,7 @@ static void run_out_of_descriptors(void)
 	struct control_answer answer;
 	int client;
 
-	hold_clock();
+	page = held_clock();
 	setenv("DAGTAP_TIMERS", "limits=never", 1);
 	arm();
 	fail_once(&fails_accept);

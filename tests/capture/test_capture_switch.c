@@ -2,12 +2,10 @@
  * The recordings that the options of `dagtap record` ask for: a child puts records all the time,
  * and each spool must hold those that were put in its capture range and no others.
  */
-#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -18,6 +16,7 @@
 #include "capture/capture_switch.h"
 #include "capture/scope.h"
 #include "capture/switch_scopes.h"
+#include "held_clock.h"
 #include "scope_story.h"
 
 #define NONE UINT64_MAX
@@ -407,22 +406,6 @@ static struct clock_page *page;
 
 /* Holds the clock. The delays are so short that a wait for them that is not over yet is soon looked
  * at again. */
-static void hold_clock(void)
-{
-	char path[TEST_PATH_BYTES];
-	int file;
-
-	snprintf(path, sizeof(path), "%s.clock", getenv("DAGTAP_SPOOL"));
-	file = open(path, O_RDWR | O_CREAT, 0600);
-	expect(file >= 0 && !ftruncate(file, sizeof(*page)));
-	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	expect(page != MAP_FAILED);
-	close(file);
-	clock_hold(page);
-	expect(!clock_take_page(path));
-	unlink(path);
-}
-
 static void await_recording(bool is_on)
 {
 	const struct timespec pause = {.tv_nsec = 100000};
@@ -451,7 +434,7 @@ int prctl(int option, ...)
 
 static void come_late(void)
 {
-	hold_clock();
+	page = held_clock();
 	setenv("DAGTAP_DELAY", "2.5", 1);
 	setenv("DAGTAP_DURATION", "10", 1);
 	arm();
@@ -478,7 +461,7 @@ static void delay_and_duration_begin_and_end_it(void **state)
 /* The thread looks at the time for the first time when the delay is over. */
 static void begin_the_thread_late(void)
 {
-	hold_clock();
+	page = held_clock();
 	setenv("DAGTAP_DELAY", "2.5", 1);
 	step_at_begin_ns = 2500000000;
 	arm();
@@ -494,7 +477,7 @@ static void a_delay_may_end_before_its_thread_looks(void **state)
 
 static void use_gpu_after_the_delay(void)
 {
-	hold_clock();
+	page = held_clock();
 	setenv("DAGTAP_DELAY", "2", 1);
 	arm();
 	clock_step(page, 2000000000);
@@ -509,7 +492,7 @@ static void a_delay_that_is_over_delays_nothing(void **state)
 
 static void start_within_the_delay(void)
 {
-	hold_clock();
+	page = held_clock();
 	setenv("DAGTAP_WAIT", "1", 1);
 	setenv("DAGTAP_DELAY", "2", 1);
 	arm();
@@ -530,7 +513,7 @@ static void a_start_now_does_not_begin_later(void **state)
 
 static void start_twice_within_the_delay(void)
 {
-	hold_clock();
+	page = held_clock();
 	setenv("DAGTAP_DELAY", "2", 1);
 	arm();
 	expect(!session_start());
@@ -547,7 +530,7 @@ static void a_start_now_leaves_other_starts(void **state)
 
 static void end_each_after(void)
 {
-	hold_clock();
+	page = held_clock();
 	setenv("DAGTAP_WAIT", "1", 1);
 	setenv("DAGTAP_DELAY", "1", 1);
 	setenv("DAGTAP_DURATION", "3", 1);
@@ -578,7 +561,7 @@ static void end_a_slow_start(void)
 {
 	static const struct capture_source slow = {.start = start_slowly};
 
-	hold_clock();
+	page = held_clock();
 	setenv("DAGTAP_DURATION", "10", 1);
 	arm();
 	session_add_source(&slow);

@@ -4,14 +4,12 @@
  * threads at the calls that the linker redirects here.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -24,6 +22,7 @@
 #include "capture/owner_lock.h"
 #include "capture/scope.h"
 #include "capture/switch_policy.h"
+#include "held_clock.h"
 #include "in_child.h"
 #ifdef __x86_64__
 #include "step.h"
@@ -51,22 +50,6 @@ static void await_recording(bool is_on)
 }
 
 static struct clock_page *page;
-
-static void hold_clock(void)
-{
-	char path[TEST_PATH_BYTES];
-	int file;
-
-	snprintf(path, sizeof(path), "%s.clock", getenv("DAGTAP_SPOOL"));
-	file = open(path, O_RDWR | O_CREAT, 0600);
-	expect(file >= 0 && !ftruncate(file, sizeof(*page)));
-	page = mmap(NULL, sizeof(*page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	expect(page != MAP_FAILED);
-	close(file);
-	clock_hold(page);
-	expect(!clock_take_page(path));
-	unlink(path);
-}
 
 static void await(sem_t *event)
 {
@@ -189,7 +172,7 @@ static void hold_the_lock_beyond_the_limit(void)
 {
 	pthread_t thread;
 
-	hold_clock();
+	page = held_clock();
 	setenv("DAGTAP_TIMERS", "limits=never,session_change=0", 1);
 	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
 	setenv("DAGTAP_DELAY", "2", 1);
@@ -222,7 +205,7 @@ static void a_held_lock_does_not_end_the_time_thread(void **state)
 
 static void refuse_the_first_thread(void)
 {
-	hold_clock();
+	page = held_clock();
 	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
 	setenv("DAGTAP_DELAY", "2", 1);
 	threads_refused = 1;
