@@ -291,8 +291,11 @@ void play_print_untimed(const struct play *play)
 {
 	for (int i = 1; i < RECORD_UNTIMED_COUNT; i++) {
 		if (play->rows->untimed[i])
-			print_error("%s: %" PRIu64 " untimed, cause %d\n", play->folder,
+			print_error("%s: %" PRIu64 " dispatches untimed, cause %d\n", play->folder,
 				    play->rows->untimed[i], i);
+		if (play->rows->copies_untimed[i])
+			print_error("%s: %" PRIu64 " copies untimed, cause %d\n", play->folder,
+				    play->rows->copies_untimed[i], i);
 	}
 }
 

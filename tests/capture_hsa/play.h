@@ -61,7 +61,7 @@ uint64_t play_drops(const struct rows *rows, enum record_class class);
 /* Asserts that the rows, the gates' own counts and the device's write indices agree. On a busy
  * machine records may be dropped; the check includes the drop counters. */
 void play_check_ledger(const struct play *play);
-/* Prints how many dispatches are untimed, by cause. */
+/* Prints how many dispatches and copies are untimed, by cause. */
 void play_print_untimed(const struct play *play);
 
 /* Plays a program and asserts that all of its COUNT dispatches are recorded and timed. CONFIG

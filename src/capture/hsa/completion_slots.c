@@ -61,7 +61,11 @@ struct slot *slot_take(struct slot_ring *ring, uint64_t *ret_sequence)
 
 	do {
 		/* Pairs with the release in slot_ring_collect: the slot's last use has ended. */
-		if (tail - atomic_load_explicit(&ring->head, memory_order_acquire) > ring->mask)
+		uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+
+		/* Other threads may have taken slots, and the collector may have freed them, since
+		 * `tail` was loaded. It is then below `head`, and the exchange loads it again. */
+		if (tail >= head && tail - head > ring->mask)
 			return NULL;
 	} while (!atomic_compare_exchange_weak(&ring->tail, &tail, tail + 1));
 	slot = &ring->slots[tail & ring->mask];
