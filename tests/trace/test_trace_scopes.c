@@ -73,6 +73,40 @@ static void only_a_text_that_ends_with_the_mark_has_attributes(void **state)
 	assert_split("Thunk:#hlo_op=a::b.1#", "Thunk: hlo_op=<a::b.1>");
 }
 
+/* As torch.autograd.profiler.emit_nvtx writes them; the first two are from PyTorch 2.11. */
+static void texts_of_pytorch_have_attributes(void **state)
+{
+	assert_split("aten::fill_, op_id = 1, sizes = [[1], []], input_op_ids = [(0,-1), (0,-1)]",
+		     "aten::fill_ op_id=i1 sizes=<[[1], []]> input_op_ids=<[(0,-1), (0,-1)]>");
+	assert_split("aten::native_layer_norm, op_id = 4, sizes = [[8, 64, 256], [], [256]]",
+		     "aten::native_layer_norm op_id=i4 sizes=<[[8, 64, 256], [], [256]]>");
+	assert_split("aten::mm, seq = 7", "aten::mm seq=i7");
+	assert_split("a<b, c>, seq = 7, op_id = 3", "a<b, c> seq=i7 op_id=i3");
+	assert_split("x, seq = 1, seq = 2", "x, seq = 1 seq=i2");
+}
+
+static void texts_that_only_resemble_pytorchs_are_names(void **state)
+{
+	static const char *const texts[] = {
+		", seq = 7",
+		"aten::mm, seq = ",
+		"aten::mm, seq = 7 ",
+		"aten::mm, seq = x",
+		"aten::mm, op_id = 3, seq = 7x",
+		"aten::mm, sizes = [[8, 64]",
+		"aten::mm, sizes = [8]]",
+		"aten::mm, sizes = 8",
+		"aten::mm, sizes = [a]",
+		"aten::mm, sizes = [8], ",
+		"aten::mm, sizes = [8], more",
+		"aten::mm,seq = 7",
+		"a, b, c",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		assert_split(texts[i], texts[i]);
+}
+
 static void what_is_behind_a_second_mark_counts_for_nothing(void **state)
 {
 	assert_split("a#b=1#c=2#", "a b=i1");
@@ -342,6 +376,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_a_text_that_ends_with_the_mark_has_attributes),
+		cmocka_unit_test(texts_of_pytorch_have_attributes),
+		cmocka_unit_test(texts_that_only_resemble_pytorchs_are_names),
 		cmocka_unit_test(what_is_behind_a_second_mark_counts_for_nothing),
 		cmocka_unit_test(quotes_and_brackets_protect_commas),
 		cmocka_unit_test(quotes_may_be_deeper_than_anybody_looks),

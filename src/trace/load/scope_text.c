@@ -31,14 +31,91 @@ static struct span trim(struct span span)
 	return span;
 }
 
+/* ---- PyTorch's texts ---- */
+
+static bool skip(struct span *rest, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	if (rest->bytes < bytes || memcmp(rest->at, text, bytes) != 0)
+		return false;
+	rest->at += bytes;
+	rest->bytes -= bytes;
+	return true;
+}
+
+/* Skips the characters of REST that are in ALLOWED. Returns their number. */
+static size_t skip_all(struct span *rest, const char *allowed)
+{
+	size_t count = 0;
+
+	while (count < rest->bytes && rest->at[count] && strchr(allowed, rest->at[count]))
+		count++;
+	rest->at += count;
+	rest->bytes -= count;
+	return count;
+}
+
+/* Skips a list of numbers, pairs and lists. */
+static bool skip_list(struct span *rest)
+{
+	size_t depth = 0;
+
+	do {
+		if (skip(rest, "["))
+			depth++;
+		else if (depth && skip(rest, "]"))
+			depth--;
+		else if (!depth || !skip_all(rest, "0123456789-, ()"))
+			return false;
+	} while (depth);
+	return true;
+}
+
+/* True if all of REST is parts that PyTorch writes behind a name, in its order. */
+static bool is_torch_rest(struct span rest)
+{
+	static const char digits[] = "0123456789";
+	bool is_read = true;
+
+	if (skip(&rest, ", seq = "))
+		is_read = skip_all(&rest, digits) > 0;
+	if (is_read && skip(&rest, ", op_id = "))
+		is_read = skip_all(&rest, digits) > 0;
+	if (is_read && skip(&rest, ", sizes = "))
+		is_read = skip_list(&rest);
+	if (is_read && skip(&rest, ", input_op_ids = "))
+		is_read = skip_list(&rest);
+	return is_read && rest.bytes == 0;
+}
+
+static void split_torch(struct scope_text *parts)
+{
+	const char *end = parts->name + parts->name_bytes, *at = parts->name;
+
+	while ((at = memchr(at, ',', (size_t)(end - at))) != NULL) {
+		if (at > parts->name && is_torch_rest((struct span){at, (size_t)(end - at)})) {
+			parts->name_bytes = (size_t)(at - parts->name);
+			parts->rest = at + 1;
+			parts->rest_bytes = (size_t)(end - parts->rest);
+			return;
+		}
+		at++;
+	}
+}
+
+/* ---- both ---- */
+
 void scope_text_split(const char *text, size_t bytes, struct scope_text *ret_parts)
 {
 	const char *mark = memchr(text, '#', bytes), *second;
 	struct span name;
 
 	*ret_parts = (struct scope_text){.name = text, .name_bytes = bytes};
-	if (!bytes || text[bytes - 1] != '#')
+	if (!bytes || text[bytes - 1] != '#') {
+		split_torch(ret_parts);
 		return;
+	}
 	name = trim((struct span){text, (size_t)(mark - text)});
 	ret_parts->name = name.at;
 	ret_parts->name_bytes = name.bytes;
