@@ -258,7 +258,7 @@ static int take_scopes(struct finding *finding)
 							     .thread = scope->thread,
 							     .begin_ns = scope->begin_ns,
 							     .end_ns = scope->end_ns,
-							     .name = scope->text,
+							     .name = trace_scope_label(trace, i),
 							     .scope = i,
 							     .depth = depth_of(trace, i),
 						     });

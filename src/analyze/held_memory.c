@@ -55,7 +55,8 @@ static int64_t find_use(struct adding *adding, const struct memory_block *block,
 {
 	const struct trace *trace = adding->trace;
 	struct memory *memory = &adding->memory;
-	trace_string scope = block->scope == TRACE_NONE ? 0 : trace->scopes[block->scope].text;
+	trace_string scope =
+		block->scope == TRACE_NONE ? 0 : trace_scope_label(trace, block->scope);
 	trace_string function = function_of(trace, block->call);
 	struct memory_use *added;
 	int64_t use = numbers_row(&adding->use_keys, (uint64_t)place << 32 | block->stream,

@@ -54,7 +54,7 @@ static int number_path(struct summary_paths *paths, const struct trace *trace, u
 	while (depth) {
 		uint32_t at = chain[--depth];
 
-		parent = numbers_get(&paths->numbers, parent, trace->scopes[at].text);
+		parent = numbers_get(&paths->numbers, parent, trace_scope_label(trace, at));
 		if (parent == NUMBERS_NONE)
 			return -ENOMEM;
 		paths->of_scope[at] = parent;

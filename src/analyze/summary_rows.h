@@ -11,10 +11,10 @@
 
 #define SUMMARY_NO_KEY UINT64_MAX /* the activity is in no row */
 
-/* Paths of scopes: scopes with the same text below the same path have the same path. */
+/* Paths of scopes: scopes with the same label below the same path have the same path. */
 struct summary_paths {
 	uint32_t *of_scope;	/* by scope: the number of its path */
-	struct numbers numbers; /* numbers pairs of parent's path and text of the scope */
+	struct numbers numbers; /* numbers pairs of parent's path and label of the scope */
 };
 
 /* Returns 0 or -ENOMEM. PATHS must be zeroed; release it in both cases. */

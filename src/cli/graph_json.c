@@ -33,7 +33,7 @@ static void json_node(struct json *json, const struct trace *trace, uint32_t nod
 	if (row->scope == TRACE_NONE)
 		json_null(json);
 	else
-		json_text(json, trace_text(trace, trace->scopes[row->scope].text));
+		json_text(json, trace_text(trace, trace_scope_label(trace, row->scope)));
 	if (row->child != TRACE_NONE)
 		json_put_u64(json, "child", trace->graphs[row->child].id);
 }

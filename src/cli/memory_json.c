@@ -139,7 +139,7 @@ static void put_failed(struct json *json, const struct memory_result *result)
 		put_stream(json, trace, block->stream);
 		put_text(json, trace, "function", call ? trace->apis[call->api].name : 0);
 		put_text(json, trace, "scope",
-			 block->scope == TRACE_NONE ? 0 : trace->scopes[block->scope].text);
+			 block->scope == TRACE_NONE ? 0 : trace_scope_label(trace, block->scope));
 		json_put_i64(json, "ns", block->begin_ns);
 		json_key(json, "bytes");
 		if (block->bytes)

@@ -37,7 +37,7 @@ const char *path_stream_text(const struct trace *trace, uint32_t stream, uint32_
 
 const char *path_scope_text(const struct trace *trace, uint32_t scope)
 {
-	return scope == TRACE_NONE ? "" : trace_text(trace, trace->scopes[scope].text);
+	return scope == TRACE_NONE ? "" : trace_text(trace, trace_scope_label(trace, scope));
 }
 
 const char *path_activity_text(const struct trace *trace, uint32_t activity)

@@ -180,12 +180,10 @@ const char *words_scope_path(const struct trace *trace, uint32_t scope, char *bu
 
 	buffer[start] = '\0';
 	for (unsigned depth = 0; scope != TRACE_NONE && complete; depth++) {
-		const struct trace_scope *at = &trace->scopes[scope];
-
-		complete = depth < SCOPE_DEPTH_MAX &&
-			   (depth == 0 || prepend(buffer, &start, "/")) &&
-			   prepend(buffer, &start, trace_text(trace, at->text));
-		scope = at->parent;
+		complete =
+			depth < SCOPE_DEPTH_MAX && (depth == 0 || prepend(buffer, &start, "/")) &&
+			prepend(buffer, &start, trace_text(trace, trace_scope_label(trace, scope)));
+		scope = trace->scopes[scope].parent;
 	}
 	if (!complete && size > sizeof("...")) {
 		if (start < 3)

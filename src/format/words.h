@@ -27,7 +27,7 @@ const char *words_stream_kind(enum trace_stream_kind kind); /* "" if unknown */
 /* The label of an activity on a timeline: the kernel's name, "copy D2H", "memset". */
 const char *words_work(const struct trace *trace, const struct trace_work *work);
 
-/* Writes the texts of SCOPE and its parents, outermost first, joined by "/". If BUFFER (SIZE
+/* Writes the labels of SCOPE and its parents, outermost first, joined by "/". If BUFFER (SIZE
  * bytes, at least 1) is too small, the outermost part is replaced by "...". TRACE_NONE gives "".
  * Returns BUFFER. */
 const char *words_scope_path(const struct trace *trace, uint32_t scope, char *buffer, size_t size);

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "record/record.h"
 #include "trace/model_waits.h"
@@ -115,7 +116,7 @@ struct trace_scope { /* Ordered by (process, id). */
 	uint32_t parent; /* index into scopes, or TRACE_NONE */
 	enum record_scope_kind kind;
 	trace_string text; /* as the program gave it, attributes included */
-	/* The text without the attributes that are written in it as "name#key=value#". */
+	/* The text without the attributes that are written in it (trace/load/scope_text.h). */
 	trace_string name;
 	uint32_t thread;
 	int64_t begin_ns;
@@ -497,6 +498,18 @@ static inline enum record_domain trace_domain_of(const struct trace *trace,
 static inline const char *trace_text(const struct trace *trace, trace_string string)
 {
 	return trace->strings[string];
+}
+
+/* What an analysis calls a scope, an index into trace.scopes: its text; the name alone if PyTorch
+ * wrote numbers and shapes behind it, which are another in each call. XLA's attributes stay: they
+ * tell one "Thunk:" from another. */
+static inline trace_string trace_scope_label(const struct trace *trace, uint32_t scope)
+{
+	const struct trace_scope *row = &trace->scopes[scope];
+	const char *text = trace_text(trace, row->text);
+	size_t bytes = strlen(trace_text(trace, row->name));
+
+	return bytes && strncmp(text + strnlen(text, bytes), ", ", 2) == 0 ? row->name : row->text;
 }
 
 #endif

@@ -16,6 +16,7 @@ os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"
 warnings.simplefilter("ignore")
 
 from hta.analyzers.critical_path_analysis import CPEdgeType  # noqa: E402
+from hta.common.trace_call_graph import CallGraph  # noqa: E402
 from hta.trace_analysis import TraceAnalysis  # noqa: E402
 
 
@@ -26,6 +27,20 @@ def describe(graph, rows, edge, on_path):
                        for event in ends], "on_path": on_path}
 
 
+def count_operators(analysis, rows, names, kernels):
+    """How many kernels each operator has; None: those without one. By HTA's own call stacks."""
+    CallGraph(analysis.t)
+
+    def operator(row):
+        while row in rows.index and names[rows.cat[row]] != "cpu_op":
+            row = rows.parent[row]
+        return row if row in rows.index else None
+
+    found = [operator(row) for row in kernels.index]
+    return (collections.Counter(row if row is None else names[rows.name[row]] for row in found),
+            sum(row is not None and "[" in str(rows.input_dims[row]) for row in found))
+
+
 def analyse(folder):
     analysis = TraceAnalysis(trace_dir=folder, include_last_profiler_step=True)
     ranks = list(analysis.t.traces)
@@ -34,6 +49,7 @@ def analyse(folder):
     kernels = rows[rows["cat"].map(lambda number: names[number]) == "kernel"]
     graph, is_found = analysis.critical_path_analysis(rank=ranks[0], annotation="",
                                                       instance_id=None)
+    operators, with_shapes = count_operators(analysis, rows, names, kernels)
     edges = [graph.edges[ends]["object"] for ends in graph.edges]
     path = graph.critical_path_edges_set
     return {
@@ -44,6 +60,8 @@ def analyse(folder):
         "iterations": {int(step): len(group)
                        for step, group in (kernels.groupby("iteration")
                                            if "iteration" in kernels else ())},
+        "operators": [[name, count] for name, count in operators.items()],
+        "kernels_with_shapes": with_shapes,
         "edges": collections.Counter(edge.type.name for edge in edges),
         "waits": [describe(graph, rows, edge, edge in path) for edge in edges
                   if edge.type == CPEdgeType.SYNC_DEPENDENCY],

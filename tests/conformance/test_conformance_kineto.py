@@ -5,9 +5,11 @@ Without a network to get the readers from, or node, the test is skipped (exit st
 so.
 """
 
+import collections
 import csv
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -30,6 +32,7 @@ RECORDINGS = [
     ("plugin", []),
 ]
 
+OPERATOR = re.compile("(?:^|/)([^/]*aten::[^/,]*)$")
 CATEGORIES = """select category, count(*) as count, sum(dur) as total from slice
                 where category is not null group by category"""
 FLOWS = """select o.category as source, i.category as target, count(*) as count from flow
@@ -121,6 +124,24 @@ class Hta(unittest.TestCase):
         self.assertTrue(all(len({stream for _, stream in wait["events"]}) == 2 for wait in between))
         self.assertTrue(all(len({name for name, _ in wait["events"]}) == 2 for wait in between))
         self.assertEqual(sum(wait["on_path"] for wait in between), 39)
+
+    def test_each_replayed_kernel_has_its_operator(self):
+        """A transformer's forward that PyTorch ran once eagerly and recorded into two graphs, under
+        dagtap.torch.operators() and under emit_nvtx; each was replayed 50 times on an H100."""
+        recording = HERE.parent / "data" / "torch-operators.dagtap"
+        found = self.analyse(recording)
+        rows = [row for row in csv.DictReader(
+            dagtap(self, "export", "--format", "csv", "--table", "activities", "-o", "-", recording).splitlines())
+            if row["kind"] == "kernel"]
+        replayed = [row for row in rows if row["graph"]]
+        ours = collections.Counter(OPERATOR.search(row["scope"]).group(1) for row in replayed)
+        ours.update(match.group(1) if (match := OPERATOR.search(row["scope"])) else None
+                    for row in rows if not row["graph"])
+
+        self.assertEqual((found["kernels"], len(replayed)), (6765, 6500))
+        self.assertEqual({name: count for name, count in found["operators"]}, ours)
+        self.assertEqual(found["kernels_with_shapes"], 6765 - ours[None])
+        self.assertEqual(ours[None], 196)
 
     def test_each_kernel_of_a_graph_has_its_launch(self):
         recording = WORK / "hta-forkjoin.dagtap"

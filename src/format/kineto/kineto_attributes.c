@@ -1,7 +1,10 @@
 /* Attributes of scopes, and of rows of other tools' files, as arguments of a row. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "format/kineto/kineto_writer.h"
+
+#define LIST_DEPTH_MOST 16 /* of a value that is written as JSON */
 
 static void put_value(struct kineto *kineto, const struct trace_scope_attribute *attribute)
 {
@@ -26,80 +29,158 @@ static void put_value(struct kineto *kineto, const struct trace_scope_attribute 
 	}
 }
 
-/* True for keys that rows have themselves. An attribute of the same name would hide the row's own
- * value. */
-static bool is_own_key(const char *key)
-{
-	static const char *const keys[] = {"External id",
-					   "scope id",
-					   "parent External id",
-					   "scope kind",
-					   "open",
-					   "device",
-					   "stream",
-					   "correlation",
-					   "result",
-					   "registers per thread",
-					   "shared memory",
-					   "grid",
-					   "block",
-					   "kind",
-					   "fromDevice",
-					   "toDevice",
-					   "bytes",
-					   "memory bandwidth (GB/s)",
-					   "blit kernel",
-					   "hsa_queue",
-					   "graph id",
-					   "replay",
-					   "graph node id",
-					   "node",
-					   "graph node External id",
-					   "graph node confidence",
-					   "graph launch correlation"};
+/* Keys that rows have themselves. An attribute of the same name would hide the row's own value. */
+static const char *const own_keys[] = {"External id",
+				       "scope id",
+				       "parent External id",
+				       "scope kind",
+				       "open",
+				       "device",
+				       "stream",
+				       "correlation",
+				       "result",
+				       "registers per thread",
+				       "shared memory",
+				       "grid",
+				       "block",
+				       "kind",
+				       "fromDevice",
+				       "toDevice",
+				       "bytes",
+				       "memory bandwidth (GB/s)",
+				       "blit kernel",
+				       "hsa_queue",
+				       "graph id",
+				       "replay",
+				       "graph node id",
+				       "node",
+				       "graph node External id",
+				       "graph node confidence",
+				       "graph launch correlation"};
 
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		if (strcmp(key, keys[i]) == 0)
-			return true;
-	}
-	return false;
+/* Keys with a meaning to Kineto's readers, by what writes them: Kineto itself, PyTorch's NVTX texts,
+ * dagtap.torch. */
+static const struct {
+	const char *text;
+	enum kineto_key key;
+} known_keys[] = {
+	{"Input Dims", KINETO_KEY_DIMS}, {"sizes", KINETO_KEY_DIMS},
+	{"input_dims", KINETO_KEY_DIMS}, {"Sequence number", KINETO_KEY_SEQUENCE},
+	{"seq", KINETO_KEY_SEQUENCE},	 {"Record function id", KINETO_KEY_FUNCTION},
+	{"op_id", KINETO_KEY_FUNCTION},	 {"module", KINETO_KEY_MODULE},
+	{"cat", KINETO_KEY_CATEGORY},
+};
+
+/* By enum kineto_key: the name in the file, NULL for the key's own text. */
+static const char *const written_keys[KINETO_KEY_COUNT] = {
+	[KINETO_KEY_DIMS] = "\"Input Dims\"",
+	[KINETO_KEY_SEQUENCE] = "\"Sequence number\"",
+	[KINETO_KEY_FUNCTION] = "\"Record function id\"",
+};
+
+static enum kineto_key find_key(const char *text)
+{
+	for (size_t i = 0; i < sizeof(own_keys) / sizeof(*own_keys); i++)
+		if (strcmp(text, own_keys[i]) == 0)
+			return KINETO_KEY_OWN;
+	for (size_t i = 0; i < sizeof(known_keys) / sizeof(*known_keys); i++)
+		if (strcmp(text, known_keys[i].text) == 0)
+			return known_keys[i].key;
+	return KINETO_KEY_OTHER;
 }
 
-/* As is_own_key, looked up once for each string. */
-static bool is_own(struct kineto *kineto, trace_string key)
+enum kineto_key kineto_key_of(struct kineto *kineto, trace_string key)
 {
 	struct kineto_string *entry = &kineto->strings[key];
 
-	if (entry->is_own_key == 0)
-		entry->is_own_key = is_own_key(trace_text(kineto->trace, key)) ? 1 : 2;
-	return entry->is_own_key == 1;
+	if (entry->key == KINETO_KEY_NOT_ASKED)
+		entry->key = (uint8_t)find_key(trace_text(kineto->trace, key));
+	return (enum kineto_key)entry->key;
 }
 
-static bool is_said_before(const struct trace *trace, uint32_t first, uint32_t row)
+/* Whether an attribute before ROW is written under the same name. */
+static bool is_said_before(struct kineto *kineto, uint32_t first, uint32_t row)
 {
+	const struct trace_scope_attribute *attributes = kineto->trace->scope_attributes;
+	enum kineto_key key = kineto_key_of(kineto, attributes[row].key);
+
 	for (uint32_t i = first; i < row; i++) {
-		if (trace->scope_attributes[i].key == trace->scope_attributes[row].key)
+		if (attributes[i].key == attributes[row].key ||
+		    (written_keys[key] && kineto_key_of(kineto, attributes[i].key) == key))
 			return true;
 	}
 	return false;
+}
+
+/* The end of the integer at TEXT, as JSON has it; TEXT if there is none. */
+static const char *skip_integer(const char *text)
+{
+	const char *digits = text + (*text == '-');
+	size_t count = strspn(digits, "0123456789");
+
+	return count == 0 || (count > 1 && *digits == '0') ? text : digits + count;
+}
+
+/* True for a list of integers and lists, which is JSON as it stands. */
+static bool is_list(const char *text)
+{
+	size_t depth = 0;
+	bool may_end = true; /* the list may end here, because it is empty */
+
+	do {
+		const char *end;
+
+		text += strspn(text, " ");
+		end = skip_integer(text);
+		if (*text == '[' && depth < LIST_DEPTH_MOST) {
+			depth++;
+			text++;
+			may_end = true;
+			continue;
+		}
+		if (depth == 0 || (end == text && !(may_end && *text == ']')))
+			return false;
+		/* behind a value: further ends of lists, then a comma or the end of the text */
+		text = end;
+		for (; text += strspn(text, " "), *text == ']' && depth; depth--)
+			text++;
+		may_end = false;
+		if (depth && *text++ != ',')
+			return false;
+	} while (depth);
+	return *text == '\0';
+}
+
+static void put_attribute(struct kineto *kineto, const struct trace_scope_attribute *attribute)
+{
+	static const struct pieces signs = {.bytes = ",:"};
+	static const struct piece comma = {0, 1, true}, colon = {1, 1, true};
+	enum kineto_key key = kineto_key_of(kineto, attribute->key);
+	const char *text = attribute->kind == RECORD_ATTRIBUTE_TEXT
+				   ? trace_text(kineto->trace, attribute->value.text)
+				   : "";
+
+	kineto_text_repeat(&kineto->row, &signs, comma);
+	if (written_keys[key])
+		pieces_add(&kineto->row, written_keys[key], strlen(written_keys[key]));
+	else
+		kineto_text_repeat(&kineto->row, &kineto->text,
+				   kineto_quoted(kineto, attribute->key));
+	kineto_text_repeat(&kineto->row, &signs, colon);
+	if (key == KINETO_KEY_DIMS && is_list(text))
+		pieces_add(&kineto->row, text, strlen(text));
+	else
+		put_value(kineto, attribute);
 }
 
 void kineto_put_attributes(struct kineto *kineto, uint32_t first, uint32_t count)
 {
-	static const struct pieces signs = {.bytes = ",:"};
-	static const struct piece comma = {0, 1, true}, colon = {1, 1, true};
-	const struct trace *trace = kineto->trace;
-
 	for (uint32_t i = first; i < first + count; i++) {
-		const struct trace_scope_attribute *attribute = &trace->scope_attributes[i];
+		const struct trace_scope_attribute *attribute = &kineto->trace->scope_attributes[i];
 
-		if (is_own(kineto, attribute->key) || is_said_before(trace, first, i))
-			continue;
-		kineto_text_repeat(&kineto->row, &signs, comma);
-		kineto_text_repeat(&kineto->row, &kineto->text,
-				   kineto_quoted(kineto, attribute->key));
-		kineto_text_repeat(&kineto->row, &signs, colon);
-		put_value(kineto, attribute);
+		if (kineto_key_of(kineto, attribute->key) != KINETO_KEY_OWN &&
+		    !is_said_before(kineto, first, i))
+			put_attribute(kineto, attribute);
 	}
 }
 

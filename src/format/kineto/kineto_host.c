@@ -101,19 +101,15 @@ static char *put_arrow(char *at, uint64_t correlation, const char *place, size_t
 	return KINETO_PUT(at, "},\n");
 }
 
-/* For HTA: writes activity NUMBER's stand-in, a row that looks like its launch. The stand-ins of a
- * graph launch divide its time equally. */
-static void put_stand_in(struct host *host, const struct trace_call *call, uint32_t number)
+/* For HTA: writes activity ROW's stand-in, a row that looks like its launch. */
+static void put_stand_in(struct host *host, const struct trace_call *call, uint32_t row,
+			 int64_t begin_ns, uint64_t share)
 {
 	static const char *const names[] = {[TRACE_KERNEL] = "cudaLaunchKernel",
 					    [TRACE_COPY] = "cudaMemcpyAsync",
 					    [TRACE_MEMSET] = "cudaMemsetAsync"};
 	struct kineto *kineto = host->kineto;
-	uint32_t row = call->activity_first + number;
 	const struct trace_activity *activity = &host->trace->activities[row];
-	struct rows_time time = timeline_call_time(call, 0);
-	uint64_t share = timeline_span_ns(time) / call->activity_count;
-	int64_t begin_ns = time.begin_ns + (int64_t)(share * number);
 	char *at = kineto_out_begin(&kineto->out, ROW_BYTES);
 	char *place;
 	size_t place_bytes;
@@ -136,6 +132,41 @@ static void put_stand_in(struct host *host, const struct trace_call *call, uint3
 	at = KINETO_PUT(at, "}},\n");
 	kineto_out_end(&kineto->out,
 		       put_arrow(at, kineto_stand_in(kineto, row), place, place_bytes));
+}
+
+/* Order of struct kineto_turn. */
+static int compare_turns(const void *a, const void *b)
+{
+	const struct kineto_turn *left = a, *right = b;
+
+	if (left->node != right->node)
+		return left->node < right->node ? -1 : 1;
+	return left->activity < right->activity ? -1 : left->activity > right->activity;
+}
+
+/* The stand-ins of a graph launch divide its time equally. They are in the order in which the
+ * graph's nodes were made, so that those of an operator are side by side. */
+static void put_stand_ins(struct host *host, const struct trace_call *call)
+{
+	struct rows_time time = timeline_call_time(call, 0);
+	struct kineto_turn *turns = calloc(call->activity_count, sizeof(*turns));
+	uint64_t share = timeline_span_ns(time) / call->activity_count, margin;
+
+	if (!turns) {
+		kineto_fail(host->kineto, -ENOMEM);
+		return;
+	}
+	for (uint32_t i = 0; i < call->activity_count; i++) {
+		turns[i].activity = call->activity_first + i;
+		turns[i].node = host->trace->activities[turns[i].activity].node;
+	}
+	qsort(turns, call->activity_count, sizeof(*turns), compare_turns);
+	margin = kineto_put_replayed_operators(host->kineto, turns, call->activity_count,
+					       time.begin_ns, share, host->place);
+	for (uint32_t i = 0; i < call->activity_count; i++)
+		put_stand_in(host, call, turns[i].activity,
+			     time.begin_ns + (int64_t)(share * i + margin), share - 2 * margin);
+	free(turns);
 }
 
 static void put_call(struct host *host, uint32_t row)
@@ -181,9 +212,8 @@ static void put_call(struct host *host, uint32_t row)
 	if (marks & KINETO_MARK_WORK && !kineto_has_stand_ins(kineto, call))
 		at = put_arrow(at, correlation, place, place_bytes);
 	kineto_out_end(&kineto->out, at);
-	if (kineto_has_stand_ins(kineto, call))
-		for (uint32_t i = 0; i < call->activity_count; i++)
-			put_stand_in(host, call, i);
+	if (kineto_has_stand_ins(kineto, call) && call->activity_count)
+		put_stand_ins(host, call);
 }
 
 /* ---- scopes ---- */
@@ -223,7 +253,9 @@ static void put_scope(struct host *host, uint32_t row)
 		return;
 	at = is_mark ? KINETO_PUT(at, "{\"ph\":\"i\",\"s\":\"t\"")
 		     : KINETO_PUT(at, "{\"ph\":\"X\"");
-	at = KINETO_PUT(at, ",\"cat\":\"user_annotation\",\"name\":");
+	at = KINETO_PUT(at, ",\"cat\":\"");
+	at = kineto_put_z(at, kineto_scope_category(kineto, row));
+	at = KINETO_PUT(at, "\",\"name\":");
 	at = pieces_copy(at, &kineto->text, name);
 	at = pieces_copy(at, &kineto->text, host->place);
 	at = kineto_put_time(&kineto->out, at, time.begin_ns);

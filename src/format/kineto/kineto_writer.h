@@ -32,11 +32,23 @@ enum kineto_track {
  * waits_of_calls. */
 enum kineto_mark { KINETO_MARK_WORK = 1, KINETO_MARK_WAIT = 2 };
 
+/* What a key of an attribute says to Kineto's readers. */
+enum kineto_key {
+	KINETO_KEY_NOT_ASKED, /* not looked up yet */
+	KINETO_KEY_OTHER,
+	KINETO_KEY_OWN,	     /* rows have a member of this name themselves */
+	KINETO_KEY_DIMS,     /* the shapes of an operator's inputs */
+	KINETO_KEY_SEQUENCE, /* number that operators of forward and backward share */
+	KINETO_KEY_FUNCTION, /* PyTorch's number of the operator's call */
+	KINETO_KEY_MODULE,   /* the class of a module */
+	KINETO_KEY_CATEGORY, /* that the row had in another tool's file */
+	KINETO_KEY_COUNT
+};
+
 /* A string of the trace as JSON, in quotes; made when it is first needed. */
 struct kineto_string {
 	struct piece quoted;
-	/* is the string a key that rows have themselves? 0 = not looked up yet, 1 = yes, 2 = no */
-	uint8_t is_own_key;
+	uint8_t key; /* enum kineto_key: what the string is as a key of an attribute */
 };
 
 struct kineto {
@@ -137,15 +149,39 @@ void kineto_name_processes(struct kineto *kineto);
 
 /* ---- kineto_attributes.c ---- */
 
+/* What KEY says to Kineto's readers; looked up once for each string. */
+enum kineto_key kineto_key_of(struct kineto *kineto, trace_string key);
+
 /* Appends COUNT attributes from trace.scope_attributes[FIRST] to kineto->row as JSON members, each
- * with a comma before it. Leaves out keys that rows have themselves and later attributes of the
- * same key. */
+ * with a comma before it. Keys get the names that Kineto's readers know; shapes are JSON lists.
+ * Leaves out keys that rows have themselves and later attributes of the same name. */
 void kineto_put_attributes(struct kineto *kineto, uint32_t first, uint32_t count);
 
 /* The arguments that another tool's file states about ROW, as a piece of kineto->text. SETS is the
  * table's column of attribute sets (trace.call_attributes ...), or NULL for none. Each set is
  * formatted once. */
 struct piece kineto_find_set(struct kineto *kineto, const uint32_t *sets, uint32_t row);
+
+/* ---- kineto_operators.c ---- */
+
+/* The category of a scope's row: "cpu_op" for an operator of a framework, which is known by its
+ * shapes and numbers; that of another tool's file; else "user_annotation". */
+const char *kineto_scope_category(struct kineto *kineto, uint32_t scope);
+
+/* A row of an activity's stand-in: its node, and its place among those of its launch. */
+struct kineto_turn {
+	uint32_t node; /* index into trace.nodes, or TRACE_NONE */
+	uint32_t activity;
+};
+
+/* For HTA: writes rows of the operators in which the nodes of a launch were recorded, each around
+ * the stand-ins of its activities. TURNS: the COUNT stand-ins in their order. BEGIN_NS and SHARE:
+ * where the first stand-in's share of the launch begins, and the length of each. PLACE: from the pid
+ * up to the time. Returns by how many ns a stand-in begins later than its share, and ends earlier,
+ * to be inside of its operators. */
+uint64_t kineto_put_replayed_operators(struct kineto *kineto, const struct kineto_turn *turns,
+				       uint32_t count, int64_t begin_ns, uint64_t share,
+				       struct piece place);
 
 /* ---- kineto_head.c ---- */
 
