@@ -2,8 +2,8 @@
 """measure_preload.py [--programs scan,decode,scan64] [--rounds N] [--steps N] [--seconds S] [--json
 FILE]
 
-What libdagpatch-preload.so gains under unmodified JAX programs (jax_train.py), on a machine with a
-GPU; it builds the library with the C compiler alone. Of each program four processes live all the
+What libdagpatch-preload.so gains under unmodified programs of JAX (jax_train.py) and PyTorch
+(torch_train.py: torch-train, torch-infer), on a machine with a GPU; it builds the library with the C compiler alone. Of each program four processes live all the
 time and do a short batch in turn, in another order each round: plain, plain again (the control),
 preloaded, and counted, which times every call that sets a graph node (the ceiling). Ratios are of
 batches of one round; the interval is the 95 % one of their median. The results of all processes
@@ -46,7 +46,8 @@ class Worker:
         environment = dict(os.environ, XLA_FLAGS=os.environ.get("XLA_FLAGS", FLAGS), XLA_PYTHON_CLIENT_MEM_FRACTION="0.15")
         if WAYS[way]:
             environment.update(LD_PRELOAD=str(library), DAGPATCH_PRELOAD=WAYS[way], DAGPATCH_PRELOAD_STATS=str(self.stats))
-        self.process = subprocess.Popen([sys.executable, Path(__file__).with_name("jax_train.py"), program],
+        script = "torch_train.py" if program.startswith("torch-") else "jax_train.py"
+        self.process = subprocess.Popen([sys.executable, Path(__file__).with_name(script), program.removeprefix("torch-")],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
         self.steps = 0
 
