@@ -3,11 +3,11 @@
 FILE]
 
 What libdagpatch-preload.so gains under unmodified programs of JAX (jax_train.py) and PyTorch
-(torch_train.py: torch-train, torch-infer), on a machine with a GPU; it builds the library with the C compiler alone. Of each program four processes live all the
-time and do a short batch in turn, in another order each round: plain, plain again (the control),
-preloaded, and counted, which times every call that sets a graph node (the ceiling). Ratios are of
-batches of one round; the interval is the 95 % one of their median. The results of all processes
-must be equal, to the byte.
+(torch_train.py: torch-train, torch-infer), on a machine with a GPU; it builds the library with the
+C compiler alone. Of each program four processes live all the time and do a short batch in turn, in
+another order each round: plain, plain again (the control), preloaded, and counted, which times
+every call that sets a graph node (the ceiling). Ratios are of batches of one round; the interval is
+the 95 % one of their median. The results of all processes must be equal, to the byte.
 """
 import argparse
 import json

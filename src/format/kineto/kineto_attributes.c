@@ -58,8 +58,8 @@ static const char *const own_keys[] = {"External id",
 				       "graph node confidence",
 				       "graph launch correlation"};
 
-/* Keys with a meaning to Kineto's readers, by what writes them: Kineto itself, PyTorch's NVTX texts,
- * dagtap.torch. */
+/* Keys with a meaning to Kineto's readers. They are written by Kineto itself, by PyTorch into NVTX
+ * texts, and by dagtap.torch. */
 static const struct {
 	const char *text;
 	enum kineto_key key;

@@ -124,8 +124,8 @@ static void put_operator(const struct replay *replay, uint32_t scope, uint32_t f
 	kineto->row.used = 0;
 }
 
-/* Writes the operators that begin at turn NUMBER: those around its node in which the node of the turn
- * before is not; the outermost one first. */
+/* Writes the operators that begin at turn NUMBER: those around its node in which the node of the
+ * turn before is not; the outermost one first. */
 static void put_operators_from(const struct replay *replay, uint32_t number)
 {
 	const struct trace *trace = replay->kineto->trace;

@@ -176,9 +176,9 @@ struct kineto_turn {
 
 /* For HTA: writes rows of the operators in which the nodes of a launch were recorded, each around
  * the stand-ins of its activities. TURNS: the COUNT stand-ins in their order. BEGIN_NS and SHARE:
- * where the first stand-in's share of the launch begins, and the length of each. PLACE: from the pid
- * up to the time. Returns by how many ns a stand-in begins later than its share, and ends earlier,
- * to be inside of its operators. */
+ * where the first stand-in's share of the launch begins, and the length of each. PLACE: from the
+ * pid up to the time. Returns by how many ns a stand-in begins later than its share, and ends
+ * earlier, to be inside of its operators. */
 uint64_t kineto_put_replayed_operators(struct kineto *kineto, const struct kineto_turn *turns,
 				       uint32_t count, int64_t begin_ns, uint64_t share,
 				       struct piece place);
