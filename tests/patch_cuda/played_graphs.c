@@ -163,7 +163,7 @@ int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
 		return CUDA_INVALID_CONTEXT;
 	rc = wrapped_image(MODEL_NODE(node), params, &scratch);
 	if (!rc)
-		rc = model_exec_set(MODEL_EXEC(exec), MODEL_NODE(node), kernel_params(&scratch));
+		rc = model_exec_write(MODEL_EXEC(exec), MODEL_NODE(node), kernel_params(&scratch));
 	if (!rc && played_device_node(MODEL_NODE(node)))
 		played_forget_params(played_device_node(MODEL_NODE(node)));
 	patch_image_release(&scratch.kernel);
@@ -238,7 +238,7 @@ static int set(cuda_node node, const struct patch_params *params)
 
 static int set_exec(cuda_exec exec, cuda_node node, const struct patch_params *params)
 {
-	return played_result(model_exec_set(MODEL_EXEC(exec), MODEL_NODE(node), params));
+	return played_result(model_exec_write(MODEL_EXEC(exec), MODEL_NODE(node), params));
 }
 
 int cuGraphAddMemcpyNode(cuda_node *node, cuda_graph graph, const cuda_node *after, size_t count,
@@ -714,7 +714,7 @@ int cuGraphNodeSetEnabled(cuda_exec exec, cuda_node node, unsigned int enabled)
 		((struct patch_kernel *)image.bytes)->function = &played_nothing;
 	params = (struct patch_params){
 		.kind = PATCH_KERNEL, .size = image.size, .image = image.bytes};
-	rc = model_exec_set(MODEL_EXEC(exec), at, &params);
+	rc = model_exec_write(MODEL_EXEC(exec), at, &params);
 	patch_image_release(&image);
 	return played_result(rc);
 }

@@ -86,6 +86,32 @@ int model_image(const struct patch_params *params, struct patch_image *image)
 	return err;
 }
 
+int model_image_read(struct patch_device *device, enum patch_kind kind, const uint8_t *bytes,
+		     uint32_t size, struct patch_image *image)
+{
+	int err;
+
+	image->kind = kind;
+	image->layout = NULL;
+	image->size = 0;
+	err = patch_image_resize(image, size);
+	if (err < 0)
+		return err;
+	if (size > 0)
+		memcpy(image->bytes, bytes, size);
+	if (kind != PATCH_KERNEL)
+		return 0;
+	err = patch_layout_find(device, ((const struct patch_kernel *)image->bytes)->function,
+				&image->layout);
+	if (err < 0 && err != -ENOTSUP)
+		return err;
+	if (!image->layout &&
+	    ((const struct patch_kernel *)image->bytes)->form == PATCH_BY_POINTERS)
+		return patch_fault(-ENOTSUP, "node_get", MODEL_REFUSED,
+				   "kernel's parameters unknown");
+	return 0;
+}
+
 static int node_attach(struct dagpatch_model_graph *graph, struct model_node *node)
 {
 	int err = table_reserve((void **)&graph->nodes, &graph->room, (uint64_t)graph->count + 1,

@@ -1,5 +1,5 @@
 /* The parts of the model device (dagpatch/model.h): graphs, executable graphs, tables, streams.
- * driver_model.c has the driver's function table.
+ * driver_model.c has the driver's function table; model_queue.h has the inside of streams.
  *
  * Functions named model_<x> that have the parameters of struct patch_driver's <x> fulfil its
  * contract (driver.h). Other functions return 0 or a negative errno and may be called by any
@@ -114,6 +114,11 @@ bool model_graph_has_priority(struct dagpatch_model_graph *graph);
 /* Fills IMAGE with the parameters in the form in which the device keeps them. */
 int model_image(const struct patch_params *params, struct patch_image *image);
 
+/* The other way: fills IMAGE with the core's form of SIZE bytes that the device
+ * keeps. The kernel's own offsets are those of the layout. */
+int model_image_read(struct patch_device *device, enum patch_kind kind, const uint8_t *bytes,
+		     uint32_t size, struct patch_image *image);
+
 /* ---- plans and executable graphs (model_plan.c) ---- */
 
 /* A node of a plan. A plan has all nodes in one array; the nodes inside of a node follow it. */
@@ -194,14 +199,30 @@ int model_exec_take(struct dagpatch_model_exec *exec, const struct model_node *o
 		    struct dagpatch_model_graph *graph, uint32_t count);
 
 /* Sets a node's parameters. -ENOTSUP: a kernel with a larger or smaller argument block. */
-int model_exec_set(struct dagpatch_model_exec *exec, const struct model_node *node,
-		   const struct patch_params *params);
+int model_exec_write(struct dagpatch_model_exec *exec, const struct model_node *node,
+		     const struct patch_params *params);
 
 /* DAGPATCH_MODEL_NO_KEPT_MEMSETS, around a launch. model_exec_forget gives those memsets of the
  * top graph that were launched before other values, and returns the right values in *RET_KEPT;
  * model_exec_remember restores these and marks all nodes as launched. */
 int model_exec_forget(struct dagpatch_model_exec *exec, struct plan_values **ret_kept);
 void model_exec_remember(struct dagpatch_model_exec *exec, struct plan_values *kept);
+
+/* The driver's functions for executable graphs (model_exec.c). */
+int model_instantiate(struct patch_device *device, struct driver_graph *graph, bool by_priorities,
+		      struct driver_exec **ret_exec);
+void model_exec_destroy(struct patch_device *device, struct driver_exec *exec);
+uint64_t model_exec_bytes(struct patch_device *device, struct driver_exec *exec);
+bool model_can_set(struct patch_device *device, const struct patch_params *from,
+		   const struct patch_params *to);
+int model_exec_set(struct patch_device *device, struct driver_exec *handle,
+		   struct driver_node *node, const struct patch_params *params);
+int model_exec_update(struct patch_device *device, struct driver_exec *handle,
+		      struct driver_graph *graph);
+int model_exec_get(struct patch_device *device, struct driver_exec *handle,
+		   struct driver_node *node, struct patch_image *image);
+int model_launch(struct patch_device *device, struct driver_exec *exec, struct driver_table *table,
+		 struct driver_stream *stream);
 
 /* ---- the table, as replays read it (model_table_run.c) ---- */
 
@@ -295,6 +316,30 @@ void model_stream_prioritise(struct dagpatch_model_stream *stream, int32_t prior
 int model_stream_device(struct patch_device *device, struct driver_stream *stream,
 			int *ret_ordinal);
 
+/* The executable graph is being destroyed. Its replays continue; they are counted as stale unless
+ * IS_KEPT. */
+void model_exec_order_release(struct dagpatch_model_exec *exec, bool is_kept);
+
+/* Runs all work of all streams. */
+void model_streams_drain(void);
+
+/* Waits until *COUNT, which work on STREAM raises, is at least TARGET; runs a lazy stream on the
+ * calling thread. */
+void model_stream_await(struct dagpatch_model_stream *stream, const _Atomic uint64_t *count,
+			uint64_t target);
+
+/* ---- capture (model_capture.c) ---- */
+
+/* The driver's functions. */
+int model_capture_begin(struct patch_device *device, struct driver_stream **ret_stream);
+int model_capture_end(struct patch_device *device, struct driver_stream *handle,
+		      struct driver_graph **ret_graph);
+int model_stream_is_captured(struct patch_device *device, struct driver_stream *stream);
+int model_capturing_get(struct patch_device *device, struct driver_stream *stream,
+			struct patch_capturing *ret_capturing);
+int model_capturing_continue(struct patch_device *device, struct driver_stream *stream,
+			     struct driver_node *const *nodes, uint32_t count);
+
 /* Returns the graph that STREAM is captured into, or NULL. *RET_NODES are the nodes that the next
  * captured node waits for; they belong to the stream. */
 struct dagpatch_model_graph *model_stream_capture(struct dagpatch_model_stream *stream,
@@ -305,13 +350,13 @@ struct dagpatch_model_graph *model_stream_capture(struct dagpatch_model_stream *
 int model_stream_continue(struct dagpatch_model_stream *stream, struct model_node *const *nodes,
 			  uint32_t count);
 
+/* ---- submitting work (model_submit.c) ---- */
+
 /* Appends what PARAMS says to GIVEN, as model_stream_of finds it, or adds it to the graph that the
  * stream is captured into. PARAMS->image is copied. 0 or a negative errno. */
 int model_submit(struct dagpatch_model_stream *given, const struct patch_params *params);
 
-/* The executable graph is being destroyed. Its replays continue; they are counted as stale unless
- * IS_KEPT. */
-void model_exec_order_release(struct dagpatch_model_exec *exec, bool is_kept);
+/* ---- events (model_event.c) ---- */
 
 /* True if all submitted records of EVENT have run. */
 bool model_event_is_done(struct dagpatch_model_event *event);
@@ -319,12 +364,13 @@ bool model_event_is_done(struct dagpatch_model_event *event);
 /* Waits until that is so; runs a lazy stream on the calling thread. */
 void model_event_await(struct dagpatch_model_event *event);
 
-/* Runs all work of all streams. */
-void model_streams_drain(void);
-
-/* Waits until *COUNT, which work on STREAM raises, is at least TARGET; runs a lazy stream on the
- * calling thread. */
-void model_stream_await(struct dagpatch_model_stream *stream, const _Atomic uint64_t *count,
-			uint64_t target);
+/* The driver's functions: a mark is an event. */
+int model_mark_record(struct patch_device *device, struct driver_mark **mark,
+		      struct driver_stream *stream);
+int model_mark_order(struct patch_device *device, struct driver_mark *mark,
+		     struct driver_stream *stream);
+bool model_mark_is_done(struct patch_device *device, struct driver_mark *mark);
+void model_mark_wait(struct patch_device *device, struct driver_mark *mark);
+void model_mark_destroy(struct patch_device *device, struct driver_mark *mark);
 
 #endif

@@ -252,8 +252,8 @@ static int exec_own_values(struct dagpatch_model_exec *exec)
 	return 0;
 }
 
-int model_exec_set(struct dagpatch_model_exec *exec, const struct model_node *node,
-		   const struct patch_params *params)
+int model_exec_write(struct dagpatch_model_exec *exec, const struct model_node *node,
+		     const struct patch_params *params)
 {
 	const struct plan_node *planned = model_plan_find(exec->plan, node);
 	struct patch_image image = {0};

@@ -1,57 +1,11 @@
-/* Streams and events of the model device: in-order queues, and their capture.
- *
- * One lock protects all queues; work runs without it. A thread that waits for work of a lazy
- * stream runs that stream. */
+/* Streams of the model device: in-order queues. A thread that waits for work of a lazy stream runs
+ * that stream. */
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "patch/model/model_parts.h"
+#include "patch/model/model_queue.h"
 
-enum operation_kind { RUN_IMAGE, RUN_REPLAY, AWAIT_EVENT, RECORD_EVENT };
-
-struct operation {
-	struct operation *next;
-	enum operation_kind what;
-	struct patch_image image;
-	struct model_replay replay;
-	struct model_exec_order *order;
-	/* number of replays, or of records of the event, that must be done before */
-	uint64_t ticket;
-	struct dagpatch_model_event *event;
-	/* stream of that earlier work; may be destroyed, see is_alive */
-	struct dagpatch_model_stream *other;
-};
-
-struct capture {
-	struct dagpatch_model_graph *graph;
-	struct dagpatch_model_stream *origin;
-};
-
-struct dagpatch_model_stream {
-	struct dagpatch_model_stream *next_alive;
-	uint32_t device;
-	int kind;
-	bool is_running, is_ending;
-	struct operation *first, **end;
-	pthread_t thread;
-	struct capture *capture;
-	struct model_node **tail; /* of the capture: the nodes that the next node waits for */
-	uint32_t tail_count;
-	int32_t priority;
-};
-
-struct dagpatch_model_event {
-	_Atomic uint64_t recorded; /* number of records that were submitted */
-	_Atomic uint64_t done;
-	struct dagpatch_model_stream *stream;
-	struct capture *capture;
-	struct model_node **nodes;
-	uint32_t node_count;
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t model_queues_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct dagpatch_model_stream *alive;
 
@@ -65,7 +19,7 @@ struct dagpatch_model_stream *model_stream_of(struct dagpatch_model_stream *give
 
 	if (given)
 		return given;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&model_queues_lock);
 	if (!stream->end) {
 		stream->device = device;
 		stream->kind = DAGPATCH_MODEL_LAZY;
@@ -73,7 +27,7 @@ struct dagpatch_model_stream *model_stream_of(struct dagpatch_model_stream *give
 		stream->next_alive = alive;
 		alive = stream;
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&model_queues_lock);
 	return stream;
 }
 
@@ -109,21 +63,19 @@ static void operation_destroy(struct operation *operation)
 
 static void run_one(struct dagpatch_model_stream *stream);
 
-/* Call with the lock. Makes progress on STREAM: runs one operation of it if it is a lazy stream
- * that no thread runs, otherwise waits for another thread. */
-static void help(struct dagpatch_model_stream *stream)
+void model_stream_help(struct dagpatch_model_stream *stream)
 {
 	if (stream && is_alive(stream) && stream->kind == DAGPATCH_MODEL_LAZY &&
 	    !stream->is_running && stream->first)
 		run_one(stream);
 	else
-		pthread_cond_wait(&changed, &lock);
+		pthread_cond_wait(&changed, &model_queues_lock);
 }
 
 /* An event node of a graph. Call without the lock. */
 static void run_event(struct dagpatch_model_event *event, bool is_record)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&model_queues_lock);
 	if (is_record) {
 		event->recorded++;
 		event->done++;
@@ -132,9 +84,9 @@ static void run_event(struct dagpatch_model_event *event, bool is_record)
 		uint64_t target = event->recorded;
 
 		while (event->done < target)
-			help(event->stream);
+			model_stream_help(event->stream);
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&model_queues_lock);
 }
 
 /* Call with the lock; it is released while the work runs. */
@@ -145,25 +97,25 @@ static void run_operation(struct operation *operation)
 	switch (operation->what) {
 	case AWAIT_EVENT:
 		while (operation->event->done < operation->ticket)
-			help(operation->other);
+			model_stream_help(operation->other);
 		break;
 	case RECORD_EVENT:
 		operation->event->done++;
 		break;
 	case RUN_REPLAY:
 		while (order->done < operation->ticket)
-			help(operation->other);
+			model_stream_help(operation->other);
 		if (order->is_gone)
 			model_note_stale();
-		pthread_mutex_unlock(&lock);
+		pthread_mutex_unlock(&model_queues_lock);
 		model_run_replay(&operation->replay, run_event);
-		pthread_mutex_lock(&lock);
+		pthread_mutex_lock(&model_queues_lock);
 		order->done++;
 		break;
 	case RUN_IMAGE:
-		pthread_mutex_unlock(&lock);
+		pthread_mutex_unlock(&model_queues_lock);
 		model_run_image(operation->image.kind, operation->image.bytes, run_event);
-		pthread_mutex_lock(&lock);
+		pthread_mutex_lock(&model_queues_lock);
 		break;
 	}
 }
@@ -186,14 +138,14 @@ static void *stream_thread(void *argument)
 {
 	struct dagpatch_model_stream *stream = argument;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&model_queues_lock);
 	while (stream->first || !stream->is_ending) {
 		if (stream->first)
 			run_one(stream);
 		else
-			pthread_cond_wait(&changed, &lock);
+			pthread_cond_wait(&changed, &model_queues_lock);
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&model_queues_lock);
 	return NULL;
 }
 
@@ -214,10 +166,10 @@ int dagpatch_model_stream_create(int kind, struct dagpatch_model_stream **ret_st
 		free(stream);
 		return -EAGAIN;
 	}
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&model_queues_lock);
 	stream->next_alive = alive;
 	alive = stream;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&model_queues_lock);
 	model_live.streams++;
 	*ret_stream = stream;
 	return 0;
@@ -238,7 +190,7 @@ int model_stream_device(struct patch_device *device, struct driver_stream *strea
 static void drain(struct dagpatch_model_stream *stream)
 {
 	while (stream->first || stream->is_running)
-		help(stream);
+		model_stream_help(stream);
 }
 
 int dagpatch_model_stream_synchronize(struct dagpatch_model_stream *given)
@@ -247,9 +199,9 @@ int dagpatch_model_stream_synchronize(struct dagpatch_model_stream *given)
 
 	if (stream->capture)
 		return -EBUSY;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&model_queues_lock);
 	drain(stream);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&model_queues_lock);
 	return 0;
 }
 
@@ -257,7 +209,7 @@ void dagpatch_model_stream_destroy(struct dagpatch_model_stream *stream)
 {
 	if (!stream)
 		return;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&model_queues_lock);
 	drain(stream);
 	for (struct dagpatch_model_stream **at = &alive; *at; at = &(*at)->next_alive)
 		if (*at == stream) {
@@ -266,7 +218,7 @@ void dagpatch_model_stream_destroy(struct dagpatch_model_stream *stream)
 		}
 	stream->is_ending = true;
 	pthread_cond_broadcast(&changed);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&model_queues_lock);
 	if (stream->kind == DAGPATCH_MODEL_THREADED)
 		pthread_join(stream->thread, NULL);
 	free(stream->tail);
@@ -277,155 +229,36 @@ void dagpatch_model_stream_destroy(struct dagpatch_model_stream *stream)
 void model_stream_await(struct dagpatch_model_stream *stream, const _Atomic uint64_t *count,
 			uint64_t target)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&model_queues_lock);
 	while (*count < target)
-		help(stream);
-	pthread_mutex_unlock(&lock);
+		model_stream_help(stream);
+	pthread_mutex_unlock(&model_queues_lock);
 }
 
-/* Call with the lock. */
-static void append(struct dagpatch_model_stream *stream, struct operation *operation)
+void model_stream_append(struct dagpatch_model_stream *stream, struct operation *operation)
 {
 	*stream->end = operation;
 	stream->end = &operation->next;
 	pthread_cond_broadcast(&changed);
 }
 
-/* ---- capture ---- */
-
-static int tail_set(struct dagpatch_model_stream *stream, struct model_node *const *nodes,
-		    uint32_t count, bool is_added)
+void model_stream_join_capture(struct dagpatch_model_stream *stream, struct capture *capture)
 {
-	uint32_t kept = is_added ? stream->tail_count : 0;
-	struct model_node **tail =
-		realloc(stream->tail, (kept + count + 1) * sizeof(struct model_node *));
-
-	if (!tail)
-		return -ENOMEM;
-	if (count > 0)
-		memcpy(tail + kept, nodes, count * sizeof(struct model_node *));
-	stream->tail = tail;
-	stream->tail_count = kept + count;
-	return 0;
-}
-
-/* The thread that ends a capture reads `capture` of all streams, also of streams that other
- * threads use. */
-static void join_capture(struct dagpatch_model_stream *stream, struct capture *capture)
-{
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&model_queues_lock);
 	stream->capture = capture;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&model_queues_lock);
 }
 
-int dagpatch_model_capture_begin(struct dagpatch_model_stream *stream)
+void model_streams_leave_capture(const struct capture *capture)
 {
-	struct capture *capture;
-	int err;
-
-	if (!stream)
-		return -EINVAL;
-	if (stream->capture)
-		return -EBUSY;
-	capture = calloc(1, sizeof(*capture));
-	if (!capture)
-		return -ENOMEM;
-	err = model_graph_create(&capture->graph);
-	if (err < 0) {
-		free(capture);
-		return err;
-	}
-	capture->origin = stream;
-	join_capture(stream, capture);
-	stream->tail_count = 0;
-	return 0;
-}
-
-int dagpatch_model_capture_end(struct dagpatch_model_stream *stream,
-			       struct dagpatch_model_graph **ret_graph)
-{
-	struct capture *capture = stream ? stream->capture : NULL;
-
-	if (!ret_graph || !capture || capture->origin != stream)
-		return -EINVAL;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&model_queues_lock);
 	for (struct dagpatch_model_stream *at = alive; at; at = at->next_alive)
 		if (at->capture == capture)
 			at->capture = NULL;
-	pthread_mutex_unlock(&lock);
-	*ret_graph = capture->graph;
-	free(capture);
-	return 0;
-}
-
-struct dagpatch_model_graph *model_stream_capture(struct dagpatch_model_stream *given,
-						  struct model_node *const **ret_nodes,
-						  uint32_t *ret_count)
-{
-	const struct dagpatch_model_stream *stream = model_stream_of(given);
-
-	if (!stream->capture)
-		return NULL;
-	*ret_nodes = stream->tail;
-	*ret_count = stream->tail_count;
-	return stream->capture->graph;
-}
-
-int model_stream_continue(struct dagpatch_model_stream *stream, struct model_node *const *nodes,
-			  uint32_t count)
-{
-	return tail_set(stream, nodes, count, false);
-}
-
-static int capture_node(struct dagpatch_model_stream *stream, const struct patch_params *params)
-{
-	struct model_node *node;
-	int err = model_node_add(stream->capture->graph, params, stream->tail, stream->tail_count,
-				 &node);
-
-	if (err < 0)
-		return err;
-	if (params->kind == PATCH_KERNEL)
-		node->attributes.priority = stream->priority;
-	return tail_set(stream, &node, 1, false);
-}
-
-int model_submit(struct dagpatch_model_stream *given, const struct patch_params *params)
-{
-	struct dagpatch_model_stream *stream = model_stream_of(given);
-	struct operation *operation;
-	int err;
-
-	if (stream->capture)
-		return capture_node(stream, params);
-	operation = calloc(1, sizeof(*operation));
-	if (!operation)
-		return -ENOMEM;
-	operation->what = RUN_IMAGE;
-	err = model_image(params, &operation->image);
-	if (err < 0) {
-		operation_destroy(operation);
-		return err;
-	}
-	pthread_mutex_lock(&lock);
-	append(stream, operation);
-	pthread_mutex_unlock(&lock);
-	return 0;
+	pthread_mutex_unlock(&model_queues_lock);
 }
 
 /* ---- submitting work ---- */
-
-int dagpatch_model_graph_launch(struct dagpatch_model_stream *stream,
-				struct dagpatch_model_graph *graph)
-{
-	struct patch_child image = {(struct driver_graph *)graph};
-
-	if (!stream || !graph || !stream->capture)
-		return -EINVAL;
-	return capture_node(stream, &(struct patch_params){.kind = PATCH_CHILD,
-							   .size = sizeof(image),
-							   .image = &image});
-}
 
 int dagpatch_model_exec_launch(struct dagpatch_model_exec *exec,
 			       struct dagpatch_model_stream *given)
@@ -446,168 +279,35 @@ int dagpatch_model_exec_launch(struct dagpatch_model_exec *exec,
 	operation->replay = (struct model_replay){exec->plan, exec->values, exec->table};
 	exec->plan->references++;
 	exec->values->references++;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&model_queues_lock);
 	operation->order = exec->order;
 	exec->order->references++;
 	operation->ticket = exec->order->launched++;
 	operation->other = exec->order->last;
 	exec->order->last = stream;
-	append(stream, operation);
-	pthread_mutex_unlock(&lock);
+	model_stream_append(stream, operation);
+	pthread_mutex_unlock(&model_queues_lock);
 	return 0;
 }
 
 void model_exec_order_release(struct dagpatch_model_exec *exec, bool is_kept)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&model_queues_lock);
 	exec->order->is_gone = !is_kept;
 	order_release(exec->order);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&model_queues_lock);
 }
 
 void model_streams_drain(void)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&model_queues_lock);
 	for (struct dagpatch_model_stream *at = alive; at;) {
 		if (at->first || at->is_running) {
-			help(at);
+			model_stream_help(at);
 			at = alive; /* the stream may have been destroyed by now */
 		} else {
 			at = at->next_alive;
 		}
 	}
-	pthread_mutex_unlock(&lock);
-}
-
-/* ---- events ---- */
-
-int dagpatch_model_event_create(struct dagpatch_model_event **ret_event)
-{
-	struct dagpatch_model_event *event = ret_event ? calloc(1, sizeof(*event)) : NULL;
-
-	if (!ret_event)
-		return -EINVAL;
-	if (!event)
-		return -ENOMEM;
-	model_live.events++;
-	*ret_event = event;
-	return 0;
-}
-
-void dagpatch_model_event_destroy(struct dagpatch_model_event *event)
-{
-	if (!event)
-		return;
-	free(event->nodes);
-	free(event);
-	model_live.events--;
-}
-
-bool model_event_is_done(struct dagpatch_model_event *event)
-{
-	bool is_done;
-
-	pthread_mutex_lock(&lock);
-	is_done = event->done == event->recorded;
-	pthread_mutex_unlock(&lock);
-	return is_done;
-}
-
-void model_event_await(struct dagpatch_model_event *event)
-{
-	pthread_mutex_lock(&lock);
-	while (event->done < event->recorded)
-		help(event->stream);
-	pthread_mutex_unlock(&lock);
-}
-
-uint64_t dagpatch_model_event_count(struct dagpatch_model_event *event)
-{
-	return event ? event->done : 0;
-}
-
-static int submit_event_node(struct dagpatch_model_stream *stream,
-			     struct dagpatch_model_event *event, enum patch_kind kind)
-{
-	struct patch_event image = {event};
-
-	return model_submit(stream, &(struct patch_params){
-					    .kind = kind, .size = sizeof(image), .image = &image});
-}
-
-static int record_in_capture(struct dagpatch_model_stream *stream,
-			     struct dagpatch_model_event *event)
-{
-	struct model_node **nodes =
-		realloc(event->nodes, (stream->tail_count + 1) * sizeof(struct model_node *));
-
-	if (!nodes)
-		return -ENOMEM;
-	if (stream->tail_count > 0)
-		memcpy(nodes, stream->tail, stream->tail_count * sizeof(struct model_node *));
-	event->nodes = nodes;
-	event->node_count = stream->tail_count;
-	event->capture = stream->capture;
-	return 0;
-}
-
-/* Call with the lock. */
-static int append_event(struct dagpatch_model_stream *stream, struct dagpatch_model_event *event,
-			enum operation_kind what)
-{
-	struct operation *operation = calloc(1, sizeof(*operation));
-
-	if (!operation)
-		return -ENOMEM;
-	operation->what = what;
-	operation->event = event;
-	operation->other = event->stream;
-	if (what == RECORD_EVENT) {
-		event->recorded++;
-		event->stream = stream;
-	}
-	operation->ticket = event->recorded;
-	append(stream, operation);
-	return 0;
-}
-
-int dagpatch_model_event_record(struct dagpatch_model_stream *given,
-				struct dagpatch_model_event *event, int external)
-{
-	struct dagpatch_model_stream *stream = model_stream_of(given);
-	int err;
-
-	if (!event)
-		return -EINVAL;
-	if (stream->capture)
-		return external ? submit_event_node(stream, event, PATCH_EVENT_RECORD)
-				: record_in_capture(stream, event);
-	pthread_mutex_lock(&lock);
-	err = append_event(stream, event, RECORD_EVENT);
-	pthread_mutex_unlock(&lock);
-	return err;
-}
-
-int dagpatch_model_event_wait(struct dagpatch_model_stream *given,
-			      struct dagpatch_model_event *event, int external)
-{
-	struct dagpatch_model_stream *stream = model_stream_of(given);
-	int err;
-
-	if (!event)
-		return -EINVAL;
-	if (stream->capture && external)
-		return submit_event_node(stream, event, PATCH_EVENT_WAIT);
-	if (event->capture && (!stream->capture || stream->capture == event->capture)) {
-		bool joins = !stream->capture;
-
-		join_capture(stream, event->capture);
-		return tail_set(stream, event->nodes, event->node_count, !joins);
-	}
-	if (stream->capture)
-		return -EINVAL;
-	pthread_mutex_lock(&lock);
-	err = append_event(stream, event, AWAIT_EVENT);
-	pthread_mutex_unlock(&lock);
-	return err;
+	pthread_mutex_unlock(&model_queues_lock);
 }

@@ -4,7 +4,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "patch/model/model_parts.h"
+#include "patch/model/model_queue.h"
+
+int model_submit(struct dagpatch_model_stream *given, const struct patch_params *params)
+{
+	struct dagpatch_model_stream *stream = model_stream_of(given);
+	struct operation *operation;
+	int err;
+
+	if (stream->capture)
+		return model_capture_node(stream, params);
+	operation = calloc(1, sizeof(*operation));
+	if (!operation)
+		return -ENOMEM;
+	operation->what = RUN_IMAGE;
+	err = model_image(params, &operation->image);
+	if (err < 0) {
+		patch_image_release(&operation->image);
+		free(operation);
+		return err;
+	}
+	pthread_mutex_lock(&model_queues_lock);
+	model_stream_append(stream, operation);
+	pthread_mutex_unlock(&model_queues_lock);
+	return 0;
+}
 
 int dagpatch_model_launch_block(struct dagpatch_model_stream *stream,
 				struct dagpatch_model_kernel *kernel, const uint32_t grid[3],
