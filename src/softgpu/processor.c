@@ -1,346 +1,35 @@
-/* The packet processor (queue.h): each hardware queue has a thread that takes packets in the order
- * of the ring, computes them, and completes each one at its modelled end. Packets may complete in
- * another order than they start. With a schedule (schedule.h) the thread takes packets in the same
- * way, but computes and completes a kernel when it gets a turn for it. */
+/* The packet processor (processor.h): each hardware queue has a thread that takes packets in the
+ * order of the ring, computes them, and completes each one at its modelled end. Packets may
+ * complete in another order than they start. With a schedule (schedule.h) the thread takes packets
+ * in the same way, but computes and completes a kernel when it gets a turn for it. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <hsa/hsa_ext_amd.h>
-
 #include "base/clock.h"
-#include "softgpu/config.h"
 #include "softgpu/counters.h"
 #include "softgpu/device_clock.h"
 #include "softgpu/device_hold.h"
-#include "softgpu/dispatch.h"
-#include "softgpu/fault.h"
 #include "softgpu/futex.h"
+#include "softgpu/processor.h"
 #include "softgpu/processor_thread.h"
-#include "softgpu/queue.h"
 #include "softgpu/report.h"
-#include "softgpu/schedule.h"
 #include "softgpu/signal.h"
-#include "softgpu/signal_block.h"
 #include "softgpu/signal_epoch.h"
 #include "softgpu/softgpu_threads.h"
 #include "softgpu/work_log.h"
 
-#define MAX_DEPENDENCIES   5
-#define MAX_WORKGROUP	   1024
+#define MAX_WORKGROUP  1024
 /* How long an idle processor polls its doorbell before it sleeps. */
-#define IDLE_SPIN_NS	   3000u
+#define IDLE_SPIN_NS   3000u
 /* The interval for polling a header that a doorbell has covered and that is not valid yet. */
-#define HEADER_LOOK_NS	   20000u
-/* The interval for polling dependencies: the value of a memory signal may change without a
- * wake-up. */
-#define DEPENDENCY_LOOK_NS 1000000u
-
-union packet {
-	uint16_t header;
-	hsa_kernel_dispatch_packet_t dispatch;
-	hsa_barrier_and_packet_t barrier;
-	hsa_amd_barrier_value_packet_t barrier_value;
-	uint8_t bytes[AQL_PACKET_BYTES];
-};
-
-/* A packet that was taken and has not completed. Times are those of the host clock. */
-struct flight {
-	hsa_signal_t completion; /* holds a reference; 0: no signal, or an invalid one */
-	uint64_t packet_index;
-	uint64_t start_ns;
-	uint64_t end_ns;		       /* modelled end */
-	const char *kernel;		       /* name; NULL: not a dispatch */
-	uint64_t work_place;		       /* place of its line in the work log, or 0 */
-	hsa_kernel_dispatch_packet_t dispatch; /* with a schedule only: still to be computed */
-};
-
-struct processor {
-	struct softgpu_queue *queue;
-	struct dispatcher dispatcher;
-	struct flight flights[SOFTGPU_MAX_OVERLAP];
-	uint32_t flight_count;
-	uint32_t flight_limit;	/* configuration key overlap */
-	uint64_t last_end_ns;	/* latest modelled end of all packets that completed */
-	uint64_t blocked_index; /* index + 1 of the last packet that had to wait for others */
-	uint64_t blocked_ns;	/* when the processor first saw that packet */
-	struct schedule_party party;
-};
-
-struct dependency {
-	hsa_signal_t signal; /* holds a reference */
-	hsa_signal_condition_t condition;
-	hsa_signal_value_t mask;
-	hsa_signal_value_t compare;
-};
-
-struct dependencies {
-	struct dependency all[MAX_DEPENDENCIES];
-	uint32_t count;
-	bool any_is_enough; /* a barrier-OR packet */
-};
-
-static bool is_stopping(const struct processor *processor)
-{
-	return atomic_load_explicit(&processor->queue->stopping, memory_order_relaxed);
-}
+#define HEADER_LOOK_NS 20000u
 
 /* Takes a reference. A destroyed or unknown signal is counted here, once, and not used any more. */
 static hsa_signal_t take_completion(hsa_signal_t signal)
 {
 	return signal.handle && signal_retain(signal) ? signal : (hsa_signal_t){0};
-}
-
-static void finish_flight(const struct processor *processor, const struct flight *flight)
-{
-	const amd_queue_t *amd = &processor->queue->amd;
-	uint32_t properties = __atomic_load_n(&amd->queue_properties, __ATOMIC_ACQUIRE);
-	struct report_span span = {
-		flight->start_ns,
-		flight->end_ns,
-		clock_host_to_ticks(flight->start_ns),
-		clock_host_to_ticks(flight->end_ns),
-	};
-
-	if (flight->kernel && report_truth_wanted())
-		report_truth_dispatch(amd->hsa_queue.id, flight->packet_index, flight->kernel,
-				      &span);
-	work_log_end(flight->work_place, span.end_tick);
-	if (flight->completion.handle) {
-		signal_complete(flight->completion,
-				properties & AMD_QUEUE_PROPERTIES_ENABLE_PROFILING, span.start_tick,
-				span.end_tick);
-		signal_release(flight->completion);
-	}
-	softgpu_count(packets_ended, 1);
-}
-
-/* Returns the flight that ends first, the oldest one if several do; NULL without flights. */
-static struct flight *next_to_end(struct processor *processor)
-{
-	struct flight *first = NULL;
-
-	for (uint32_t i = 0; i < processor->flight_count; i++) {
-		struct flight *flight = &processor->flights[i];
-
-		if (!first || flight->end_ns < first->end_ns)
-			first = flight;
-	}
-	return first;
-}
-
-static struct flight remove_flight(struct processor *processor, struct flight *flight)
-{
-	struct flight removed = *flight;
-	size_t behind = (size_t)(&processor->flights[processor->flight_count] - flight - 1);
-
-	memmove(flight, flight + 1, behind * sizeof(*flight));
-	processor->flight_count--;
-	return removed;
-}
-
-static void retire_due(struct processor *processor)
-{
-	struct flight *flight = next_to_end(processor);
-
-	while (flight && flight->end_ns <= clock_host_ns()) {
-		struct flight done = remove_flight(processor, flight);
-
-		if (processor->last_end_ns < done.end_ns)
-			processor->last_end_ns = done.end_ns;
-		finish_flight(processor, &done);
-		flight = next_to_end(processor);
-	}
-}
-
-static bool dependency_holds(const struct dependency *dependency)
-{
-	hsa_signal_value_t value = signal_value(dependency->signal) & dependency->mask;
-
-	return signal_condition_holds(dependency->condition, value, dependency->compare);
-}
-
-static bool dependencies_hold(const struct dependencies *wanted)
-{
-	uint32_t held = 0;
-
-	for (uint32_t i = 0; i < wanted->count; i++)
-		held += dependency_holds(&wanted->all[i]);
-	return wanted->any_is_enough && wanted->count ? held > 0 : held == wanted->count;
-}
-
-static void wait_for_epoch(struct processor *processor, uint32_t seen)
-{
-	const struct flight *flight = next_to_end(processor);
-	uint64_t now = clock_host_ns();
-	uint64_t until = now + DEPENDENCY_LOOK_NS;
-
-	if (flight && now >= clock_spin_from(flight->end_ns)) {
-		clock_relax();
-		return;
-	}
-	if (flight && clock_spin_from(flight->end_ns) < until)
-		until = clock_spin_from(flight->end_ns);
-	signal_epoch_wait(seen, clock_wake_ns(until));
-}
-
-static void run_turn(struct processor *processor, uint32_t which);
-
-/* As wait_for_dependencies, with a schedule. The completion of the barrier packet needs a turn too.
- * Returns true when the thread has that turn, which the caller ends; false when the queue is being
- * stopped. */
-static bool wait_for_barrier_turn(struct processor *processor, const struct dependencies *wanted)
-{
-	for (bool is_blocked = false;;) {
-		uint32_t seen = signal_epoch(), count = processor->flight_count;
-		bool holds = dependencies_hold(wanted);
-		int which;
-
-		if (is_stopping(processor))
-			return false;
-		if (!holds && !is_blocked)
-			softgpu_count(barriers_blocked, 1);
-		is_blocked |= !holds;
-		which = schedule_wait(&processor->party, seen, count + holds, true);
-		if (which == (int)count)
-			return true;
-		if (which >= 0)
-			run_turn(processor, (uint32_t)which);
-	}
-}
-
-/* Waits until the dependencies of a barrier packet hold or the queue is being stopped. Earlier
- * packets complete meanwhile. Later ones are not taken: a barrier packet blocks its queue until it
- * has completed. */
-static void wait_for_dependencies(struct processor *processor, const struct dependencies *wanted)
-{
-	for (bool is_blocked = false;; is_blocked = true) {
-		uint32_t seen = signal_epoch();
-
-		retire_due(processor);
-		if (is_stopping(processor) || dependencies_hold(wanted))
-			return;
-		if (!is_blocked)
-			softgpu_count(barriers_blocked, 1);
-		wait_for_epoch(processor, seen);
-	}
-}
-
-static void add_dependency(struct dependencies *wanted, const struct dependency *dependency)
-{
-	if (dependency->signal.handle && signal_retain(dependency->signal))
-		wanted->all[wanted->count++] = *dependency;
-}
-
-static void read_barrier(const union packet *packet, struct dependencies *ret_wanted)
-{
-	for (int i = 0; i < MAX_DEPENDENCIES; i++) {
-		struct dependency dependency = {packet->barrier.dep_signal[i],
-						HSA_SIGNAL_CONDITION_EQ, -1, 0};
-
-		add_dependency(ret_wanted, &dependency);
-	}
-}
-
-static void read_vendor(const union packet *packet, struct dependencies *ret_wanted)
-{
-	const hsa_amd_barrier_value_packet_t *value = &packet->barrier_value;
-	struct dependency dependency = {value->signal, value->cond, value->mask, value->value};
-
-	if (value->header.AmdFormat == HSA_AMD_PACKET_TYPE_BARRIER_VALUE)
-		add_dependency(ret_wanted, &dependency);
-}
-
-/* Runs and completes any packet that is not a kernel dispatch: barrier packets of all kinds, and
- * packets that have no effect but their completion. */
-static void run_barrier(struct processor *processor, const union packet *packet,
-			struct flight *flight)
-{
-	uint8_t type = (uint8_t)(packet->header >> HSA_PACKET_HEADER_TYPE);
-	struct dependencies wanted = {.any_is_enough = type == HSA_PACKET_TYPE_BARRIER_OR};
-	bool has_turn = false;
-
-	if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC)
-		read_vendor(packet, &wanted);
-	else if (type != HSA_PACKET_TYPE_AGENT_DISPATCH)
-		read_barrier(packet, &wanted);
-	if (schedule_is_on())
-		has_turn = wait_for_barrier_turn(processor, &wanted);
-	else
-		wait_for_dependencies(processor, &wanted);
-	for (uint32_t i = 0; i < wanted.count; i++)
-		signal_release(wanted.all[i].signal);
-	flight->end_ns = clock_host_ns();
-	if (!is_stopping(processor))
-		finish_flight(processor, flight);
-	else
-		signal_release(flight->completion);
-	if (has_turn)
-		schedule_turn_ends(&processor->party);
-}
-
-/* Stops the queue, because of a packet that hardware cannot read or of a blit kernel that faulted,
- * and reports it to the program. */
-static void queue_error(struct processor *processor, hsa_status_t status)
-{
-	struct softgpu_queue *queue = processor->queue;
-
-	atomic_store(&queue->inactive, true);
-	if (queue->error_callback)
-		queue->error_callback(status, &queue->amd.hsa_queue, queue->error_data);
-}
-
-/* Computes the kernel, and sets the end and the name of FLIGHT. Returns false when the kernel
- * faulted and the queue was stopped; FLIGHT's signal was released then. */
-static bool compute(struct processor *processor, const hsa_kernel_dispatch_packet_t *dispatch,
-		    struct flight *flight)
-{
-	const struct kernel_entry *kernel = dispatch_run(&processor->dispatcher, dispatch);
-	uint64_t done_ns = clock_host_ns();
-	uint64_t address;
-
-	if (fault_take(&address)) {
-		signal_release(flight->completion);
-		atomic_store(&processor->queue->inactive, true);
-		fault_raise(agent_handle(processor->queue->agent), address);
-		return false;
-	}
-	if (processor->dispatcher.has_faulted) {
-		signal_release(flight->completion);
-		queue_error(processor, (hsa_status_t)HSA_STATUS_ERROR_MEMORY_FAULT);
-		return false;
-	}
-	flight->kernel = kernel ? kernel->name : "?";
-	flight->end_ns =
-		flight->start_ns + (kernel ? kernel->modelled_ns : config_get()->kernel_ns);
-	if (flight->end_ns < done_ns && kernel && atomic_load(&kernel->function))
-		flight->end_ns = done_ns;
-	return true;
-}
-
-/* With a schedule: computes the kernel of flight WHICH in the turn that the thread has, with the
- * arguments that are in memory now, and completes it. */
-static void run_turn(struct processor *processor, uint32_t which)
-{
-	struct flight flight = remove_flight(processor, &processor->flights[which]);
-
-	flight.start_ns = clock_host_ns();
-	if (compute(processor, &flight.dispatch, &flight)) {
-		flight.end_ns = clock_host_ns();
-		finish_flight(processor, &flight);
-	}
-	schedule_turn_ends(&processor->party);
-}
-
-static void run_dispatch(struct processor *processor, const union packet *packet,
-			 struct flight *flight)
-{
-	if (schedule_is_on())
-		flight->dispatch = packet->dispatch;
-	else if (!compute(processor, &packet->dispatch, flight))
-		return;
-	processor->flights[processor->flight_count++] = *flight;
 }
 
 /* Checks what the hardware's packet processor checks. Returns the status that ROCr gives for it. */
@@ -425,14 +114,14 @@ static void take_packet(struct processor *processor)
 	count_packet(&packet, type);
 	status = check_packet(&packet, type);
 	if (status != HSA_STATUS_SUCCESS) {
-		queue_error(processor, status);
+		processor_report_error(processor, status);
 		return;
 	}
 	flight.completion = take_completion(packet.dispatch.completion_signal);
 	if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH)
-		run_dispatch(processor, &packet, &flight);
+		processor_run_dispatch(processor, &packet, &flight);
 	else
-		run_barrier(processor, &packet, &flight);
+		processor_run_barrier(processor, &packet, &flight);
 }
 
 static bool is_announced(const struct softgpu_queue *queue, uint64_t index)
@@ -503,7 +192,7 @@ static bool spin_while_idle(const struct softgpu_queue *queue, uint32_t seen)
 static void wait_for_doorbell(struct processor *processor, uint32_t seen)
 {
 	struct softgpu_queue *queue = processor->queue;
-	const struct flight *flight = next_to_end(processor);
+	const struct flight *flight = processor_next_to_end(processor);
 	uint64_t now = clock_host_ns();
 	uint64_t until = flight ? clock_spin_from(flight->end_ns) : FUTEX_FOREVER;
 
@@ -519,7 +208,7 @@ static void wait_for_doorbell(struct processor *processor, uint32_t seen)
 	/* Sequentially consistent against queue_ring_aql: either it sees the sleeper, or the load
 	 * below sees its ring. */
 	atomic_fetch_add(&queue->sleepers, 1);
-	if (atomic_load(&queue->doorbell_word) == seen && !is_stopping(processor))
+	if (atomic_load(&queue->doorbell_word) == seen && !processor_must_end(processor))
 		futex_wait(&queue->doorbell_word, seen,
 			   until == FUTEX_FOREVER ? FUTEX_FOREVER : clock_wake_ns(until));
 	atomic_fetch_sub(&queue->sleepers, 1);
@@ -535,7 +224,7 @@ static void take_scheduled(struct processor *processor)
 		uint32_t seen = signal_epoch();
 		int which;
 
-		if (is_stopping(processor))
+		if (processor_must_end(processor))
 			break;
 		if (can_take(processor)) {
 			take_packet(processor);
@@ -544,7 +233,7 @@ static void take_scheduled(struct processor *processor)
 		which = schedule_wait(&processor->party, seen, processor->flight_count,
 				      header_is_awaited(processor->queue));
 		if (which >= 0)
-			run_turn(processor, (uint32_t)which);
+			processor_run_turn(processor, (uint32_t)which);
 	}
 	schedule_leave(&processor->party);
 }
@@ -557,10 +246,10 @@ static void *processor_thread(void *argument)
 	clock_exact_sleep();
 	if (schedule_is_on())
 		take_scheduled(processor);
-	while (!is_stopping(processor)) {
+	while (!processor_must_end(processor)) {
 		uint32_t seen = atomic_load(&processor->queue->doorbell_word);
 
-		retire_due(processor);
+		processor_retire_due(processor);
 		if (can_take(processor))
 			take_packet(processor);
 		else
