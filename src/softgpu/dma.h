@@ -1,7 +1,7 @@
 /* The copy engines: each GPU has one for each direction of copies, and a program may name another
  * one for a copy. Each engine has a thread, which starts with its first copy. An engine runs the
  * oldest job whose dependencies are met, so a copy that waits for a later copy does not block the
- * engine. dma.c implements the copy functions of HSA. */
+ * engine. dma_copy.c has the copy functions of HSA. */
 #ifndef SOFTGPU_DMA_H
 #define SOFTGPU_DMA_H
 
