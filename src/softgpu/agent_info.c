@@ -1,4 +1,4 @@
-/* The numbers that a GPU of each ISA reports, and the HSA functions on agents and caches. */
+/* The HSA functions on agents and caches. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "softgpu/config.h"
 #include "softgpu/device_clock.h"
 #include "softgpu/dma.h"
+#include "softgpu/gpu_model.h"
 #include "softgpu/isa.h"
 #include "softgpu/pool.h"
 #include "softgpu/system_state.h"
@@ -19,101 +20,7 @@
 #define QUEUES_MAX	  128u
 #define GRID_MAX	  0x7fffffffu
 
-/* The properties that a GPU reports, for each ISA. The numbers are those of a Radeon Instinct MI50,
- * an Instinct MI210, an Instinct MI300X and a Radeon RX 6800, because programs choose the size of
- * their work by them. */
-struct gpu_model {
-	const char *name;
-	const char *product;
-	uint32_t chip_id;
-	uint32_t wavefront;
-	uint32_t compute_units;
-	uint32_t xccs; /* 0 stands for 1 */
-	uint32_t simds_per_cu;
-	uint32_t waves_per_cu;
-	uint32_t shader_engines;
-	uint32_t clock_mhz;
-	uint32_t memory_clock_mhz;
-	uint32_t memory_width_bits;
-	uint32_t cacheline_bytes;
-	uint32_t cache_bytes[4];
-};
-
-static const struct gpu_model models[] = {
-	{
-		.name = "gfx906",
-		.product = "Software GPU (gfx906)",
-		.chip_id = 0x66a1,
-		.wavefront = 64,
-		.compute_units = 60,
-		.simds_per_cu = 4,
-		.waves_per_cu = 40,
-		.shader_engines = 4,
-		.clock_mhz = 1725,
-		.memory_clock_mhz = 1000,
-		.memory_width_bits = 4096,
-		.cacheline_bytes = 64,
-		.cache_bytes = {16 << 10, 4 << 20},
-	},
-	{
-		.name = "gfx90a",
-		.product = "Software GPU (gfx90a)",
-		.chip_id = 0x740f,
-		.wavefront = 64,
-		.compute_units = 104,
-		.simds_per_cu = 4,
-		.waves_per_cu = 32,
-		.shader_engines = 8,
-		.clock_mhz = 1700,
-		.memory_clock_mhz = 1600,
-		.memory_width_bits = 4096,
-		.cacheline_bytes = 64,
-		.cache_bytes = {16 << 10, 8 << 20},
-	},
-	{
-		.name = "gfx942",
-		.product = "Software GPU (gfx942)",
-		.chip_id = 0x74a1,
-		.wavefront = 64,
-		.compute_units = 304,
-		.xccs = 8,
-		.simds_per_cu = 4,
-		.waves_per_cu = 32,
-		.shader_engines = 32,
-		.clock_mhz = 2100,
-		.memory_clock_mhz = 1300,
-		.memory_width_bits = 8192,
-		.cacheline_bytes = 128,
-		.cache_bytes = {32 << 10, 4 << 20},
-	},
-	{
-		.name = "gfx1030",
-		.product = "Software GPU (gfx1030)",
-		.chip_id = 0x73bf,
-		.wavefront = 32,
-		.compute_units = 60,
-		.simds_per_cu = 2,
-		.waves_per_cu = 32,
-		.shader_engines = 4,
-		.clock_mhz = 2105,
-		.memory_clock_mhz = 1000,
-		.memory_width_bits = 256,
-		.cacheline_bytes = 128,
-		.cache_bytes = {16 << 10, 4 << 20},
-	},
-};
-
 static uint32_t hdp_flush_registers[2]; /* HIP keeps the addresses and never writes to them */
-
-/* The properties of the configured GPU. config.c accepts the names in MODELS only. */
-static const struct gpu_model *gpu_model(void)
-{
-	for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
-		if (strcmp(models[i].name, config_get()->isa) == 0)
-			return &models[i];
-	}
-	return &models[0];
-}
 
 /* Stores a name into a field of 64 characters, padded with zeros. */
 static hsa_status_t store_name(void *value, const char *name)
