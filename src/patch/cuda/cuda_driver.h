@@ -1,7 +1,7 @@
 /* The CUDA driver of dagpatch: libcuda.so.1 through its driver API; the runtime API is not used.
- * driver_cuda.c has the driver's function table; cuda_call.c has what all files call; cuda_node.c
- * converts images into CUDA's structs and back; cuda_table.c is the table from which kernel nodes
- * take their addresses.
+ * driver_cuda.c has the driver's function table; cuda_call.c has what all files call; cuda_graph.c
+ * has graphs; cuda_node.c and cuda_node_get.c convert images into CUDA's structs and back;
+ * cuda_table.c is the table from which kernel nodes take their addresses.
  *
  * Functions named cuda_<x> that have the parameters of struct patch_driver's <x> fulfil its
  * contract (driver.h). */
@@ -91,7 +91,30 @@ int cuda_capturing_get(struct patch_device *device, struct driver_stream *stream
 int cuda_capturing_continue(struct patch_device *device, struct driver_stream *stream,
 			    struct driver_node *const *nodes, uint32_t count);
 
-/* ---- cuda_node.c (the contracts are in patch/driver.h) ---- */
+/* ---- cuda_graph.c (the contracts are in patch/driver.h) ---- */
+
+int cuda_graph_create(struct patch_device *device, struct driver_graph **ret_graph);
+void cuda_graph_destroy(struct patch_device *device, struct driver_graph *graph);
+int cuda_graph_clone(struct patch_device *device, struct driver_graph *graph,
+		     struct driver_graph **ret_clone);
+int cuda_graph_nodes(struct patch_device *device, struct driver_graph *graph,
+		     struct driver_node **ret_nodes, uint32_t capacity);
+int cuda_graph_edges(struct patch_device *device, struct driver_graph *graph,
+		     struct driver_node **ret_from, struct driver_node **ret_to, uint32_t capacity);
+int cuda_child_graph(struct patch_device *device, struct driver_node *node,
+		     struct driver_graph **ret_graph);
+int cuda_condition_create(struct patch_device *device, struct driver_graph *graph,
+			  uint64_t *ret_handle);
+int cuda_condition_kernel(struct patch_device *device, void **ret_function);
+int cuda_instantiate(struct patch_device *device, struct driver_graph *graph, bool by_priorities,
+		     struct driver_exec **ret_exec);
+void cuda_exec_destroy(struct patch_device *device, struct driver_exec *exec);
+int cuda_exec_update(struct patch_device *device, struct driver_exec *exec,
+		     struct driver_graph *graph);
+int cuda_launch(struct patch_device *device, struct driver_exec *exec, struct driver_table *table,
+		struct driver_stream *stream);
+
+/* ---- cuda_node.c, cuda_node_get.c (the contracts are in patch/driver.h) ---- */
 
 int cuda_node_get(struct patch_device *device, struct driver_graph *graph, struct driver_node *node,
 		  struct patch_image *image);
