@@ -11,7 +11,7 @@
  * - what executable graphs leave behind: retire.c, evict.c, context.c, captured_graph.c, cache.c;
  * - adding: node_append.c, nodes.c, nested.c; captured work: compare.c, addresses.c, edges.c,
  *   capture_append.c, capture.c, adopt.c;
- * - pending addresses and parameters: revise.c, slots.c, finalize.c;
+ * - pending addresses and parameters: relocation_index.c, revise.c, slots.c, finalize.c;
  * - the driver's graph: flatten.c, auto.c, build_nodes.c, build_table.c, build.c;
  * - bringing the graph to what is wanted: recapture.c, strategy.c, verify.c, apply_gather.c,
  *   apply_observe.c, apply.c, graph_launch.c;

@@ -15,68 +15,9 @@
 #include "patch/node.h"
 #include "patch/node_attributes.h"
 #include "patch/recording.h"
+#include "patch/relocation_index.h"
 #include "patch/revise.h"
 #include "patch/work.h"
-
-/* ---- relocations by node ---- */
-
-int relocation_compare(const void *left, const void *right)
-{
-	const struct loose_relocation *a = left, *b = right;
-
-	if (a->node != b->node)
-		return (a->node > b->node) - (a->node < b->node);
-	return (a->byte > b->byte) - (a->byte < b->byte);
-}
-
-static uint32_t relocation_total(const struct dagpatch_recording *recording)
-{
-	return recording->first_relocation[recording->slot_count];
-}
-
-static void list_by_node(struct dagpatch_recording *recording)
-{
-	struct loose_relocation *by_node = recording->revisions.by_node;
-	uint32_t total = relocation_total(recording);
-
-	for (uint32_t slot = 0; slot < recording->slot_count; slot++) {
-		for (uint32_t i = recording->first_relocation[slot];
-		     i < recording->first_relocation[slot + 1]; i++) {
-			const struct relocation *relocation = &recording->relocations[i];
-
-			by_node[i] = (struct loose_relocation){relocation->node, relocation->byte,
-							       slot, relocation->offset};
-		}
-	}
-	if (total > 0)
-		qsort(by_node, total, sizeof(*by_node), relocation_compare);
-}
-
-/* Returns the first entry of NODE or of a later node. */
-static uint32_t find_by_node(const struct dagpatch_recording *recording, uint32_t node)
-{
-	uint32_t low = 0, high = relocation_total(recording);
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (recording->revisions.by_node[middle].node < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* The relocations of NODE that are in the index now. */
-static struct relocation_list indexed_relocations(const struct dagpatch_recording *recording,
-						  uint32_t node)
-{
-	uint32_t begin = find_by_node(recording, node);
-
-	return (struct relocation_list){recording->revisions.by_node + begin,
-					find_by_node(recording, node + 1) - begin};
-}
 
 /* ---- what is wanted of a node ---- */
 
@@ -107,7 +48,7 @@ struct relocation_list revision_relocations(const struct dagpatch_recording *rec
 
 	if (revision && revision->moves)
 		return (struct relocation_list){revision->relocations, revision->relocation_count};
-	return indexed_relocations(recording, node);
+	return relocation_index_find(recording, node);
 }
 
 /* ---- room ---- */
@@ -115,7 +56,7 @@ struct relocation_list revision_relocations(const struct dagpatch_recording *rec
 int revisions_begin(struct dagpatch_recording *recording)
 {
 	struct revisions *revisions = &recording->revisions;
-	uint32_t total = relocation_total(recording);
+	uint32_t total = relocation_index_total(recording);
 
 	if (revisions->of_node)
 		return 0;
@@ -129,33 +70,19 @@ int revisions_begin(struct dagpatch_recording *recording)
 		return recording_fail(recording, -ENOMEM, "no memory for other parameters");
 	}
 	revisions->index_capacity = total + 1;
-	list_by_node(recording);
+	relocation_index_fill(recording);
 	return 0;
-}
-
-/* CAPACITY is that of the shorter array: it changes only when both have grown. */
-static int grow_spare(struct spare_index *spare, uint64_t count)
-{
-	uint32_t relocations = spare->capacity, by_node = spare->capacity;
-	int err = recording_grow(&spare->relocations, &relocations, count,
-				 sizeof(*spare->relocations));
-
-	if (err == 0)
-		err = recording_grow(&spare->by_node, &by_node, count, sizeof(*spare->by_node));
-	if (err == 0)
-		spare->capacity = by_node;
-	return err;
 }
 
 int revisions_reserve_index(struct dagpatch_recording *recording, uint32_t count)
 {
 	struct revisions *revisions = &recording->revisions;
-	uint64_t total = (uint64_t)relocation_total(recording) + count + 1;
+	uint64_t total = (uint64_t)relocation_index_total(recording) + count + 1;
 	int err;
 
 	for (uint32_t i = 0; i < revisions->pending_count; i++)
 		total += revisions->items[revisions->pending[i]].relocation_count;
-	err = grow_spare(&revisions->spare, total);
+	err = relocation_index_grow(&revisions->spare, total);
 	if (err == 0 && !revisions->spare.first) {
 		revisions->spare.first = malloc(((size_t)recording->slot_count + 1) *
 						sizeof(*revisions->spare.first));
@@ -240,7 +167,7 @@ static void release_superseded(struct dagpatch_recording *recording,
 static bool is_indexed(const struct dagpatch_recording *recording, uint32_t node,
 		       const struct relocation_list *wanted)
 {
-	struct relocation_list there = indexed_relocations(recording, node);
+	struct relocation_list there = relocation_index_find(recording, node);
 
 	if (there.count != wanted->count)
 		return false;
@@ -305,7 +232,7 @@ static uint32_t gather_relocations(const struct dagpatch_recording *recording,
 				   struct loose_relocation *ret_relocations)
 {
 	const struct revisions *revisions = &recording->revisions;
-	uint32_t total = relocation_total(recording), count = 0;
+	uint32_t total = relocation_index_total(recording), count = 0;
 
 	for (uint32_t i = 0; i < total; i++) {
 		const struct revision *revision =
@@ -321,40 +248,6 @@ static uint32_t gather_relocations(const struct dagpatch_recording *recording,
 			ret_relocations[count++] = revision->relocations[j];
 	}
 	return count;
-}
-
-/* Sorts by slot, and within a slot by node. */
-static void index_spare(struct spare_index *spare, uint32_t count, uint32_t slot_count)
-{
-	memset(spare->first, 0, ((size_t)slot_count + 1) * sizeof(*spare->first));
-	for (uint32_t i = 0; i < count; i++)
-		spare->first[spare->by_node[i].slot + 1]++;
-	for (uint32_t slot = 0; slot < slot_count; slot++)
-		spare->first[slot + 1] += spare->first[slot];
-	for (uint32_t i = 0; i < count; i++) {
-		const struct loose_relocation *loose = &spare->by_node[i];
-
-		spare->relocations[spare->first[loose->slot]++] =
-			(struct relocation){loose->node, loose->byte, loose->offset};
-	}
-	/* Each slot's beginning has become its end: move all of them up by one. */
-	for (uint32_t slot = slot_count; slot > 0; slot--)
-		spare->first[slot] = spare->first[slot - 1];
-	spare->first[0] = 0;
-}
-
-static void exchange_index(struct dagpatch_recording *recording)
-{
-	struct revisions *revisions = &recording->revisions;
-	struct spare_index old = {recording->relocations, revisions->by_node,
-				  recording->first_relocation, revisions->index_capacity};
-
-	recording->relocations = revisions->spare.relocations;
-	recording->first_relocation = revisions->spare.first;
-	revisions->by_node = revisions->spare.by_node;
-	revisions->index_capacity = revisions->spare.capacity;
-	revisions->spare = old;
-	split_relocations(recording);
 }
 
 static bool any_moves(const struct revisions *revisions)
@@ -373,10 +266,8 @@ static void put_index(struct dagpatch_recording *recording)
 	if (!any_moves(&recording->revisions))
 		return;
 	count = gather_relocations(recording, spare->by_node);
-	if (count > 0)
-		qsort(spare->by_node, count, sizeof(*spare->by_node), relocation_compare);
-	index_spare(spare, count, recording->slot_count);
-	exchange_index(recording);
+	relocation_index_sort(spare, count, recording->slot_count);
+	relocation_index_exchange(recording);
 }
 
 /* ---- putting in and taking back ---- */
@@ -405,7 +296,7 @@ static void exchange(struct dagpatch_recording *recording, struct revision *revi
 
 static void write_addresses(struct dagpatch_recording *recording, uint32_t node)
 {
-	struct relocation_list list = indexed_relocations(recording, node);
+	struct relocation_list list = relocation_index_find(recording, node);
 
 	for (uint32_t i = 0; i < list.count; i++) {
 		const struct loose_relocation *loose = &list.items[i];
@@ -440,7 +331,7 @@ void revisions_take_back(struct dagpatch_recording *recording)
 	for (uint32_t i = 0; i < revisions->pending_count; i++)
 		exchange(recording, &revisions->items[revisions->pending[i]]);
 	if (any_moves(revisions))
-		exchange_index(recording);
+		relocation_index_exchange(recording);
 }
 
 /* Call while the revision is put in. Returns whether it needs a new graph. */

@@ -29,9 +29,6 @@ struct patch_params revision_params(const struct dagpatch_recording *recording, 
 struct relocation_list revision_relocations(const struct dagpatch_recording *recording,
 					    uint32_t node);
 
-/* For qsort of struct loose_relocation: by node, then byte. */
-int relocation_compare(const void *left, const void *right);
-
 /* Makes room for a revision of NODE with an image of SIZE bytes, and, for several revisions
  * together, for COUNT more relocations in the index. -ENOMEM: nothing has changed. */
 int revision_reserve(struct dagpatch_recording *recording, uint32_t node, uint32_t size,

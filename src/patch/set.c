@@ -12,6 +12,7 @@
 #include "patch/node_attributes.h"
 #include "patch/ownership.h"
 #include "patch/recording.h"
+#include "patch/relocation_index.h"
 #include "patch/revise.h"
 #include "patch/work.h"
 
