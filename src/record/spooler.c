@@ -1,5 +1,5 @@
-/* Opens and closes the spool file, and hands out writers. chunk_supply.c makes the chunks
- * ready, chunk_take.c gives them to writers. */
+/* Opens and closes the spool file. spooler_writers.c hands out writers, chunk_supply.c makes the
+ * chunks ready, chunk_take.c gives them to writers. */
 #include "record/spooler.h"
 
 #include <errno.h>
@@ -32,127 +32,6 @@ int spooler_service(struct spooler *s)
 void spooler_wind_down(struct spooler *s)
 {
 	atomic_store_explicit(&s->winding_down, 1, memory_order_relaxed);
-}
-
-/* ---- writers ---- */
-
-static struct writer *pop_free_writer(struct spooler *s)
-{
-	uint64_t head = atomic_load_explicit(&s->free_writers, memory_order_acquire);
-	struct writer *w;
-	uint64_t next;
-
-	do {
-		if (!(uint32_t)head)
-			return NULL;
-		w = &s->writers->of[(uint32_t)head - 1];
-		/* The pop count in the high half makes the exchange fail if the
-				 * same head was popped and pushed meanwhile (ABA). */
-		next = atomic_load_explicit(&w->next_free, memory_order_relaxed) |
-		       (((head >> 32) + 1) << 32);
-	} while (!atomic_compare_exchange_weak_explicit(
-		&s->free_writers, &head, next, memory_order_acquire, memory_order_acquire));
-	return w;
-}
-
-/* The release pairs with the acquire in pop_free_writer: the next owner sees the writer's state. */
-static void push_free_writer(struct spooler *s, struct writer *w)
-{
-	uint64_t head = atomic_load_explicit(&s->free_writers, memory_order_relaxed);
-	uint64_t next;
-
-	do {
-		atomic_store_explicit(&w->next_free, (uint32_t)head, memory_order_relaxed);
-		next = (head >> 32 << 32) | (w->index + 1);
-	} while (!atomic_compare_exchange_weak_explicit(
-		&s->free_writers, &head, next, memory_order_release, memory_order_relaxed));
-}
-
-/* Raises writers_used to USED at least. Acquire and release: finish_file, which calls this last,
- * sees what the other threads stored before, and the checksum of the counts covers it. */
-static void raise_writers_used(struct spool_live *live, uint64_t used)
-{
-	uint64_t before = atomic_load_explicit(&live->writers_used, memory_order_acquire);
-
-	while (before < used &&
-	       !atomic_compare_exchange_weak_explicit(&live->writers_used, &before, used,
-						      memory_order_acq_rel, memory_order_acquire))
-		;
-}
-
-/* Takes COUNT adjacent writers. Returns the writer of the first one; NULL when there are not
- * enough. */
-static struct writer *take_writers(struct spooler *s, uint32_t count)
-{
-	uint32_t index = atomic_load_explicit(&s->writers_made, memory_order_relaxed);
-
-	do {
-		/* Also true once spooler_close has set writers_made to
-				 * UINT32_MAX. */
-		if (index > SPOOL_WRITER_COUNT - count)
-			return NULL;
-	} while (!atomic_compare_exchange_weak_explicit(&s->writers_made, &index, index + count,
-							memory_order_relaxed,
-							memory_order_relaxed));
-	raise_writers_used(&s->header->live, index + count);
-	for (uint32_t i = index; i < index + count; i++) {
-		struct writer *w = &s->writers->of[i];
-
-		w->index = i;
-		w->counters = &s->counters[i];
-		w->spooler = s;
-		w->spool_id = s->header->session_id;
-		w->leaves_ready = ring_is_on(&s->ring) ? KEPT_SCOPES_CHUNKS : 0;
-	}
-	return &s->writers->of[index];
-}
-
-/* A new writer; with a ring also its keeper, the next writer. */
-static struct writer *make_writer(struct spooler *s)
-{
-	bool has_ring = ring_is_on(&s->ring);
-	struct writer *w = take_writers(s, has_ring ? 2 : 1);
-
-	if (!w || !has_ring)
-		return w;
-	w->is_ringed = true;
-	w->keeper = w + 1;
-	return w;
-}
-
-struct writer *spooler_take_writer(struct spooler *s, const struct writer_thread *thread)
-{
-	struct writer *w;
-
-	if (!atomic_load_explicit(&s->writers->alive, memory_order_relaxed))
-		return &s->writers->nobody;
-	w = pop_free_writer(s);
-	if (!w)
-		w = make_writer(s);
-	if (!w)
-		return &s->writers->nobody;
-	writer_set_thread(w, thread);
-	return w;
-}
-
-/* The writer and its keeper are never used again, and spooler_close does not touch their chunks. */
-static void retire_writer(struct writer *w)
-{
-	atomic_store_explicit(&w->use, WRITER_TORN, memory_order_release);
-	if (w->keeper)
-		atomic_store_explicit(&w->keeper->use, WRITER_TORN, memory_order_release);
-}
-
-void spooler_put_writer(struct spooler *s, struct writer *w)
-{
-	if (!w || w == &s->writers->nobody || !w->spooler)
-		return;
-	/* A signal handler left a record by longjmp. The record is half written, or the
-		 * change of the chunk is half done: no thread may continue there. */
-	if (writer_is_busy(w))
-		retire_writer(w);
-	else
-		push_free_writer(s, w);
 }
 
 const char *spooler_path(const struct spooler *s)
@@ -260,9 +139,8 @@ static struct spooler *map_spooler(const struct spooler_options *options, const 
 	/* A window is added only while fewer than MOST are ready, so all ready chunks fit. */
 	uint64_t slot_count = power_of_two_from(most + WINDOW_CHUNKS);
 	uint64_t ring_bytes = ring_bytes_of(options);
-	/* The file grows only while the ring has fewer sealed chunks than its size. At
-		 * most the chunks that are then ready or open may be sealed before one is
-		 * reused. */
+	/* The file grows only while the ring has fewer sealed chunks than its size. At most the
+	 * chunks that are then ready or open may be sealed before one is reused. */
 	uint64_t sealed_most = ring_bytes / SPOOL_CHUNK_BYTES + slot_count + SPOOL_WRITER_COUNT;
 	struct spooler *s = map_memory(spooler_bytes(slot_count));
 
@@ -298,7 +176,7 @@ static void make_kept_scopes(struct spooler *s)
 {
 	if (!ring_is_on(&s->ring))
 		return;
-	s->kept_scopes.writer = take_writers(s, 1);
+	s->kept_scopes.writer = writers_take(s, 1);
 	s->kept_scopes.writer->is_ringed = true;
 	s->kept_scopes.writer->leaves_ready = 0;
 }
@@ -398,7 +276,7 @@ static bool wait_until_idle(struct spooler *s, uint32_t writer_count, struct tim
 		const struct writer *w = &s->writers->of[i];
 
 		/* Pairs with the release of IDLE in writer_commit: the record is
-				 * complete. */
+		 * complete. */
 		while (writer_may_write(w))
 			if (writer_is_mine(w) || !pause_before(limit))
 				return false;
@@ -451,7 +329,7 @@ static void finish_file(struct spooler *s, uint32_t writer_count)
 	uint64_t taken = atomic_load_explicit(&live->chunks_taken, memory_order_relaxed);
 	uint64_t places = supply_places_in_use(s);
 
-	raise_writers_used(live, writer_count);
+	writers_raise_used(live, writer_count);
 	atomic_store_explicit(&live->chunks_ready, taken, memory_order_relaxed);
 	atomic_store_explicit(&live->places, places, memory_order_relaxed);
 	live->end_ns = clock_now_ns();
@@ -468,7 +346,7 @@ int spooler_close(struct spooler *s)
 	bool quiet;
 
 	/* A fork child in which no fork handler ran (_Fork, clone): the file is the
-		 * parent's. */
+	 * parent's. */
 	if (!atomic_load_explicit(&s->writers->alive, memory_order_relaxed))
 		return 0;
 	if (atomic_exchange_explicit(&s->closing, 1, memory_order_seq_cst))
@@ -508,7 +386,7 @@ void spooler_forget(struct spooler *s)
 	if (!s)
 		return;
 	/* The child did not inherit header and windows. It must not destroy the lock,
-		 * which may be held by a thread that does not exist here. */
+	 * which may be held by a thread that does not exist here. */
 	spool_map_close(&s->map);
 	munmap(s->writers, sizeof(*s->writers));
 	ring_release(&s->ring);

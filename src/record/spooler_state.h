@@ -1,6 +1,6 @@
-/* The state of the spooler, shared by its three files: chunk_take.c gives ready chunks to writers;
- * chunk_supply.c makes chunks ready and seals them; spooler.c opens and closes the file and hands
- * out writers. */
+/* The state of the spooler, shared by its four files: chunk_take.c gives ready chunks to writers;
+ * chunk_supply.c makes chunks ready and seals them; spooler_writers.c hands out writers; spooler.c
+ * opens and closes the file. */
 #ifndef DAGTAP_RECORD_SPOOLER_STATE_H
 #define DAGTAP_RECORD_SPOOLER_STATE_H
 
@@ -73,6 +73,16 @@ struct spooler {
 	 * n % slot_count holds its address until it is taken. Atomic; writers read it. */
 	_Atomic(struct spool_chunk *) slots[];
 };
+
+/* The functions of spooler_writers.c for spooler.c. Any thread, lock-free. */
+
+/* Takes COUNT adjacent writers that were never used. Returns the first one; NULL when there are not
+ * enough, or the spooler closes. */
+struct writer *writers_take(struct spooler *s, uint32_t count);
+
+/* Raises writers_used to USED at least. Acquire and release: spooler_close, which calls this last,
+ * sees what the other threads stored before, and the checksum of the counts covers it. */
+void writers_raise_used(struct spool_live *live, uint64_t used);
 
 /* The functions of chunk_supply.c for spooler.c. The caller holds service_lock, or is the only
  * thread that has the spooler. */
