@@ -44,7 +44,7 @@ static void ticks_write(amd_signal_t *signal, uint64_t start, uint64_t end)
 
 static bool own_begin(struct slot *slot, struct object *watched)
 {
-	/* Pairs with the release in make_signal (completion_slots.c). */
+	/* Pairs with the release in make_signal (slot_signals.c). */
 	slot->signal = atomic_load_explicit(&slot->own, memory_order_acquire);
 	(void)watched;
 	if (!slot->signal)
