@@ -19,24 +19,11 @@ struct reading {
 
 static bool read_graph(struct reading *reading, cuda_graph graph, uint32_t level);
 
-/* Appends COUNT bytes, padded to a multiple of 8. */
-static bool add(struct reading *reading, const void *from, size_t count)
-{
-	void *to = bytes_add(reading->to, (count + 7) & ~(size_t)7);
-
-	if (to && count > 0)
-		memcpy(to, from, count);
-	return to;
-}
-
-/* Appends a number that is used once: what is here is not known. */
+/* What is here is not known. */
 static bool add_unknown(struct reading *reading)
 {
-	static _Atomic uint64_t last;
-	uint64_t number = atomic_fetch_add(&last, 1) + 1;
-
 	reading->is_read = false;
-	return add(reading, &number, sizeof(number));
+	return bytes_append_unknown(reading->to);
 }
 
 /* Notes what an address belonged to when it was read. */
@@ -59,7 +46,8 @@ static bool read_attributes(struct reading *reading, cuda_node node)
 		union cuda_attribute_value value = {0};
 
 		if (cuda_inner.cuGraphKernelNodeGetAttribute(node, i, &value) == CUDA_OK &&
-		    !(add(reading, &i, sizeof(i)) && add(reading, &value, sizeof(value))))
+		    !(bytes_append(reading->to, &i, sizeof(i)) &&
+		      bytes_append(reading->to, &value, sizeof(value))))
 			return false;
 	}
 	return true;
@@ -85,7 +73,7 @@ static bool read_copy(struct reading *reading, cuda_node node)
 	reading->is_known &= cuda_image_copy(reading->v, &params, NULL, &image);
 	add_buffer(reading, cuda_copy_src(&params), image.src.id);
 	add_buffer(reading, cuda_copy_dst(&params), image.dst.id);
-	return add(reading, &image, sizeof(image));
+	return bytes_append(reading->to, &image, sizeof(image));
 }
 
 static bool read_memset(struct reading *reading, cuda_node node)
@@ -97,7 +85,7 @@ static bool read_memset(struct reading *reading, cuda_node node)
 		return add_unknown(reading);
 	reading->is_known &= cuda_image_memset(reading->v, &params, NULL, &image);
 	add_buffer(reading, params.dst, image.dst.id);
-	return add(reading, &image, sizeof(image));
+	return bytes_append(reading->to, &image, sizeof(image));
 }
 
 static bool read_host(struct reading *reading, cuda_node node)
@@ -106,7 +94,7 @@ static bool read_host(struct reading *reading, cuda_node node)
 
 	if (cuda_inner.cuGraphHostNodeGetParams(node, &params) != CUDA_OK)
 		return add_unknown(reading);
-	return add(reading, &params, sizeof(params));
+	return bytes_append(reading->to, &params, sizeof(params));
 }
 
 static bool read_child(struct reading *reading, cuda_node node, uint32_t level)
@@ -126,7 +114,7 @@ static bool read_node(struct reading *reading, cuda_node node, uint32_t level)
 
 	if (cuda_inner.cuGraphNodeGetType(node, &type) != CUDA_OK)
 		return add_unknown(reading);
-	if (!add(reading, &type, sizeof(type)))
+	if (!bytes_append(reading->to, &type, sizeof(type)))
 		return false;
 	switch (type) {
 	case CUDA_NODE_KERNEL:
@@ -146,15 +134,6 @@ static bool read_node(struct reading *reading, cuda_node node, uint32_t level)
 	}
 }
 
-static uint64_t index_of(const cuda_node *nodes, size_t count, cuda_node node)
-{
-	size_t i = 0;
-
-	while (i < count && nodes[i] != node)
-		i++;
-	return i;
-}
-
 /* The edges, by the places of their nodes. ENDS has room for 2 x COUNT nodes. */
 static bool read_edges(struct reading *reading, cuda_graph graph, const cuda_node *nodes,
 		       size_t node_count, cuda_node *ends, struct cuda_edge_data *data,
@@ -163,11 +142,11 @@ static bool read_edges(struct reading *reading, cuda_graph graph, const cuda_nod
 	if (cuda_inner.cuGraphGetEdges_v2(graph, ends, ends + count, data, &count) != CUDA_OK)
 		return add_unknown(reading);
 	for (size_t i = 0; i < count; i++) {
-		uint64_t edge[] = {index_of(nodes, node_count, ends[i]),
-				   index_of(nodes, node_count, ends[count + i]), 0};
+		uint64_t edge[] = {node_place(nodes, node_count, ends[i]),
+				   node_place(nodes, node_count, ends[count + i]), 0};
 
 		memcpy(&edge[2], &data[i], sizeof(data[i]));
-		if (!add(reading, edge, sizeof(edge)))
+		if (!bytes_append(reading->to, edge, sizeof(edge)))
 			return false;
 	}
 	return true;
@@ -182,7 +161,7 @@ static bool read_graph(struct reading *reading, cuda_graph graph, uint32_t level
 	cuda_node *nodes = calloc(count + 2 * edge_count + 1, sizeof(cuda_node));
 	struct cuda_edge_data *data = calloc(edge_count + 1, sizeof(*data));
 	uint64_t counts[] = {count, edge_count};
-	bool is_read = nodes && data && add(reading, counts, sizeof(counts));
+	bool is_read = nodes && data && bytes_append(reading->to, counts, sizeof(counts));
 
 	if (is_read && (!is_listed ||
 			(count > 0 && cuda_inner.cuGraphGetNodes(graph, nodes, &count) != CUDA_OK)))

@@ -30,30 +30,11 @@ struct reading {
 
 static bool read_graph(struct reading *reading, void *graph, uint32_t level);
 
-/* Appends COUNT bytes, padded to a multiple of 8. */
-static bool add(struct reading *reading, const void *from, size_t count)
-{
-	void *to = bytes_add(reading->to, (count + 7) & ~(size_t)7);
-
-	if (to && count > 0)
-		memcpy(to, from, count);
-	return to;
-}
-
 /* Whether a call of HIP succeeded. */
 static bool is_ok(struct reading *reading, int result)
 {
 	reading->has_failed |= result != HIP_OK;
 	return result == HIP_OK;
-}
-
-/* Appends a number that is used once: what is here is not known. */
-static bool add_unknown(struct reading *reading)
-{
-	static _Atomic uint64_t last;
-	uint64_t number = atomic_fetch_add(&last, 1) + 1;
-
-	return add(reading, &number, sizeof(number));
 }
 
 /* A node's launch attributes, as far as HIP tells them. */
@@ -68,7 +49,7 @@ static bool read_attributes(struct reading *reading, void *node)
 		if (hip_inner.hipGraphKernelNodeGetAttribute &&
 		    is_ok(reading,
 			  hip_inner.hipGraphKernelNodeGetAttribute(node, attributes[i], value)) &&
-		    !add(reading, value, sizeof(value)))
+		    !bytes_append(reading->to, value, sizeof(value)))
 			return false;
 	}
 	return true;
@@ -80,7 +61,7 @@ static bool read_kernel(struct reading *reading, void *node)
 
 	if (!is_ok(reading, hip_inner.hipGraphKernelNodeGetParams(node, &params)) ||
 	    hip_image_kernel(&params, reading->to) == 0)
-		return add_unknown(reading);
+		return bytes_append_unknown(reading->to);
 	return read_attributes(reading, node);
 }
 
@@ -90,7 +71,7 @@ static bool read_memset(struct reading *reading, void *node)
 
 	if (hip_forgets_memsets() ||
 	    !is_ok(reading, hip_inner.hipGraphMemsetNodeGetParams(node, &told)))
-		return add_unknown(reading);
+		return bytes_append_unknown(reading->to);
 	/* without what is in the padding */
 	params.dst = told.dst;
 	params.element_bytes = told.element_bytes;
@@ -99,7 +80,7 @@ static bool read_memset(struct reading *reading, void *node)
 	params.value = told.value;
 	params.width = told.width;
 	reading->has_addresses = true;
-	return add(reading, &params, sizeof(params));
+	return bytes_append(reading->to, &params, sizeof(params));
 }
 
 static bool read_host(struct reading *reading, void *node)
@@ -107,8 +88,8 @@ static bool read_host(struct reading *reading, void *node)
 	struct hip_host_params params = {0};
 
 	if (!is_ok(reading, hip_inner.hipGraphHostNodeGetParams(node, &params)))
-		return add_unknown(reading);
-	return add(reading, &params, sizeof(params));
+		return bytes_append_unknown(reading->to);
+	return bytes_append(reading->to, &params, sizeof(params));
 }
 
 static bool read_child(struct reading *reading, void *node, uint32_t level)
@@ -117,7 +98,7 @@ static bool read_child(struct reading *reading, void *node, uint32_t level)
 
 	if (level == MOST_LEVELS ||
 	    !is_ok(reading, hip_inner.hipGraphChildGraphNodeGetGraph(node, &child)))
-		return add_unknown(reading);
+		return bytes_append_unknown(reading->to);
 	return read_graph(reading, child, level + 1);
 }
 
@@ -128,8 +109,8 @@ static bool read_node(struct reading *reading, void *node, uint32_t level)
 	uint32_t type;
 
 	if (!is_ok(reading, hip_inner.hipGraphNodeGetType(node, &type)))
-		return add_unknown(reading);
-	if (!add(reading, &type, sizeof(type)))
+		return bytes_append_unknown(reading->to);
+	if (!bytes_append(reading->to, &type, sizeof(type)))
 		return false;
 	switch (type) {
 	case NODE_KERNEL:
@@ -144,17 +125,8 @@ static bool read_node(struct reading *reading, void *node, uint32_t level)
 		return true;
 	default:
 		reading->has_addresses = true;
-		return add_unknown(reading);
+		return bytes_append_unknown(reading->to);
 	}
-}
-
-static uint64_t index_of(void *const *nodes, size_t count, const void *node)
-{
-	size_t i = 0;
-
-	while (i < count && nodes[i] != node)
-		i++;
-	return i;
 }
 
 /* The edges, by the places of their nodes. ENDS has room for 2 x COUNT nodes. */
@@ -162,12 +134,12 @@ static bool read_edges(struct reading *reading, void *graph, void *const *nodes,
 		       void **ends, size_t count)
 {
 	if (!is_ok(reading, hip_inner.hipGraphGetEdges(graph, ends, ends + count, &count)))
-		return add_unknown(reading);
+		return bytes_append_unknown(reading->to);
 	for (size_t i = 0; i < count; i++) {
-		uint64_t edge[] = {index_of(nodes, node_count, ends[i]),
-				   index_of(nodes, node_count, ends[count + i])};
+		uint64_t edge[] = {node_place(nodes, node_count, ends[i]),
+				   node_place(nodes, node_count, ends[count + i])};
 
-		if (!add(reading, edge, sizeof(edge)))
+		if (!bytes_append(reading->to, edge, sizeof(edge)))
 			return false;
 	}
 	return true;
@@ -180,12 +152,12 @@ static bool read_graph(struct reading *reading, void *graph, uint32_t level)
 			 is_ok(reading, hip_inner.hipGraphGetEdges(graph, NULL, NULL, &edge_count));
 	void **nodes = calloc(count + 2 * edge_count + 1, sizeof(*nodes));
 	uint64_t counts[] = {count, edge_count};
-	bool is_read = nodes && add(reading, counts, sizeof(counts));
+	bool is_read = nodes && bytes_append(reading->to, counts, sizeof(counts));
 
 	if (is_read &&
 	    (!is_listed ||
 	     (count > 0 && !is_ok(reading, hip_inner.hipGraphGetNodes(graph, nodes, &count)))))
-		is_read = add_unknown(reading);
+		is_read = bytes_append_unknown(reading->to);
 	for (size_t i = 0; is_read && is_listed && i < count; i++)
 		is_read = read_node(reading, nodes[i], level);
 	if (is_read && is_listed && edge_count > 0)

@@ -17,6 +17,7 @@
 #include <pthread.h>
 
 #include "base/hash_map.h"
+#include "preload/image_bytes.h"
 #include "preload/preload_stats.h"
 #include "preload/vendor.h"
 
@@ -64,16 +65,6 @@ struct note {
 	void *child; /* the graph of a call that sets a child graph; DATA has its contents */
 	const struct seen_child *seen; /* to be remembered with the image's number; or NULL */
 };
-
-/* Bytes that are put together; begins zeroed. The memory is from malloc. */
-struct bytes {
-	void *at;
-	size_t count, room;
-};
-
-/* Appends COUNT zeroed bytes, which begin at a multiple of 8 if all counts before are. Returns
- * them; they move at the next call. NULL: no memory. */
-void *bytes_add(struct bytes *bytes, size_t count);
 
 /* A real executable. `have` has the number of the image of each moving cell. */
 struct real {

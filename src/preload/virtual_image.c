@@ -12,17 +12,6 @@ enum {
 	CHILD_BYTES = 8192, /* what a clone of a child graph counts as */
 };
 
-void *bytes_add(struct bytes *bytes, size_t count)
-{
-	uint8_t *added;
-
-	if (table_reserve(&bytes->at, &bytes->room, bytes->count + count, 1) < 0)
-		return NULL;
-	added = (uint8_t *)bytes->at + bytes->count;
-	bytes->count += count;
-	return memset(added, 0, count);
-}
-
 /* ---- images ---- */
 
 static uint64_t cell_hash(uint32_t cell, const struct note *note)
