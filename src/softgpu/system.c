@@ -16,8 +16,8 @@
 #include "softgpu/loader_ext.h"
 #include "softgpu/queue.h"
 #include "softgpu/softgpu_threads.h"
+#include "softgpu/softgpu_tools.h"
 #include "softgpu/system_state.h"
-#include "softgpu/tools.h"
 #include "softgpu/work_log.h"
 
 #define EXTENSION_BITMAP_BYTES 128

@@ -11,7 +11,7 @@
 
 #include "aql.h"
 #include "due_tool.h"
-#include "softgpu/tools.h"
+#include "softgpu/softgpu_tools.h"
 #include "table_tool.h"
 
 static char tool_path[4096], refusing_path[4096], due_path[4096];

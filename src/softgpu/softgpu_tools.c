@@ -1,5 +1,5 @@
-/* Loads and unloads tools (tools.h). */
-#include "softgpu/tools.h"
+/* Loads and unloads tools (softgpu_tools.h). */
+#include "softgpu/softgpu_tools.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>
