@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/cuda_calls.h"
+#include "preload/cuda_real.h"
 #include "preload/graph_versions.h"
 
 enum { MOST_ATTRIBUTES = 20, MOST_LEVELS = 32 };

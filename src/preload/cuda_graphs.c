@@ -2,7 +2,7 @@
  * raise the versions of graphs (graph_versions.h). */
 #include <string.h>
 
-#include "preload/cuda_calls.h"
+#include "preload/cuda_real.h"
 #include "preload/graph_versions.h"
 #include "preload/passing.h"
 

@@ -4,7 +4,7 @@
 
 #include "patch/cuda/cuda_driver.h"
 #include "patch/layout.h"
-#include "preload/cuda_calls.h"
+#include "preload/cuda_real.h"
 #include "preload/graph_versions.h"
 
 /* CU_POINTER_ATTRIBUTE_BUFFER_ID, _RANGE_START_ADDR, _RANGE_SIZE */

@@ -1,7 +1,7 @@
 /* Finds the functions of CUDA that the library calls besides those that it wraps. */
 #include <string.h>
 
-#include "preload/cuda_calls.h"
+#include "preload/cuda_real.h"
 
 static struct door doors[CUDA_DOORS] = {
 #define CUDA_DOOR(name, ...) {#name, NULL},

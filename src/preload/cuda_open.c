@@ -1,7 +1,7 @@
 /* Whether CUDA's executables are made virtual, and what ends for all of them. */
 #include <pthread.h>
 
-#include "preload/cuda_calls.h"
+#include "preload/cuda_real.h"
 
 static bool is_open;
 static _Atomic bool is_off; /* for good: the program has a call that is not known */

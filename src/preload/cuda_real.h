@@ -3,12 +3,12 @@
  * cuda_proc.c that of cuGetProcAddress and the table of all, cuda_open.c what holds for all
  * executables, cuda_vendor.c the table of functions for virtual executables, cuda_image.c and
  * cuda_child.c the images of calls. */
-#ifndef DAGPATCH_PRELOAD_CUDA_CALLS_H
-#define DAGPATCH_PRELOAD_CUDA_CALLS_H
+#ifndef DAGPATCH_PRELOAD_CUDA_REAL_H
+#define DAGPATCH_PRELOAD_CUDA_REAL_H
 
 #include "preload/cuda_doors.h"
 #include "preload/cuda_graph_doors.h"
-#include "preload/doors.h"
+#include "preload/vendor_doors.h"
 #include "preload/virtual.h"
 
 #define CUDA_PROTOTYPE(name, parameters, ...) DOOR_EXPORT int name parameters;

@@ -1,5 +1,5 @@
 /* What virtual executables call of CUDA. */
-#include "preload/cuda_calls.h"
+#include "preload/cuda_real.h"
 
 enum { LEGACY_STREAM = 1 };
 

@@ -2,7 +2,7 @@
  * functions. */
 #include <string.h>
 
-#include "preload/doors.h"
+#include "preload/vendor_doors.h"
 
 static const struct door_wrappers *const libraries[] = {&door_hip, &door_cuda};
 

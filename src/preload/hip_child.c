@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "preload/hip_calls.h"
+#include "preload/hip_real.h"
 
 enum {
 	MOST_LEVELS = 32,

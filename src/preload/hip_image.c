@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "patch/layout.h"
-#include "preload/hip_calls.h"
+#include "preload/hip_real.h"
 
 static struct hip_driver layouts; /* only what kernels' parameters need */
 static pthread_rwlock_t layouts_lock = PTHREAD_RWLOCK_INITIALIZER;

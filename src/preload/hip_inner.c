@@ -1,7 +1,7 @@
 /* Finds the functions of HIP that the library calls besides those that it wraps. */
 #include <string.h>
 
-#include "preload/hip_calls.h"
+#include "preload/hip_real.h"
 
 enum {
 	/* ROCm/clr#138: 6.3 frees the memory of the arguments that it is given. */

@@ -1,13 +1,13 @@
 /* HIP's functions behind the wrappers, and those that the library calls besides. One room of files,
- * as CUDA's (cuda_calls.h): preload_hip.c has the wrappers, hip_inner.c finds the functions,
+ * as CUDA's (cuda_real.h): preload_hip.c has the wrappers, hip_inner.c finds the functions,
  * hip_image.c and hip_child.c have the images of calls, hip_vendor.c the table of functions for
  * virtual executables. */
-#ifndef DAGPATCH_PRELOAD_HIP_CALLS_H
-#define DAGPATCH_PRELOAD_HIP_CALLS_H
+#ifndef DAGPATCH_PRELOAD_HIP_REAL_H
+#define DAGPATCH_PRELOAD_HIP_REAL_H
 
 #include "patch/hip/hip_driver.h"
-#include "preload/doors.h"
 #include "preload/hip_doors.h"
+#include "preload/vendor_doors.h"
 #include "preload/virtual.h"
 
 #define HIP_PROTOTYPE(name, parameters)		   DOOR_EXPORT int name parameters;

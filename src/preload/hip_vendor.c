@@ -1,5 +1,5 @@
 /* What virtual executables call of HIP. */
-#include "preload/hip_calls.h"
+#include "preload/hip_real.h"
 
 static int graph_destroy(void *graph)
 {

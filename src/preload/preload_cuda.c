@@ -1,7 +1,7 @@
 /* The wrappers of CUDA's driver API. docs/dagpatch-preload.md has the table of all graph calls. */
 #include <string.h>
 
-#include "preload/cuda_calls.h"
+#include "preload/cuda_real.h"
 #include "preload/graph_versions.h"
 #include "preload/passing.h"
 

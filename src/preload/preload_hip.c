@@ -1,7 +1,7 @@
 /* The wrappers of HIP. docs/dagpatch-preload.md has the table of all graph calls. */
 #include <string.h>
 
-#include "preload/hip_calls.h"
+#include "preload/hip_real.h"
 #include "preload/passing.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* Finds the functions behind our wrappers, and gives the wrappers to programs that ask dlsym. */
-#include "preload/doors.h"
+#include "preload/vendor_doors.h"
 
 #include <dlfcn.h>
 #include <link.h>

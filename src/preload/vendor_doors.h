@@ -1,8 +1,8 @@
 /* How the program's calls reach us: the library exports functions with the names of the vendors'
- * (LD_PRELOAD), dlsym gives our functions for theirs (doors.c), and so do cuGetProcAddress and
- * hipGetProcAddress. A *door* is one such function. */
-#ifndef DAGPATCH_PRELOAD_DOORS_H
-#define DAGPATCH_PRELOAD_DOORS_H
+ * (LD_PRELOAD), dlsym gives our functions for theirs (vendor_doors.c), and so do cuGetProcAddress
+ * and hipGetProcAddress. A *door* is one such function. */
+#ifndef DAGPATCH_PRELOAD_VENDOR_DOORS_H
+#define DAGPATCH_PRELOAD_VENDOR_DOORS_H
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
 
 #include "base/hash.h"
 #include "base/inject.h"
-#include "preload/doors.h"
 #include "preload/handle_table.h"
+#include "preload/vendor_doors.h"
 #include "preload/virtual.h"
 
 enum {
