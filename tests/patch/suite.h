@@ -109,9 +109,11 @@ void threads_end(void);
 
 /* Each runs the cases of one file (suite_NAME.c) and returns the number of failed cases. */
 int suite_graphs(void);
+int suite_copies(void);
 int suite_conditionals(void);
 int suite_no_conditionals(void); /* for drivers without conditional nodes */
 int suite_captured(void);
+int suite_refused(void);
 int suite_addresses(void);
 int suite_recapture(void);
 int suite_adopted(void);

@@ -52,9 +52,9 @@ static int run_strategy(const char *name, enum dagpatch_strategy strategy,
 	if (choice->only_devices)
 		return suite_devices(choice->seed);
 	if (!choice->only_random) {
-		failed += suite_graphs() + suite_captured() + suite_addresses() +
-			  suite_recapture() + suite_adopted() + suite_given() + suite_into() +
-			  suite_states() + suite_sets() + suite_attributes();
+		failed += suite_graphs() + suite_copies() + suite_captured() + suite_refused() +
+			  suite_addresses() + suite_recapture() + suite_adopted() + suite_given() +
+			  suite_into() + suite_states() + suite_sets() + suite_attributes();
 		failed += has_capability(DAGPATCH_HAS_CONDITIONALS) ? suite_conditionals()
 								    : suite_no_conditionals();
 		failed += suite_devices(choice->seed);
