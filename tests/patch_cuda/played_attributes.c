@@ -6,8 +6,6 @@
 
 #include "played_cuda.h"
 
-#define MODEL_NODE(node) ((struct model_node *)(node))
-
 static int make_updatable(struct model_node *node, union cuda_attribute_value *value)
 {
 	struct played_device_node *made;

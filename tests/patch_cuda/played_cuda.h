@@ -11,6 +11,11 @@
 #include "../patch/bed_cuda.h"
 #include "patch/model/model_parts.h"
 
+/* The model's objects behind CUDA's handles. */
+#define MODEL_GRAPH(graph) ((struct dagpatch_model_graph *)(graph))
+#define MODEL_NODE(node)   ((struct model_node *)(node))
+#define MODEL_EXEC(exec)   ((struct dagpatch_model_exec *)(exec))
+
 #define PLAYED_PROTOTYPE(name, parameters) int name parameters;
 
 CUDA_FUNCTIONS(PLAYED_PROTOTYPE)
@@ -31,6 +36,13 @@ PLAYED_PROTOTYPE(cuGraphExecKernelNodeSetParams_v3,
  * A program that holds the clock may define this, and move the clock by what CALL takes.
  */
 __attribute__((weak)) void played_spend(const char *call);
+
+/* Calls played_spend if the program has it. */
+static inline void played_note_spent(const char *call)
+{
+	if (played_spend)
+		played_spend(call);
+}
 
 /*
  * A program may define this. cuModuleUnload calls it when the module is unloaded, before it
