@@ -1,31 +1,17 @@
 /* Programs that use HIP's graphs, captures and errors, one scene per run. A scene prints what it
  * did as lines "NAME VALUE" (handles in hex), and test_capture_hip_calls.c compares them with the
- * recording. */
+ * recording. hip_memory_scenes.c has the scenes of memory. */
 #include <dlfcn.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "hip_scenes.h"
 #include "kernels.h"
-
-extern int roctxRangePushA(const char *message) __attribute__((weak));
-extern int roctxRangePop(void) __attribute__((weak));
 
 enum { WORDS = 256, BYTES = WORDS * 4 };
 
 static uint32_t host_words[WORDS];
-
-static void say(const char *name, uint64_t value)
-{
-	printf("%s %" PRIx64 "\n", name, value);
-}
-
-static void say_pointer(const char *name, const void *pointer)
-{
-	say(name, (uintptr_t)pointer);
-}
 
 static uint32_t *device_words(void)
 {
@@ -135,13 +121,34 @@ static hipGraphNode_t add_idle_nodes(hipGraph_t graph, hipGraphNode_t after,
 	return node;
 }
 
+/* Runs GRAPH three times and a clone of it once, and destroys both. */
+static void replay_with_clone(hipGraph_t graph, hipGraphNode_t memset_node)
+{
+	hipGraphExec_t exec;
+	hipGraphNode_t node;
+	hipGraph_t clone;
+
+	HIP_CHECK(hipGraphClone(&clone, graph));
+	HIP_CHECK(hipGraphNodeFindInClone(&node, memset_node, clone));
+	say_pointer("clone", clone);
+	say_pointer("clone_memset", node);
+	HIP_CHECK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
+	say_pointer("exec", exec);
+	run(exec, 3);
+	HIP_CHECK(hipGraphExecDestroy(exec));
+	HIP_CHECK(hipGraphInstantiateWithFlags(&exec, clone, 0));
+	run(exec, 1);
+	HIP_CHECK(hipGraphExecDestroy(exec));
+	HIP_CHECK(hipGraphDestroy(graph));
+	HIP_CHECK(hipGraphDestroy(clone));
+}
+
 /* One chain with every kind of node that this HIP has, and a child graph in the middle. */
 static int nodes(void)
 {
 	uint32_t *data = device_words(), *other = device_words();
-	hipGraph_t graph, child, clone;
+	hipGraph_t graph, child;
 	hipGraphNode_t node, after, memset_node;
-	hipGraphExec_t exec;
 	static int host_calls;
 	hipHostNodeParams host = {host_node, &host_calls};
 
@@ -177,20 +184,7 @@ static int nodes(void)
 	say_pointer("data", data);
 	say_pointer("other", other);
 	say_pointer("host", host_words);
-
-	HIP_CHECK(hipGraphClone(&clone, graph));
-	HIP_CHECK(hipGraphNodeFindInClone(&node, memset_node, clone));
-	say_pointer("clone", clone);
-	say_pointer("clone_memset", node);
-	HIP_CHECK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
-	say_pointer("exec", exec);
-	run(exec, 3);
-	HIP_CHECK(hipGraphExecDestroy(exec));
-	HIP_CHECK(hipGraphInstantiateWithFlags(&exec, clone, 0));
-	run(exec, 1);
-	HIP_CHECK(hipGraphExecDestroy(exec));
-	HIP_CHECK(hipGraphDestroy(graph));
-	HIP_CHECK(hipGraphDestroy(clone));
+	replay_with_clone(graph, memset_node);
 	HIP_CHECK(hipGraphDestroy(child));
 	if (host_calls != 4)
 		example_fail("%d host calls", host_calls);
@@ -291,20 +285,39 @@ static hipGraph_t diamond(uint32_t *data, uint32_t *other, unsigned blocks, bool
 	return graph;
 }
 
+static void update_copies(uint32_t *data, uint32_t *other)
+{
+	hipMemsetParams new_fill = {
+		.dst = other, .elementSize = 4, .height = 1, .value = 9, .width = WORDS / 2};
+	hipGraphNode_t copy, fill;
+	hipGraphExec_t copies_exec;
+	hipGraph_t copies;
+
+	HIP_CHECK(hipGraphCreate(&copies, 0));
+	HIP_CHECK(hipGraphAddMemcpyNode1D(&copy, copies, NULL, 0, other, data, BYTES,
+					  hipMemcpyDeviceToDevice));
+	fill = add_memset(copies, copy, data);
+	HIP_CHECK(hipGraphInstantiate(&copies_exec, copies, NULL, NULL, 0));
+	HIP_CHECK(hipGraphExecMemcpyNodeSetParams1D(copies_exec, copy, data, other, BYTES / 4,
+						    hipMemcpyDeviceToDevice));
+	HIP_CHECK(hipGraphExecMemsetNodeSetParams(copies_exec, fill, &new_fill));
+	say_pointer("copy", copy);
+	say_pointer("fill", fill);
+	run(copies_exec, 1);
+	HIP_CHECK(hipGraphExecDestroy(copies_exec));
+}
+
 /* Every call that changes an executable graph, and an update that fails. */
 static int updates(void)
 {
 	uint32_t *data = device_words(), *other = device_words();
 	hipGraph_t graph = diamond(data, other, 1, false),
 		   new_graph = diamond(data, other, 2, true);
-	hipGraph_t copies, too_small;
-	hipGraphNode_t copy, fill, error_node;
+	hipGraphNode_t top, error_node;
 	hipGraphExecUpdateResult update;
-	hipGraphExec_t exec, copies_exec;
-	hipMemsetParams new_fill = {
-		.dst = other, .elementSize = 4, .height = 1, .value = 9, .width = WORDS / 2};
 	struct mix_arguments mix;
-	hipGraphNode_t top;
+	hipGraph_t too_small;
+	hipGraphExec_t exec;
 	size_t one = 1;
 
 	HIP_CHECK(hipGraphInstantiate(&exec, graph, NULL, NULL, 0));
@@ -321,18 +334,7 @@ static int updates(void)
 		example_fail("an update with another topology went through");
 	say("last_error", (uint64_t)hipGetLastError());
 
-	HIP_CHECK(hipGraphCreate(&copies, 0));
-	HIP_CHECK(hipGraphAddMemcpyNode1D(&copy, copies, NULL, 0, other, data, BYTES,
-					  hipMemcpyDeviceToDevice));
-	fill = add_memset(copies, copy, data);
-	HIP_CHECK(hipGraphInstantiate(&copies_exec, copies, NULL, NULL, 0));
-	HIP_CHECK(hipGraphExecMemcpyNodeSetParams1D(copies_exec, copy, data, other, BYTES / 4,
-						    hipMemcpyDeviceToDevice));
-	HIP_CHECK(hipGraphExecMemsetNodeSetParams(copies_exec, fill, &new_fill));
-	say_pointer("copy", copy);
-	say_pointer("fill", fill);
-	run(copies_exec, 1);
-	HIP_CHECK(hipGraphExecDestroy(copies_exec));
+	update_copies(data, other);
 	HIP_CHECK(hipGraphExecDestroy(exec));
 	return 0;
 }
@@ -461,138 +463,6 @@ static int reads(void)
 /* Linked with HIP, with kernels registered by constructors, but without any use of the GPU. */
 static int idle(void)
 {
-	void **registered = NULL;
-
-	(void)registered;
-	return 0;
-}
-
-/* One allocation by each function that this release carries out, and what fails. The addresses are
- * said in the order of the calls. */
-static int allocations(void)
-{
-	struct hipChannelFormatDesc format = hipCreateChannelDesc(
-		32, 0, 0, 0, hipChannelFormatKindFloat); /* elements of four bytes */
-	hipPitchedPtr box;
-	hipStream_t stream;
-	hipArray_t array;
-	size_t pitch;
-	void *memory;
-
-	HIP_CHECK(hipStreamCreate(&stream));
-	HIP_CHECK(hipMalloc(&memory, 1000));
-	say_pointer("freed", memory);
-	HIP_CHECK(hipFree(memory));
-	HIP_CHECK(hipFree(NULL));
-	HIP_CHECK(hipMallocManaged(&memory, 3000, hipMemAttachGlobal));
-	say_pointer("memory", memory);
-	HIP_CHECK(hipHostMalloc(&memory, 4000, 0));
-	say_pointer("memory", memory);
-	HIP_CHECK(hipMallocPitch(&memory, &pitch, 100, 7));
-	say_pointer("memory", memory);
-	say("pitch", pitch);
-	HIP_CHECK(hipMalloc3D(&box, make_hipExtent(100, 3, 5)));
-	say_pointer("memory", box.ptr);
-	say("pitch", box.pitch);
-	HIP_CHECK(hipMallocAsync(&memory, 2000, stream));
-	say_pointer("memory", memory);
-	HIP_CHECK(hipFreeAsync(memory, stream));
-	if (hipMallocArray(&array, &format, 16, 8, 0) == hipSuccess) {
-		say_pointer("memory", array);
-		HIP_CHECK(hipFreeArray(array));
-	}
-	if (hipMalloc(&memory, (size_t)1 << 50) != hipErrorOutOfMemory)
-		return 1;
-	return hipFree((void *)&format) == hipSuccess;
-}
-
-static void say_whether_it_is_left(const char *kind, void *memory)
-{
-	hipPointerAttribute_t attributes;
-
-	printf("%s %d\n", kind, hipPointerGetAttributes(&attributes, memory) == hipSuccess);
-}
-
-/* Memory of each kind of each device; the last one is reset. Says of each what HIP still knows. */
-static int device_reset(void)
-{
-	struct hipChannelFormatDesc format =
-		hipCreateChannelDesc(32, 0, 0, 0, hipChannelFormatKindFloat);
-	void *device[2], *host, *managed, *after;
-	int count;
-	hipArray_t array;
-
-	HIP_CHECK(hipGetDeviceCount(&count));
-	if (count > 2)
-		return 1;
-	for (int i = 0; i < count; i++) {
-		HIP_CHECK(hipSetDevice(i));
-		HIP_CHECK(hipMalloc(&device[i], 1000 + (size_t)i));
-		HIP_CHECK(hipMallocArray(&array, &format, 16, 8 + (size_t)i, 0));
-	}
-	HIP_CHECK(hipHostMalloc(&host, 3000, 0));
-	HIP_CHECK(hipMallocManaged(&managed, 4000, hipMemAttachGlobal));
-	HIP_CHECK(hipDeviceReset());
-	for (int i = 0; i < count; i++)
-		say_whether_it_is_left("device", device[i]);
-	say_whether_it_is_left("host", host);
-	say_whether_it_is_left("managed", managed);
-	HIP_CHECK(hipMalloc(&after, 5000));
-	return 0;
-}
-
-/* Allocates and releases at random, in scopes "layer 0" to "layer 4" and on two streams. */
-enum { HELD_MOST = 24, STEPS = 600 };
-
-struct held {
-	void *memory;
-	hipError_t (*release)(void *memory);
-	hipStream_t stream; /* with it, it is released in the stream's order */
-};
-
-static void hold(struct held *held, hipStream_t stream)
-{
-	size_t bytes = 256 * (size_t)(1 + rand() % 8);
-
-	*held = (struct held){.release = hipFree};
-	switch (rand() % 3) {
-	case 0:
-		HIP_CHECK(hipMalloc(&held->memory, bytes));
-		break;
-	case 1:
-		HIP_CHECK(hipHostMalloc(&held->memory, bytes, 0));
-		held->release = hipHostFree;
-		break;
-	default:
-		HIP_CHECK(hipMallocAsync(&held->memory, bytes, stream));
-		held->stream = stream;
-	}
-}
-
-static int held_memory(void)
-{
-	struct held all[HELD_MOST] = {{0}};
-	hipStream_t streams[2];
-	char scope[32];
-
-	for (int i = 0; i < 2; i++)
-		HIP_CHECK(hipStreamCreate(&streams[i]));
-	for (int i = 0; i < STEPS; i++) {
-		struct held *held = &all[rand() % HELD_MOST];
-
-		snprintf(scope, sizeof(scope), "layer %d", rand() % 5);
-		if (roctxRangePushA)
-			roctxRangePushA(scope);
-		if (!held->memory) {
-			hold(held, streams[rand() % 2]);
-		} else {
-			HIP_CHECK(held->stream ? hipFreeAsync(held->memory, held->stream)
-					       : held->release(held->memory));
-			held->memory = NULL;
-		}
-		if (roctxRangePop)
-			roctxRangePop();
-	}
 	return 0;
 }
 
