@@ -12,17 +12,13 @@
 
 #include "base/clock.h"
 #include "bench.h"
-#include "patch_floor.h"
+#include "patch_ways.h"
 
-#define SLOTS		  3 /* of 1 %, 9 % and 90 % of the nodes */
-#define SIDES		  2 /* places at which a slot can be */
-#define REPEATS_MOST	  101
 #define SIZES_MOST	  8
 #define IDLE_SLOTS	  1000
 #define IDLE_CALLS	  100
 #define NAME_BYTES	  48
 #define STEPS		  4 /* how many slots move: none, then what sums up to the percentages: */
-#define WAYS_MOST	  12
 #define NS_PER_US	  1000.0
 #define WARM_UP_NS	  300000000
 #define ROUNDS_MOST	  21
@@ -30,31 +26,7 @@
 
 static const uint32_t percents[STEPS] = {0, 1, 10, 100};
 
-enum measure { HOST, LAUNCH, RESULT, MEASURES };
-
 static const char *const measure_names[MEASURES] = {"host", "launch", "result"};
-
-struct subject;
-
-struct way {
-	const char *name;
-	enum dagpatch_strategy strategy; /* of the recording, if there is one */
-	int (*prepare)(struct subject *subject);
-	/* Updates the subject to where its slots now are; MOVED of them have moved. */
-	int (*change)(struct subject *subject, uint32_t moved);
-	int (*launch)(struct subject *subject);
-	bool replays_only; /* measures replays without changes */
-};
-
-/* One method applied to one size of graph. */
-struct subject {
-	const struct way *way;
-	void *graph, *exec, *old_graph, *old_exec;
-	void **nodes;
-	struct dagpatch_recording *recording;
-	uint8_t side[SLOTS];
-	double samples[MEASURES][REPEATS_MOST];
-};
 
 struct row {
 	uint32_t nodes, percent;
@@ -76,244 +48,19 @@ static uint32_t sizes[SIZES_MOST] = {10, 100, 1000, 10000};
 static uint32_t size_count = 4;
 static uint32_t repeats = 15;
 
-static const struct patch_floor *patch_floor;
-static const struct bed *bed;
-static void *stream;
-static struct dagpatch_context *contexts[DAGPATCH_STRATEGY_COUNT];
-
-/* The current size. */
-static uint32_t node_count;
-static uint32_t slot_first[SLOTS + 1];
-static void *memory[SIDES][SLOTS];
-static uint32_t launched[SIDES][SLOTS];
-
 static struct row rows[SIZES_MOST * STEPS * WAYS_MOST];
 static size_t row_count;
 static struct ratio ratios[SIZES_MOST * STEPS * 2];
 static size_t ratio_count;
-
-/* ---- the graph ---- */
-
-static uint32_t slot_of(uint32_t node)
-{
-	uint32_t slot = 0;
-
-	while (node >= slot_first[slot + 1])
-		slot++;
-	return slot;
-}
-
-static void *address_of(const struct subject *subject, uint32_t node)
-{
-	uint32_t slot = slot_of(node);
-
-	return (uint32_t *)memory[subject->side[slot]][slot] + node;
-}
-
-static int capture(const struct subject *subject, void **ret_graph)
-{
-	uint32_t value = MARK_VALUE;
-	int err = 0;
-
-	bed->capture_begin(stream);
-	for (uint32_t i = 0; !err && i < node_count; i++) {
-		void *at = address_of(subject, i);
-		void *parameters[] = {&at, &value};
-
-		err = bed->launch(stream, BED_MARK, 1, MARK_BLOCK, parameters);
-	}
-	*ret_graph = bed->capture_end(stream);
-	return err;
-}
-
-/* ---- without dagpatch ---- */
-
-static int prepare_exec(struct subject *subject)
-{
-	int err = capture(subject, &subject->graph);
-
-	if (!err)
-		subject->exec = bed->instantiate(subject->graph);
-	subject->nodes = malloc(node_count * sizeof(*subject->nodes));
-	if (!subject->nodes)
-		return -ENOMEM;
-	return err ? err : patch_floor->nodes(subject->graph, subject->nodes, node_count);
-}
-
-static int launch_exec(struct subject *subject)
-{
-	bed->exec_launch(subject->exec, stream);
-	return 0;
-}
-
-static int change_nothing(struct subject *subject, uint32_t moved)
-{
-	return 0;
-}
-
-/* The old executable graph is destroyed after the measurement. */
-static int change_instantiate(struct subject *subject, uint32_t moved)
-{
-	int err;
-
-	subject->old_graph = subject->graph;
-	subject->old_exec = subject->exec;
-	err = capture(subject, &subject->graph);
-	subject->exec = bed->instantiate(subject->graph);
-	return err;
-}
-
-static int change_update(struct subject *subject, uint32_t moved)
-{
-	int err;
-
-	subject->old_graph = subject->graph;
-	err = capture(subject, &subject->graph);
-	return err ? err : patch_floor->update(subject->exec, subject->graph);
-}
-
-static int set_nodes(struct subject *subject, uint32_t count)
-{
-	int err = 0;
-
-	for (uint32_t i = 0; !err && i < count; i++)
-		err = patch_floor->set(subject->exec, subject->nodes[i], address_of(subject, i));
-	return err;
-}
-
-static int change_set_all(struct subject *subject, uint32_t moved)
-{
-	return set_nodes(subject, node_count);
-}
-
-static int change_set_moved(struct subject *subject, uint32_t moved)
-{
-	return set_nodes(subject, slot_first[moved]);
-}
-
-/* ---- with dagpatch ---- */
-
-static int add_nodes(struct dagpatch_recording *recording, const uint32_t *slots)
-{
-	uint32_t value = MARK_VALUE;
-	uint32_t last = DAGPATCH_NONE;
-	int err = 0;
-
-	for (uint32_t i = 0; !err && i < node_count; i++) {
-		struct dagpatch_pointer at = {.slot = slots[slot_of(i)],
-					      .offset = i * sizeof(uint32_t)};
-		struct dagpatch_argument arguments[] = {dagpatch_address(&at),
-							dagpatch_value(&value, sizeof(value))};
-		struct dagpatch_kernel kernel = {
-			.size = sizeof(kernel),
-			.function = bed->function(BED_MARK),
-			.grid = {1, 1, 1},
-			.block = {MARK_BLOCK, 1, 1},
-			.argument_count = 2,
-			.arguments = arguments,
-		};
-		struct dagpatch_after after = {&last, 1};
-
-		err = dagpatch_add_kernel(recording, &kernel, i ? &after : NULL, &last);
-	}
-	return err;
-}
-
-static int bind_slots(struct subject *subject, uint32_t count)
-{
-	int err = 0;
-
-	for (uint32_t slot = 0; !err && slot < count; slot++)
-		err = dagpatch_bind(subject->recording, slot, memory[subject->side[slot]][slot],
-				    node_count * sizeof(uint32_t));
-	return err;
-}
-
-static int prepare_recording(struct subject *subject)
-{
-	uint32_t slots[SLOTS];
-	struct dagpatch_slot slot = {
-		.size = sizeof(slot), .bytes = node_count * sizeof(uint32_t), .alignment = 4};
-	int err =
-		dagpatch_recording_create(contexts[subject->way->strategy], 0, &subject->recording);
-
-	for (int i = 0; !err && i < SLOTS; i++)
-		err = dagpatch_slot_add(subject->recording, &slot, &slots[i]);
-	if (!err)
-		err = add_nodes(subject->recording, slots);
-	if (!err)
-		err = dagpatch_finalize(subject->recording);
-	if (!err)
-		err = bind_slots(subject, SLOTS);
-	return err ? err : dagpatch_apply(subject->recording);
-}
-
-static int change_bind(struct subject *subject, uint32_t moved)
-{
-	int err = bind_slots(subject, moved ? moved : SLOTS);
-
-	return err ? err : dagpatch_apply(subject->recording);
-}
-
-static int launch_recording(struct subject *subject)
-{
-	return dagpatch_launch(subject->recording, stream);
-}
-
-#define DAGPATCH_WAY(its_name, its_strategy)                                                       \
-	{                                                                                          \
-		.name = its_name, .strategy = its_strategy, .prepare = prepare_recording,          \
-		.change = change_bind, .launch = launch_recording,                                 \
-	}
-#define DRIVER_WAY(its_name, its_change)                                                           \
-	{                                                                                          \
-		.name = its_name, .prepare = prepare_exec, .change = its_change,                   \
-		.launch = launch_exec,                                                             \
-	}
-
-#define PLAIN_WAY(its_name)                                                                        \
-	{                                                                                          \
-		.name = its_name, .prepare = prepare_exec, .change = change_nothing,               \
-		.launch = launch_exec, .replays_only = true,                                       \
-	}
-
-static const struct way ways[] = {
-	PLAIN_WAY("plain"),
-	DRIVER_WAY("capture_instantiate", change_instantiate),
-	DRIVER_WAY("capture_update", change_update),
-	DRIVER_WAY("set_all", change_set_all),
-	DRIVER_WAY("set_changed", change_set_moved),
-	DAGPATCH_WAY("dagpatch_set_params", DAGPATCH_SET_PARAMS),
-	DAGPATCH_WAY("dagpatch_table", DAGPATCH_DEVICE_TABLE),
-	DAGPATCH_WAY("dagpatch_update_graph", DAGPATCH_UPDATE_GRAPH),
-	DAGPATCH_WAY("dagpatch_instantiate", DAGPATCH_INSTANTIATE),
-	DAGPATCH_WAY("dagpatch_auto", DAGPATCH_AUTO),
-	PLAIN_WAY("plain_again"), /* repeated to see whether the machine has changed */
-};
-
-#define WAY_COUNT (sizeof(ways) / sizeof(*ways))
-_Static_assert(WAY_COUNT <= WAYS_MOST, "rows are counted so");
-
-static bool is_auto(const struct way *way)
-{
-	return way->prepare == prepare_recording && way->strategy == DAGPATCH_AUTO;
-}
-
-static bool is_possible(const struct way *way)
-{
-	uint32_t capabilities = dagpatch_context_capabilities(contexts[DAGPATCH_AUTO]);
-
-	return way->strategy != DAGPATCH_DEVICE_TABLE || capabilities & DAGPATCH_HAS_TABLE;
-}
 
 /* ---- measuring ---- */
 
 static void drop_old(struct subject *subject)
 {
 	if (subject->old_exec)
-		bed->exec_destroy(subject->old_exec);
+		patch_run.bed->exec_destroy(subject->old_exec);
 	if (subject->old_graph)
-		bed->graph_destroy(subject->old_graph);
+		patch_run.bed->graph_destroy(subject->old_graph);
 	subject->old_exec = NULL;
 	subject->old_graph = NULL;
 }
@@ -331,13 +78,13 @@ static int measure(struct subject *subject, uint32_t moved, uint32_t repeat)
 	if (!err)
 		err = subject->way->launch(subject);
 	submitted = clock_now_ns();
-	bed->stream_synchronize(stream);
+	patch_run.bed->stream_synchronize(patch_run.stream);
 	done = clock_now_ns();
 	drop_old(subject);
 	if (err)
 		return err;
 	for (uint32_t slot = 0; slot < SLOTS; slot++)
-		launched[subject->side[slot]][slot]++;
+		patch_run.launched[subject->side[slot]][slot]++;
 	subject->samples[HOST][repeat] = (double)(changed - begin) / NS_PER_US;
 	subject->samples[LAUNCH][repeat] = (double)(submitted - changed) / NS_PER_US;
 	subject->samples[RESULT][repeat] = (double)(done - begin) / NS_PER_US;
@@ -348,7 +95,8 @@ static void add_row(struct subject *subject, uint32_t percent)
 {
 	struct row *row = &rows[row_count++];
 
-	*row = (struct row){.nodes = node_count, .percent = percent, .way = subject->way->name};
+	*row = (struct row){
+		.nodes = patch_run.node_count, .percent = percent, .way = subject->way->name};
 	for (int i = 0; i < MEASURES; i++)
 		row->us[i] = bench_median(subject->samples[i], repeats);
 }
@@ -357,9 +105,10 @@ static void add_row(struct subject *subject, uint32_t percent)
  * after the present one has cost enough time, so it is measured after many such changes. */
 static int warm_up_way(struct subject *subject, uint32_t moved)
 {
-	uint32_t capabilities = dagpatch_context_capabilities(contexts[DAGPATCH_AUTO]);
-	uint32_t count =
-		is_auto(subject->way) && capabilities & DAGPATCH_HAS_TABLE ? SETTLING_LAUNCHES : 1;
+	uint32_t capabilities = dagpatch_context_capabilities(patch_run.contexts[DAGPATCH_AUTO]);
+	uint32_t count = way_is_auto(subject->way) && capabilities & DAGPATCH_HAS_TABLE
+				 ? SETTLING_LAUNCHES
+				 : 1;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < count; i++)
@@ -404,7 +153,7 @@ static int measure_ratio(struct subject *bare, struct subject *subject, uint32_t
 		quotients[round] = times[1][round] / times[0][round];
 	}
 	*ratio = (struct ratio){
-		.nodes = node_count,
+		.nodes = patch_run.node_count,
 		.percent = percents[moved],
 		.way = subject->way->name,
 		.bare_us = bench_median(times[0], count),
@@ -423,11 +172,11 @@ static int measure_ratios(struct subject *subjects, uint32_t moved)
 	struct subject *bare = NULL;
 	int err = 0;
 
-	for (size_t i = 0; i < WAY_COUNT; i++)
-		if (ways[i].change == change_set_moved)
+	for (size_t i = 0; i < patch_way_count; i++)
+		if (patch_ways[i].is_bare)
 			bare = &subjects[i];
-	for (size_t i = 0; !err && bare && moved && i < WAY_COUNT; i++)
-		if (ways[i].strategy == DAGPATCH_SET_PARAMS || is_auto(&ways[i]))
+	for (size_t i = 0; !err && bare && moved && i < patch_way_count; i++)
+		if (patch_ways[i].strategy == DAGPATCH_SET_PARAMS || way_is_auto(&patch_ways[i]))
 			err = measure_ratio(bare, &subjects[i], moved);
 	return err;
 }
@@ -436,8 +185,8 @@ static int measure_step(struct subject *subjects, uint32_t moved)
 {
 	int err = 0;
 
-	for (size_t i = 0; !err && i < WAY_COUNT; i++) {
-		if (is_possible(&ways[i]) && (!moved || !ways[i].replays_only))
+	for (size_t i = 0; !err && i < patch_way_count; i++) {
+		if (way_is_possible(&patch_ways[i]) && (!moved || !patch_ways[i].replays_only))
 			err = measure_way(&subjects[i], moved);
 	}
 	return err ? err : measure_ratios(subjects, moved);
@@ -456,15 +205,17 @@ static int warm_up(struct subject *subject)
 
 static int check_counts(void)
 {
-	uint32_t *counts = malloc(node_count * sizeof(*counts));
+	uint32_t *counts = malloc(patch_run.node_count * sizeof(*counts));
 	int err = counts ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; !err && i < SIDES * SLOTS; i++) {
 		uint32_t slot = i / SIDES, side = i % SIDES;
 
-		bed->read(counts, memory[side][slot], node_count * sizeof(*counts));
-		for (uint32_t node = slot_first[slot]; node < slot_first[slot + 1]; node++) {
-			if (counts[node] != launched[side][slot] * MARK_VALUE)
+		patch_run.bed->read(counts, patch_run.memory[side][slot],
+				    patch_run.node_count * sizeof(*counts));
+		for (uint32_t node = patch_run.slot_first[slot];
+		     node < patch_run.slot_first[slot + 1]; node++) {
+			if (counts[node] != patch_run.launched[side][slot] * MARK_VALUE)
 				err = -EILSEQ;
 		}
 	}
@@ -477,12 +228,14 @@ static int make_size(uint32_t nodes)
 	uint32_t one = nodes / 100 ? nodes / 100 : 1;
 	uint32_t ten = nodes / 10 > one ? nodes / 10 : one;
 
-	node_count = nodes;
-	memcpy(slot_first, (uint32_t[]){0, one, ten, nodes}, sizeof(slot_first));
-	memset(launched, 0, sizeof(launched));
+	patch_run.node_count = nodes;
+	memcpy(patch_run.slot_first, (uint32_t[]){0, one, ten, nodes},
+	       sizeof(patch_run.slot_first));
+	memset(patch_run.launched, 0, sizeof(patch_run.launched));
 	for (int i = 0; i < SIDES * SLOTS; i++) {
-		memory[i / SLOTS][i % SLOTS] = bed->alloc(nodes * sizeof(uint32_t));
-		if (!memory[i / SLOTS][i % SLOTS])
+		patch_run.memory[i / SLOTS][i % SLOTS] =
+			patch_run.bed->alloc(nodes * sizeof(uint32_t));
+		if (!patch_run.memory[i / SLOTS][i % SLOTS])
 			return -ENOMEM;
 	}
 	return 0;
@@ -499,13 +252,13 @@ static void release_subject(struct subject *subject)
 
 static int measure_size(uint32_t nodes)
 {
-	struct subject *subjects = calloc(WAY_COUNT, sizeof(*subjects));
+	struct subject *subjects = calloc(patch_way_count, sizeof(*subjects));
 	int err = subjects ? make_size(nodes) : -ENOMEM;
 
-	for (size_t i = 0; !err && i < WAY_COUNT; i++) {
-		subjects[i].way = &ways[i];
-		if (is_possible(&ways[i]))
-			err = ways[i].prepare(&subjects[i]);
+	for (size_t i = 0; !err && i < patch_way_count; i++) {
+		subjects[i].way = &patch_ways[i];
+		if (way_is_possible(&patch_ways[i]))
+			err = patch_ways[i].prepare(&subjects[i]);
 	}
 	if (!err)
 		err = warm_up(&subjects[0]);
@@ -513,12 +266,12 @@ static int measure_size(uint32_t nodes)
 		err = measure_step(subjects, moved);
 	if (!err)
 		err = check_counts();
-	for (size_t i = 0; subjects && i < WAY_COUNT; i++)
+	for (size_t i = 0; subjects && i < patch_way_count; i++)
 		release_subject(&subjects[i]);
 	free(subjects);
 	for (int i = 0; i < SIDES * SLOTS; i++) {
-		bed->free(memory[i / SLOTS][i % SLOTS]);
-		memory[i / SLOTS][i % SLOTS] = NULL;
+		patch_run.bed->free(patch_run.memory[i / SLOTS][i % SLOTS]);
+		patch_run.memory[i / SLOTS][i % SLOTS] = NULL;
 	}
 	return err;
 }
@@ -535,7 +288,7 @@ static int add_idle_node(struct dagpatch_recording *recording)
 						dagpatch_value(&value, sizeof(value))};
 	struct dagpatch_kernel kernel = {
 		.size = sizeof(kernel),
-		.function = bed->function(BED_MARK),
+		.function = patch_run.bed->function(BED_MARK),
 		.grid = {1, 1, 1},
 		.block = {MARK_BLOCK, 1, 1},
 		.argument_count = 2,
@@ -571,9 +324,9 @@ static int measure_idle(struct bench_result *ret_result)
 {
 	struct dagpatch_recording *recording = NULL;
 	const void *addresses[IDLE_SLOTS];
-	void *word = bed->alloc(sizeof(uint32_t));
+	void *word = patch_run.bed->alloc(sizeof(uint32_t));
 	double ns = 0;
-	int err = dagpatch_recording_create(contexts[DAGPATCH_SET_PARAMS], 0, &recording);
+	int err = dagpatch_recording_create(patch_run.contexts[DAGPATCH_SET_PARAMS], 0, &recording);
 
 	for (int i = 0; !err && i < IDLE_SLOTS; i++) {
 		addresses[i] = word;
@@ -584,7 +337,7 @@ static int measure_idle(struct bench_result *ret_result)
 	if (!err)
 		err = time_idle(recording, addresses, &ns);
 	dagpatch_recording_destroy(recording);
-	bed->free(word);
+	patch_run.bed->free(word);
 	if (!err)
 		bench_add(ret_result, "unchanged_1000_slots", "ns", ns,
 			  "dagpatch_bind_all of 1,000 slots to where they are, and dagpatch_apply");
@@ -603,7 +356,7 @@ static int open_contexts(void)
 	for (size_t i = 0; i < sizeof(used) / sizeof(*used); i++) {
 		struct dagpatch_options options = {
 			.size = sizeof(options), .driver = driver, .strategy = used[i]};
-		int err = dagpatch_context_create(&options, &contexts[used[i]], &error);
+		int err = dagpatch_context_create(&options, &patch_run.contexts[used[i]], &error);
 
 		if (err) {
 			fprintf(stderr, "dagtap-bench: patch: %s\n", error.message);
@@ -645,34 +398,34 @@ static int run(struct bench_result *ret_result)
 {
 	int err;
 
-	patch_floor = patch_floor_find(driver);
-	if (!patch_floor)
+	patch_run.floor = patch_floor_find(driver);
+	if (!patch_run.floor)
 		return -EINVAL;
-	bed = patch_floor->bed;
+	patch_run.bed = patch_run.floor->bed;
 	row_count = 0;
 	ratio_count = 0;
-	if (bed->open()) {
+	if (patch_run.bed->open()) {
 		fprintf(stderr, "dagtap-bench: patch: %s: no GPU here\n", driver);
 		return -ENODEV;
 	}
-	stream = bed->stream_create();
+	patch_run.stream = patch_run.bed->stream_create();
 	err = open_contexts();
-	if (!err && patch_floor->open)
-		err = patch_floor->open(contexts[DAGPATCH_SET_PARAMS]);
+	if (!err && patch_run.floor->open)
+		err = patch_run.floor->open(patch_run.contexts[DAGPATCH_SET_PARAMS]);
 	for (uint32_t i = 0; !err && i < size_count; i++)
 		err = measure_size(sizes[i]);
 	if (!err)
 		err = measure_idle(ret_result);
 	add_lines(ret_result);
 	add_ratios(ret_result);
-	if (patch_floor->close)
-		patch_floor->close();
+	if (patch_run.floor->close)
+		patch_run.floor->close();
 	for (int i = 0; i < DAGPATCH_STRATEGY_COUNT; i++) {
-		dagpatch_context_destroy(contexts[i]);
-		contexts[i] = NULL;
+		dagpatch_context_destroy(patch_run.contexts[i]);
+		patch_run.contexts[i] = NULL;
 	}
-	bed->stream_destroy(stream);
-	bed->close();
+	patch_run.bed->stream_destroy(patch_run.stream);
+	patch_run.bed->close();
 	return err < 0 ? err : err ? -EIO : 0;
 }
 
