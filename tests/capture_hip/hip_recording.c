@@ -265,3 +265,18 @@ uint64_t recording_witness(const struct recording *recording, const char *source
 	assert_true(found);
 	return value;
 }
+
+struct recording *recording_of_scene(const char *scene)
+{
+	struct recording *r = recording_make("tests/hip-scenes", scene, NULL);
+
+	assert_int_equal(r->exit_code, 0);
+	assert_int_equal(r->spool_count, 1);
+	return r;
+}
+
+void recording_assert_complete(const struct recording *r)
+{
+	assert_int_equal(recording_witness(r, "hip", "calls"), recording_count(r, RECORD_API));
+	assert_int_equal(recording_witness(r, "hip", "open"), 0);
+}

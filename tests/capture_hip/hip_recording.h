@@ -26,6 +26,13 @@ struct recording *recording_make(const char *program, const char *argument,
 				 const char *environment);
 void recording_free(struct recording *recording);
 
+/* Records a scene of hip_scenes.c, which must exit with 0 and leave one spool. */
+struct recording *recording_of_scene(const char *scene);
+
+/* Asserts that every wrapped call has its API record. The wrappers count calls independently of the
+ * writer. */
+void recording_assert_complete(const struct recording *recording);
+
 /* Runs a program, given with its arguments as a NULL-terminated list, and loads its recording.
  * The program must exit with 0. The caller closes the trace and frees *RET_OUTPUT, the program's
  * output. */

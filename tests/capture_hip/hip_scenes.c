@@ -1,6 +1,6 @@
 /* Programs that use HIP's graphs, captures and errors, one scene per run. A scene prints what it
- * did as lines "NAME VALUE" (handles in hex), and test_capture_hip_calls.c compares them with the
- * recording. hip_memory_scenes.c has the scenes of memory. */
+ * did as lines "NAME VALUE" (handles in hex), for test_capture_hip_graphs.c and
+ * test_capture_hip_calls.c. hip_memory_scenes.c has the scenes of memory. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 extern int roctxRangePushA(const char *message) __attribute__((weak));
 extern int roctxRangePop(void) __attribute__((weak));
 
-/* Print a line "NAME VALUE", for test_capture_hip_calls.c. */
+/* Print a line "NAME VALUE", for the test. */
 static inline void say(const char *name, uint64_t value)
 {
 	printf("%s %" PRIx64 "\n", name, value);
