@@ -1,7 +1,6 @@
 /* Options, events and the thread that keeps time; see capture_switch.h. */
 #include "capture/capture_switch.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +12,10 @@
 #include "capture/owner_lock.h"
 #include "capture/process_recordings.h"
 #include "capture/switch_arm.h"
+#include "capture/switch_notes.h"
 #include "capture/switch_policy.h"
 #include "capture/switch_scopes.h"
 
-#define NOTE_BYTES    (RECORD_CAPTURE_RANGE_BYTES + 256)
 #define LOOK_AGAIN_NS 10000000
 
 struct switch_state switch_state;
@@ -34,9 +33,8 @@ static struct {
 	const char *call;    /* static: the last call that was an event */
 	const char *end;     /* static: what the last event was that can end a recording */
 	const char *text;    /* static: the last one of switch_note, or NULL */
-	uint64_t failed;     /* starts that failed since the last recording */
-	uint64_t unfollowed; /* ranges that found no room */
-	bool keeps_time;     /* the thread looks at the policy's time once more, at least */
+	struct switch_failures failures; /* since the last note of them */
+	bool keeps_time; /* the thread looks at the policy's time once more, at least */
 } events;
 
 /* Events that could not take events.lock: its holder is stopped, or is the thread that a signal
@@ -95,35 +93,25 @@ static void events_unlock(void)
 	}
 }
 
-/* What began the recording. Call with events.lock. */
-static void describe_begin(char text[NOTE_BYTES])
+/* Call with events.lock. */
+static void describe_begin(char text[SWITCH_NOTE_BYTES])
 {
-	const struct switch_policy *policy = &events.policy;
+	const struct switch_cause cause = {
+		.policy = &events.policy,
+		.scope = scope_name,
+		.call = events.call,
+		.is_delayed = options.delay_ns != 0,
+	};
 
-	if (policy->open)
-		snprintf(text, NOTE_BYTES,
-			 "capture range: begins with instance %" PRIu64 " of the scope \"%s\"; "
-			 "%" PRIu64 " before it were not recorded",
-			 policy->instances, scope_name, policy->instances - policy->selected);
-	else
-		snprintf(text, NOTE_BYTES, "capture range: begins with %s",
-			 events.call	    ? events.call
-			 : options.delay_ns ? "the end of the delay"
-					    : "the first use of a GPU");
+	switch_describe_begin(&cause, text);
 }
 
-/* Call with events.lock. */
-static void describe_failures(char text[NOTE_BYTES])
+/* Call with events.lock. The counts begin anew. */
+static void describe_failures(char text[SWITCH_NOTE_BYTES])
 {
-	uint64_t count = atomic_exchange(&lost, 0);
-
-	text[0] = '\0';
-	if (count || events.failed || events.unfollowed)
-		snprintf(text, NOTE_BYTES,
-			 "capture range: not followed: %" PRIu64 " events (lock), %" PRIu64
-			 " starts (failed), %" PRIu64 " ranges (more than %d open)",
-			 count, events.failed, events.unfollowed, SWITCH_RANGES_MOST);
-	events.failed = events.unfollowed = 0;
+	events.failures.events = atomic_exchange(&lost, 0);
+	switch_describe_failures(&events.failures, text);
+	events.failures = (struct switch_failures){0};
 }
 
 static void note(const char *text)
@@ -136,7 +124,7 @@ static void note(const char *text)
  * depend on how long the start takes. */
 static void note_begin(uint64_t now_ns)
 {
-	char begin[NOTE_BYTES], failures[NOTE_BYTES];
+	char begin[SWITCH_NOTE_BYTES], failures[SWITCH_NOTE_BYTES];
 	const char *text;
 
 	if (!events_lock())
@@ -154,13 +142,12 @@ static void note_begin(uint64_t now_ns)
 
 static void note_end(uint64_t now_ns)
 {
-	char text[NOTE_BYTES], failures[NOTE_BYTES];
+	char text[SWITCH_NOTE_BYTES], failures[SWITCH_NOTE_BYTES];
 
 	if (!events_lock())
 		return;
-	snprintf(text, sizeof(text), "capture range: ends with %s; what follows is not recorded",
-		 switch_policy_is_over(&events.policy, now_ns) ? "the end of the duration"
-							       : events.end);
+	switch_describe_end(switch_policy_is_over(&events.policy, now_ns) ? NULL : events.end,
+			    text);
 	describe_failures(failures);
 	events.changed_ns = clock_read_ns(CLOCK_REALTIME);
 	events.text = NULL;
@@ -178,7 +165,7 @@ static bool begin(uint64_t now_ns)
 	}
 	log_line("capture range: the recording cannot start");
 	if (events_lock()) {
-		events.failed++;
+		events.failures.starts++;
 		events_unlock();
 	}
 	return false;
@@ -319,7 +306,7 @@ static void begin_anew(void)
 	atomic_store(&look_again, 0);
 	guest_thread_forget(&time_thread);
 	events.call = events.text = NULL;
-	events.failed = events.unfollowed = 0;
+	events.failures = (struct switch_failures){0};
 	events.keeps_time = false;
 	switch_policy_init(&events.policy, &options, session_now_ns());
 	events.decided_ns = 0;
@@ -495,7 +482,7 @@ void switch_count_unfollowed(void)
 {
 	if (!events_lock())
 		return;
-	events.unfollowed++;
+	events.failures.ranges++;
 	events_unlock();
 }
 
