@@ -24,6 +24,8 @@ int answer_run(const struct cli_command *self, struct answer_options *shared,
 
 	if (err != CLI_OK)
 		return err;
+	if (shared->step_of || shared->filter.scope)
+		shared->parts |= CLI_SCOPES;
 	if (cli_open_trace(shared->path, shared->parts, &trace) < 0)
 		return CLI_FAILED;
 	if (!shared->json && !shared->csv)

@@ -14,7 +14,7 @@ struct answer_options {
 	const char *path;
 	const char *step_of;  /* of STEP_OPTION; NULL: not given */
 	uint32_t limit;	      /* rows shown of each table, 0 = all; ROWS_DEFAULT: not given */
-	enum cli_parts parts; /* what PRINT needs; the command sets it */
+	enum cli_parts parts; /* what PRINT needs, besides what the options need */
 	struct filter_options filter_options;
 	struct filter filter; /* of filter_options, once answer_run has read them */
 	bool full_names;

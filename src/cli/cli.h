@@ -48,12 +48,13 @@ bool cli_is_number(const char *text, uint64_t *ret_number);
 #define cli_fail(...) (cli_fail(__VA_ARGS__), CLI_FAILED)
 #endif
 
-/* What a command needs of a trace besides activities, calls, scopes and graphs; bits. */
+/* What a command needs of a trace besides activities, calls and graphs; bits. */
 enum cli_parts {
 	CLI_PARTS_NONE = 0,
-	CLI_WAITS = 1,	/* events, their records and waits: dependencies come from them */
-	CLI_LEDGER = 2, /* sources and drops */
-	CLI_PARTS_ALL = CLI_WAITS | CLI_LEDGER
+	CLI_WAITS = 1, /* events, their records and waits: dependencies come from them */
+	CLI_SCOPES = 2,
+	CLI_LEDGER = 4, /* sources and drops; only with CLI_SCOPES, which it counts */
+	CLI_PARTS_ALL = CLI_WAITS | CLI_SCOPES | CLI_LEDGER
 };
 
 /* Opens a recording, or another tool's trace, and shows the progress on stderr if that is a

@@ -274,7 +274,7 @@ static int check(const struct cli_command *self, int argc, char **argv)
 		return err;
 	if (options.csv && options.json)
 		return cli_usage(self, "--json or --csv, not both");
-	if (cli_open_trace(path, CLI_LEDGER, &trace) < 0)
+	if (cli_open_trace(path, CLI_LEDGER | CLI_SCOPES, &trace) < 0)
 		return CLI_FAILED;
 	ok = ledger_is_closed(trace);
 	if (options.json)

@@ -186,7 +186,8 @@ int gaps_write_json(const struct dependencies *deps, const char *path, uint32_t 
 
 static int gaps(const struct cli_command *self, int argc, char **argv)
 {
-	struct gaps_options options = {.answer = {.limit = ROWS_DEFAULT, .parts = CLI_WAITS}};
+	struct gaps_options options = {
+		.answer = {.limit = ROWS_DEFAULT, .parts = CLI_WAITS | CLI_SCOPES}};
 	int err = options_parse_file(self, argc, argv, &options, &options.answer.path);
 
 	if (err != CLI_OK)

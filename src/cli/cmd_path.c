@@ -262,7 +262,7 @@ int path_write_json(const struct dependencies *deps, const char *path, uint32_t 
 static int path(const struct cli_command *self, int argc, char **argv)
 {
 	struct path_options options = {
-		.answer = {.limit = ROWS_DEFAULT, .parts = CLI_WAITS},
+		.answer = {.limit = ROWS_DEFAULT, .parts = CLI_WAITS | CLI_SCOPES},
 		.query = {.nth = PATH_WINDOW_EACH, .begin_ns = INT64_MIN, .end_ns = INT64_MAX},
 	};
 	int err = parse(self, argc, argv, &options);

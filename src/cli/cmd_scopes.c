@@ -179,7 +179,7 @@ static int scopes(const struct cli_command *self, int argc, char **argv)
 
 	if (err != CLI_OK)
 		return err;
-	options.answer.parts = options.pattern ? CLI_WAITS : CLI_PARTS_NONE;
+	options.answer.parts = CLI_SCOPES | (options.pattern ? CLI_WAITS : 0);
 	return answer_run(self, &options.answer, (struct answer_rows){.text = TEXT_ROWS}, print,
 			  &options);
 }

@@ -305,6 +305,8 @@ static int summary(const struct cli_command *self, int argc, char **argv)
 
 	if (err != CLI_OK)
 		return err;
+	if (groupings[options.by].by == SUMMARY_BY_SCOPE)
+		options.answer.parts = CLI_SCOPES;
 	return answer_run(self, &options.answer, (struct answer_rows){.text = 30}, print, &options);
 }
 

@@ -33,6 +33,7 @@ int cli_open_trace(const char *path, enum cli_parts parts, struct trace **ret_tr
 {
 	return open_with((struct trace_options){.is_brief = true,
 						.without_waits = !(parts & CLI_WAITS),
+						.without_scopes = !(parts & CLI_SCOPES),
 						.without_ledger = !(parts & CLI_LEDGER)},
 			 path, ret_trace);
 }

@@ -183,6 +183,7 @@ int ingest_process(struct trace *trace, struct strtab *strings, struct origin *o
 		.is_brief = progress->options && progress->options->is_brief,
 		.without_waits = progress->options && progress->options->without_waits,
 		.without_ledger = progress->options && progress->options->without_ledger,
+		.without_scopes = progress->options && progress->options->without_scopes,
 		.first = first_rows(trace),
 	};
 	int result = work_table_init(&load.works, trace);

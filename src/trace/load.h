@@ -27,6 +27,10 @@ struct trace_options {
 	/* Leave out the ledger: sources and drops, and the barriers, which only it reads. */
 	bool without_ledger;
 
+	/* Leave out scopes, and the scopes of calls, activities and nodes. Needs without_ledger,
+	 * because the ledger counts scopes. */
+	bool without_scopes;
+
 	/* Called on the loading thread now and then with how far the load is: in stages for
 	 * recordings, in bytes for other tools' files. May be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);

@@ -144,6 +144,7 @@ struct process_load {
 	bool is_brief;		 /* trace_options: leave out arguments and ticks */
 	bool without_waits;	 /* trace_options: leave out events and waits */
 	bool without_ledger;	 /* trace_options: leave out sources, drops and barriers */
+	bool without_scopes;	 /* trace_options: leave out scopes */
 	struct work_table works; /* hash table of trace.works; until naming_load */
 
 	struct raw_records raw;

@@ -72,22 +72,6 @@ uint64_t event_scene_call(struct scene *scene, const struct event_call *call)
 	return record.fixed.cid;
 }
 
-static struct trace *load_with(const struct scene *scene, const struct trace_options *options)
-{
-	char path[TEST_PATH_BYTES];
-	struct dagtap_error error;
-	struct trace *trace;
-	int fd = mkstemp(test_path(path, "event-scene"));
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, scene->image, scene_bytes(scene)), scene_bytes(scene));
-	close(fd);
-	if (trace_open(path, options, &trace, &error) < 0)
-		fail_msg("%s", error.message);
-	unlink(path);
-	return trace;
-}
-
 static void put_packed(struct bundle_writer *writer, const struct scene *scene)
 {
 	char none[] = "";
@@ -200,8 +184,8 @@ struct trace *event_scene_load(struct scene *scene)
 
 	scene_close(scene);
 	trace = scene_load(scene);
-	expect_same(trace, load_with(scene, &brief));
-	expect_without_waits(trace, load_with(scene, &without_waits));
+	expect_same(trace, scene_load_with(scene, &brief));
+	expect_without_waits(trace, scene_load_with(scene, &without_waits));
 	expect_same(trace, load_packed(scene));
 	scene_release(scene);
 	scene->trace = trace;

@@ -5,9 +5,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "trace/load.h"
 
 #define SESSION 77
@@ -457,6 +459,22 @@ struct trace *scene_load(const struct scene *scene)
 
 	if (result < 0)
 		fail_msg("%s", error.message);
+	return trace;
+}
+
+struct trace *scene_load_with(const struct scene *scene, const struct trace_options *options)
+{
+	char path[TEST_PATH_BYTES];
+	struct dagtap_error error;
+	struct trace *trace;
+	int fd = mkstemp(test_path(path, "scene"));
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, scene->image, scene_bytes(scene)), scene_bytes(scene));
+	close(fd);
+	if (trace_open(path, options, &trace, &error) < 0)
+		fail_msg("%s", error.message);
+	unlink(path);
 	return trace;
 }
 

@@ -12,6 +12,8 @@
 #include "record/spool.h"
 #include "trace/trace_model.h"
 
+struct trace_options;
+
 #define SCENE_CHUNKS  8
 #define SCENE_WRITERS 2
 #define SCENE_BYTES   (SPOOL_CHUNK_OFFSET + SCENE_CHUNKS * SPOOL_CHUNK_BYTES)
@@ -139,6 +141,8 @@ size_t scene_bytes(const struct scene *scene);
 
 /* Loads the scene; asserts that it loads. The caller closes the trace. */
 struct trace *scene_load(const struct scene *scene);
+/* The same from a file, with OPTIONS. */
+struct trace *scene_load_with(const struct scene *scene, const struct trace_options *options);
 
 /* Returns how much is unexplained in all lines of the ledger. */
 uint64_t scene_unexplained(const struct trace *trace);

@@ -372,6 +372,33 @@ static void a_path_may_pass_from_thread_to_thread(void **state)
 	assert_int_equal(trace->scopes[3].parent, 1);
 }
 
+/* ---- without scopes ---- */
+
+static void scopes_can_be_left_out(void **state)
+{
+	const struct trace_options options = {.without_ledger = true, .without_scopes = true};
+	struct scope_bytes scope = scope_of(ID(1, 1), 0, "scope"), body = scope_of(0, 0, "body");
+	struct record_dispatch dispatch = {.packet_index = 7, .kernel = 1, .scope = ID(1, 1)};
+	struct scene *scene = *state;
+	struct trace *all, *some;
+
+	put(scene, RECORD_SCOPE_DAGTAP, &scope);
+	put_body(scene, 1, &body);
+	dispatch.cid = scene_call(scene, SCENE_LAUNCH_KERNEL, 1, NULL, 0);
+	scene_put(scene, 0, RECORD_DISPATCH, 1, &dispatch, sizeof(dispatch));
+	scene_done(scene, 7, 100, 200);
+	scene_close(scene);
+	some = scene_load_with(scene, &options);
+	all = scene_take(scene);
+	assert_int_equal(all->activities[0].scope, 0);
+	assert_int_equal(some->scopes_count, 0);
+	assert_int_equal(some->activities_count, 1);
+	assert_int_equal(some->activities[0].scope, TRACE_NONE);
+	assert_int_equal(some->activities[0].call, 0);
+	assert_int_equal(some->activities[0].start_ns, all->activities[0].start_ns);
+	trace_close(some);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +416,7 @@ int main(void)
 		SCENE_CASE(a_scope_whose_body_is_lost_has_no_text),
 		SCENE_CASE(of_one_id_the_first_that_was_written_counts),
 		SCENE_CASE(a_path_may_pass_from_thread_to_thread),
+		SCENE_CASE(scopes_can_be_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ struct learned {
 	struct raw_list lists[RECORD_TYPE_COUNT];
 	uint64_t type_counts[RECORD_TYPE_COUNT];
 	uint64_t last_ns;
-	bool without_barriers;
+	uint64_t ignored; /* the types of records that nothing is loaded of: ORIGIN_TYPE bits */
 };
 
 /* What a part left: the thread that read it, and where its copies and runs are in that thread's
@@ -110,6 +110,8 @@ static int sort_out(struct learned *learned, const struct record_header *header,
 	const struct record_copy *copy;
 	const void *at = header;
 
+	if (ORIGIN_TYPE(header->type) & learned->ignored)
+		return 0;
 	if (header->type >= RECORD_CUDA_KERNEL && cuda_learn(&learned->cuda, header) < 0)
 		return -ENOMEM;
 	switch (header->type) {
@@ -123,8 +125,6 @@ static int sort_out(struct learned *learned, const struct record_header *header,
 		return idset_add(&learned->packet_ids,
 				 packet_key(dispatch->header.tag, dispatch->packet_index));
 	case RECORD_BARRIER:
-		if (learned->without_barriers)
-			return 0;
 		barrier = at;
 		return idset_add(&learned->barrier_ids,
 				 packet_key(barrier->header.tag, barrier->packet_index));
@@ -318,6 +318,18 @@ static int finish_sets(struct process_load *load)
 	return 0;
 }
 
+static uint64_t ignored_types(const struct process_load *load)
+{
+	uint64_t types = 0;
+
+	if (load->without_ledger)
+		types |= ORIGIN_TYPE(RECORD_BARRIER);
+	if (load->without_scopes)
+		types |= ORIGIN_TYPE(RECORD_SCOPE) | ORIGIN_TYPE(RECORD_SCOPE_END) |
+			 ORIGIN_TYPE(RECORD_SCOPE_BODY);
+	return types;
+}
+
 int records_load(struct process_load *load)
 {
 	struct first_walk first = {
@@ -330,7 +342,7 @@ int records_load(struct process_load *load)
 	first.learned = calloc(first.worker_count, sizeof(*first.learned));
 	first.parts = table_alloc(first.part_count, sizeof(*first.parts));
 	for (unsigned i = 0; first.learned && i < first.worker_count; i++)
-		first.learned[i].without_barriers = load->without_ledger;
+		first.learned[i].ignored = ignored_types(load);
 	if (first.learned && first.parts)
 		err = origin_share(load->raw.origin, ORIGIN_ALL, WORKERS_ALL, read_part, &first);
 	if (err == 0)
