@@ -80,6 +80,12 @@ static void unite(struct idset_page *into, const struct idset_page *page)
  * instruction. */
 static inline uint32_t count_bits(uint64_t word)
 {
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("popcnt")) {
+		__asm__("popcnt %0, %0" : "+r"(word) : : "cc");
+		return (uint32_t)word;
+	}
+#endif
 	word -= word >> 1 & 0x5555555555555555ull;
 	word = (word & 0x3333333333333333ull) + (word >> 2 & 0x3333333333333333ull);
 	word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0full;
