@@ -102,6 +102,36 @@ void *table_add(void **array, uint32_t *count, size_t row_bytes)
 	return row;
 }
 
+/* The room that table_add has made for COUNT rows. */
+static uint64_t room_of(uint64_t count)
+{
+	uint64_t room = count ? TABLE_FIRST : 0;
+
+	while (room < count)
+		room *= 2;
+	return room;
+}
+
+int table_add_rows(void **array, uint32_t *count, const void *rows, uint32_t more, size_t row_bytes)
+{
+	uint64_t total = (uint64_t)*count + more, room = room_of(total);
+
+	if (total > TABLE_LIMIT)
+		return -ENOMEM;
+	if (room != room_of(*count)) {
+		void *moved = realloc(*array, room * row_bytes);
+
+		if (!moved)
+			return -ENOMEM;
+		*array = moved;
+		table_ask_large_pages(moved, room * row_bytes);
+	}
+	if (more)
+		memcpy((char *)*array + *count * row_bytes, rows, more * row_bytes);
+	*count = (uint32_t)total;
+	return 0;
+}
+
 int table_grow(void **array, size_t *room, uint64_t count, size_t row_bytes)
 {
 	uint64_t wanted = *room ? (uint64_t)*room * 2 : TABLE_FIRST;

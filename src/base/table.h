@@ -38,6 +38,11 @@ void *table_extend(void **array, uint32_t *count, uint64_t more, size_t row_byte
 void *table_append(void **array, uint32_t *count, uint64_t more, size_t row_bytes);
 void *table_add(void **array, uint32_t *count, size_t row_bytes);
 
+/* Appends copies of MORE ROWS, with the room that table_add makes. Returns 0, or -ENOMEM with ARRAY
+ * and COUNT unchanged. */
+int table_add_rows(void **array, uint32_t *count, const void *rows, uint32_t more,
+		   size_t row_bytes);
+
 /* The slow path of table_reserve. */
 int table_grow(void **array, size_t *room, uint64_t count, size_t row_bytes);
 

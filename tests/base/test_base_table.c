@@ -28,6 +28,30 @@ static void rows_keep_their_place_as_a_table_grows(void **state)
 	free(rows);
 }
 
+static void rows_are_added_one_by_one_and_many_at_once(void **state)
+{
+	uint64_t more[100], *rows = NULL, *row;
+	uint32_t count = 0;
+
+	for (uint64_t i = 0; i < 100; i++)
+		more[i] = i;
+	assert_int_equal(table_add_rows((void **)&rows, &count, NULL, 0, sizeof(*rows)), 0);
+	for (uint32_t many = 0; many <= 100; many++) {
+		uint32_t before = count;
+
+		assert_int_equal(table_add_rows((void **)&rows, &count, more, many, sizeof(*rows)),
+				 0);
+		row = table_add((void **)&rows, &count, sizeof(*rows));
+		assert_non_null(row);
+		assert_int_equal(*row, 0);
+		assert_int_equal(count, before + many + 1);
+		assert_memory_equal(rows + before, more, many * sizeof(*rows));
+	}
+	assert_int_equal(table_add_rows((void **)&rows, &count, more, UINT32_MAX, sizeof(*rows)),
+			 -ENOMEM);
+	free(rows);
+}
+
 static void extension_by_nothing_gives_an_address(void **state)
 {
 	uint64_t *rows = NULL;
@@ -83,6 +107,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_keep_their_place_as_a_table_grows),
+		cmocka_unit_test(rows_are_added_one_by_one_and_many_at_once),
 		cmocka_unit_test(extension_by_nothing_gives_an_address),
 		cmocka_unit_test(a_reserve_doubles_the_room_or_takes_what_is_asked),
 		cmocka_unit_test(what_no_memory_can_hold_is_refused),

@@ -113,31 +113,18 @@ static int take_unknown(struct process_load *load, const struct call_part *part,
 	return 0;
 }
 
-/* Appends rows as table_add does, because a later stage adds more. */
-static int take_rows(void **rows, uint32_t *count, const void *from, uint32_t from_count,
-		     size_t row_bytes)
-{
-	for (uint32_t i = 0; i < from_count; i++) {
-		void *row = table_add(rows, count, row_bytes);
-
-		if (!row)
-			return -ENOMEM;
-		memcpy(row, (const char *)from + i * row_bytes, row_bytes);
-	}
-	return 0;
-}
-
+/* By table_add_rows, because a later stage adds more by table_add. */
 static int take_notes(struct process_load *load, const struct call_part *part)
 {
-	if (take_rows((void **)&load->call_events.rows, &load->call_events.count,
-		      part->call_events.rows, part->call_events.count,
-		      sizeof(*part->call_events.rows)) < 0 ||
-	    take_rows((void **)&load->cuda.captures.notes, &load->cuda.captures.count,
-		      part->captures.notes, part->captures.count,
-		      sizeof(*part->captures.notes)) < 0)
+	if (table_add_rows((void **)&load->call_events.rows, &load->call_events.count,
+			   part->call_events.rows, part->call_events.count,
+			   sizeof(*part->call_events.rows)) < 0 ||
+	    table_add_rows((void **)&load->cuda.captures.notes, &load->cuda.captures.count,
+			   part->captures.notes, part->captures.count,
+			   sizeof(*part->captures.notes)) < 0)
 		return -ENOMEM;
-	return take_rows((void **)&load->updates.rows, &load->updates.count, part->updates.rows,
-			 part->updates.count, sizeof(*part->updates.rows));
+	return table_add_rows((void **)&load->updates.rows, &load->updates.count,
+			      part->updates.rows, part->updates.count, sizeof(*part->updates.rows));
 }
 
 int call_parts_take(struct process_load *load, struct call_part *parts, uint32_t count)
