@@ -75,15 +75,17 @@ int raw_add(struct raw_list *list, const struct record_header *record,
 	return 0;
 }
 
-int raw_append(struct raw_list *list, const struct raw_list *from, uint32_t first, uint32_t count)
+int raw_make_room(struct raw_list *list, uint64_t count)
 {
-	struct raw *rows = table_append((void **)&list->rows, &list->count, count, sizeof(*rows));
+	list->rows = count ? table_alloc(count, sizeof(*list->rows)) : NULL;
+	return count == 0 || list->rows ? 0 : -ENOMEM;
+}
 
-	if (!rows)
-		return -ENOMEM;
+void raw_append(struct raw_list *list, const struct raw_list *from, uint32_t first, uint32_t count)
+{
 	if (count)
-		memcpy(rows, from->rows + first, count * sizeof(*rows));
-	return 0;
+		memcpy(list->rows + list->count, from->rows + first, count * sizeof(*list->rows));
+	list->count += count;
 }
 
 void raw_take_memory(struct raw_list *list, struct raw_list *from)

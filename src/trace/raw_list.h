@@ -30,9 +30,12 @@ struct raw_list {
 int raw_add(struct raw_list *list, const struct record_header *record,
 	    const struct origin_walk *walk);
 
-/* Appends COUNT records of FROM, from number FIRST on, to LIST; FROM keeps their memory. Nothing
- * may be added to LIST by raw_add afterwards. Returns 0 or -ENOMEM. */
-int raw_append(struct raw_list *list, const struct raw_list *from, uint32_t first, uint32_t count);
+/* Makes room for COUNT records in LIST, which is zero, for raw_append. Returns 0 or -ENOMEM. */
+int raw_make_room(struct raw_list *list, uint64_t count);
+
+/* Appends COUNT records of FROM, from number FIRST on, to LIST, which has room for them; FROM keeps
+ * their memory. Nothing may be added to LIST by raw_add. */
+void raw_append(struct raw_list *list, const struct raw_list *from, uint32_t first, uint32_t count);
 
 /* Gives the memory of FROM's records to LIST; FROM becomes empty. */
 void raw_take_memory(struct raw_list *list, struct raw_list *from);

@@ -180,18 +180,21 @@ static int gather_copies(struct process_load *load, const struct first_walk *fir
 			 enum record_type type)
 {
 	struct raw_list *list = &load->raw.lists[type];
-	int err = 0;
+	uint64_t count = 0;
 
-	for (uint32_t i = 0; i < first->part_count && err == 0; i++) {
+	for (unsigned i = 0; i < first->worker_count; i++)
+		count += first->learned[i].lists[type].count;
+	if (raw_make_room(list, count) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < first->part_count; i++) {
 		const struct copied_part *part = &first->parts[i];
 
-		if (part->end[type] != part->first[type])
-			err = raw_append(list, &first->learned[part->worker].lists[type],
-					 part->first[type], part->end[type] - part->first[type]);
+		raw_append(list, &first->learned[part->worker].lists[type], part->first[type],
+			   part->end[type] - part->first[type]);
 	}
 	for (unsigned i = 0; i < first->worker_count; i++)
 		raw_take_memory(list, &first->learned[i].lists[type]);
-	return err;
+	return 0;
 }
 
 /* Puts the runs of all parts together. */
