@@ -1,10 +1,12 @@
-/* Sorts activities by start (starts.h). */
+/* Sorts activities by start (starts.h). Threads share the work; the order is the same for any
+ * number of them. */
 #include "analyze/starts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/sort.h"
+#include "base/workers.h"
 #include "trace/row_table.h"
 
 #define BLOCK_ROWS 256u /* activities per entry of last_ends */
@@ -13,11 +15,26 @@
  * processor's cache, and the sort needs little memory. */
 #define PART_ROWS 16384u
 
-/* The span of starts is divided into parts of equal duration; each is sorted on its own. */
+#define RANGE_ROWS 65536u
+
+/* What a thread finds in a range of rows. */
+struct range {
+	int64_t first_ns, last_ns; /* the first and the last start */
+	uint32_t count;		   /* timed activities */
+	uint32_t *places; /* by part: how many of its activities, then where the next one goes */
+};
+
+/* The span of starts is divided into parts of equal duration; each is sorted on its own. Threads
+ * share the rows in ranges, and then the parts. */
 struct parts {
+	struct starts *starts;
+	struct range *ranges;
+	uint32_t range_count;
+	unsigned threads; /* 1 for so few rows that starting threads takes longer */
 	int64_t first_ns; /* the first start */
 	unsigned shift;	  /* a part has 2^shift ns */
-	uint32_t *stops;  /* by part: end of its range of order, after distribute */
+	uint32_t *stops;  /* by part: end of its range of order */
+	int64_t *ends;	  /* by part: the last end of its activities */
 	uint32_t count;
 };
 
@@ -37,107 +54,198 @@ static uint32_t part_of(const struct parts *parts, const struct trace_activity *
 	return (uint32_t)(since_first(parts, row) >> parts->shift);
 }
 
-static void choose_parts(const struct trace *trace, struct parts *parts, uint32_t *ret_count)
+static uint32_t range_end(const struct parts *parts, uint32_t number)
 {
-	int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
-	uint32_t count = 0, most;
-	uint64_t span_ns;
+	uint64_t end = (number + 1ull) * RANGE_ROWS;
+	uint32_t count = parts->starts->trace->activities_count;
 
-	for (uint32_t i = 0; i < trace->activities_count; i++) {
-		const struct trace_activity *row = &trace->activities[i];
+	return end < count ? (uint32_t)end : count;
+}
+
+static int find_span(void *parts_of_starts, unsigned worker, uint32_t number)
+{
+	const struct parts *parts = parts_of_starts;
+	struct range range = {.first_ns = INT64_MAX, .last_ns = INT64_MIN};
+
+	for (uint32_t i = number * RANGE_ROWS; i < range_end(parts, number); i++) {
+		const struct trace_activity *row = &parts->starts->trace->activities[i];
 
 		if (!is_timed(row))
 			continue;
-		count++;
-		first_ns = row->start_ns < first_ns ? row->start_ns : first_ns;
-		last_ns = row->start_ns > last_ns ? row->start_ns : last_ns;
+		range.count++;
+		range.first_ns = row->start_ns < range.first_ns ? row->start_ns : range.first_ns;
+		range.last_ns = row->start_ns > range.last_ns ? row->start_ns : range.last_ns;
 	}
-	span_ns = count ? (uint64_t)last_ns - (uint64_t)first_ns : 0;
-	most = count / PART_ROWS + 2;
-	parts->first_ns = first_ns;
-	for (parts->shift = 0; span_ns >> parts->shift >= most; parts->shift++)
-		;
+	parts->ranges[number] = range;
+	return 0;
+}
+
+static void choose_parts(struct parts *parts)
+{
+	struct range all = {.first_ns = INT64_MAX, .last_ns = INT64_MIN};
+	uint64_t span_ns;
+
+	workers_run(parts->threads, parts->range_count, find_span, parts);
+	for (uint32_t i = 0; i < parts->range_count; i++) {
+		const struct range *range = &parts->ranges[i];
+
+		all.count += range->count;
+		all.first_ns = range->first_ns < all.first_ns ? range->first_ns : all.first_ns;
+		all.last_ns = range->last_ns > all.last_ns ? range->last_ns : all.last_ns;
+	}
+	span_ns = all.count ? (uint64_t)all.last_ns - (uint64_t)all.first_ns : 0;
+	parts->first_ns = all.first_ns;
+	while (span_ns >> parts->shift >= all.count / PART_ROWS + 2)
+		parts->shift++;
 	parts->count = (uint32_t)(span_ns >> parts->shift) + 1;
-	*ret_count = count;
+	parts->starts->count = all.count;
+}
+
+static int count_range(void *parts_of_starts, unsigned worker, uint32_t number)
+{
+	const struct parts *parts = parts_of_starts;
+	uint32_t *counts = calloc(parts->count, sizeof(*counts));
+
+	parts->ranges[number].places = counts;
+	if (!counts)
+		return -ENOMEM;
+	for (uint32_t i = number * RANGE_ROWS; i < range_end(parts, number); i++) {
+		const struct trace_activity *row = &parts->starts->trace->activities[i];
+
+		if (is_timed(row))
+			counts[part_of(parts, row)]++;
+	}
+	return 0;
+}
+
+static int place_range(void *parts_of_starts, unsigned worker, uint32_t number)
+{
+	const struct parts *parts = parts_of_starts;
+	uint32_t *places = parts->ranges[number].places;
+
+	for (uint32_t i = number * RANGE_ROWS; i < range_end(parts, number); i++) {
+		const struct trace_activity *row = &parts->starts->trace->activities[i];
+
+		if (is_timed(row))
+			parts->starts->order[places[part_of(parts, row)]++] = i;
+	}
+	return 0;
 }
 
 /* Puts the activities of each part into its range of order, in row order (a counting sort). */
-static void distribute(struct starts *starts, struct parts *parts)
+static int distribute(struct parts *parts)
 {
-	const struct trace *trace = starts->trace;
 	uint32_t next = 0;
 
-	for (uint32_t i = 0; i < trace->activities_count; i++) {
-		if (is_timed(&trace->activities[i]))
-			parts->stops[part_of(parts, &trace->activities[i])]++;
-	}
+	if (workers_run(parts->threads, parts->range_count, count_range, parts) < 0)
+		return -ENOMEM;
 	for (uint32_t part = 0; part < parts->count; part++) {
-		uint32_t here = parts->stops[part];
+		for (uint32_t i = 0; i < parts->range_count; i++) {
+			uint32_t here = parts->ranges[i].places[part];
 
+			parts->ranges[i].places[part] = next;
+			next += here;
+		}
 		parts->stops[part] = next;
-		next += here;
 	}
-	for (uint32_t i = 0; i < trace->activities_count; i++) {
-		if (is_timed(&trace->activities[i]))
-			starts->order[parts->stops[part_of(parts, &trace->activities[i])]++] = i;
-	}
+	return workers_run(parts->threads, parts->range_count, place_range, parts);
 }
 
-static int sort_parts(struct starts *starts, const struct parts *parts)
+static uint32_t part_begin(const struct parts *parts, uint32_t part)
 {
-	struct sort_row *rows;
-	uint32_t most = 0;
-	int err = 0;
+	return part ? parts->stops[part - 1] : 0;
+}
 
-	for (uint32_t part = 0, first = 0; part < parts->count; first = parts->stops[part++])
-		most = parts->stops[part] - first > most ? parts->stops[part] - first : most;
-	rows = table_alloc(most, sizeof(*rows));
+/* Whether a block of last_ends ends with number AT of order. */
+static bool is_block_end(const struct starts *starts, uint32_t at)
+{
+	return at % BLOCK_ROWS == BLOCK_ROWS - 1 || at + 1 == starts->count;
+}
+
+/* Sorts a part, and finds the last end of its activities up to the end of each block. */
+static int sort_part(void *parts_of_starts, unsigned worker, uint32_t part)
+{
+	const struct parts *parts = parts_of_starts;
+	struct starts *starts = parts->starts;
+	const struct trace_activity *activities = starts->trace->activities;
+	uint32_t first = part_begin(parts, part), count = parts->stops[part] - first;
+	struct sort_row *rows = table_alloc(count, sizeof(*rows));
+	int64_t last_ns = INT64_MIN;
+	int err;
+
 	if (!rows)
 		return -ENOMEM;
-	for (uint32_t part = 0, first = 0; part < parts->count && err == 0; part++) {
-		uint32_t *order = starts->order + first, count = parts->stops[part] - first;
+	for (uint32_t i = 0; i < count; i++)
+		rows[i] =
+			(struct sort_row){since_first(parts, &activities[starts->order[first + i]]),
+					  starts->order[first + i]};
+	err = sort_rows(rows, count);
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t end_ns = activities[rows[i].index].end_ns;
 
-		for (uint32_t i = 0; i < count; i++)
-			rows[i] = (struct sort_row){
-				since_first(parts, &starts->trace->activities[order[i]]), order[i]};
-		err = sort_rows(rows, count);
-		for (uint32_t i = 0; i < count; i++)
-			order[i] = rows[i].index;
-		first += count;
+		last_ns = end_ns > last_ns ? end_ns : last_ns;
+		starts->order[first + i] = rows[i].index;
+		if (is_block_end(starts, first + i))
+			starts->last_ends[(first + i) / BLOCK_ROWS] = last_ns;
 	}
+	parts->ends[part] = last_ns;
 	free(rows);
 	return err;
 }
 
-static void find_last_ends(struct starts *starts)
+/* Lets last_ends count the activities of earlier parts, too. */
+static void join_last_ends(const struct parts *parts)
 {
 	int64_t last_ns = INT64_MIN;
 
-	for (uint32_t i = 0; i < starts->count; i++) {
-		int64_t end_ns = starts->trace->activities[starts->order[i]].end_ns;
+	for (uint32_t part = 0; part < parts->count; part++) {
+		uint32_t stop = parts->stops[part];
+		int64_t *ends = parts->starts->last_ends;
 
-		last_ns = end_ns > last_ns ? end_ns : last_ns;
-		starts->last_ends[i / BLOCK_ROWS] = last_ns;
+		for (uint32_t at = part_begin(parts, part) / BLOCK_ROWS;
+		     at < stop / BLOCK_ROWS + (stop == parts->starts->count); at++)
+			ends[at] = last_ns > ends[at] ? last_ns : ends[at];
+		last_ns = parts->ends[part] > last_ns ? parts->ends[part] : last_ns;
 	}
+}
+
+static int sort_all(struct parts *parts)
+{
+	struct starts *starts = parts->starts;
+	int err = -ENOMEM;
+
+	choose_parts(parts);
+	starts->order = table_alloc(starts->count, sizeof(*starts->order));
+	starts->last_ends = table_zeroed(starts->count / BLOCK_ROWS, sizeof(*starts->last_ends));
+	parts->stops = table_alloc(parts->count, sizeof(*parts->stops));
+	parts->ends = table_alloc(parts->count, sizeof(*parts->ends));
+	if (starts->order && starts->last_ends && parts->stops && parts->ends)
+		err = distribute(parts);
+	if (err == 0)
+		err = workers_run(parts->threads, parts->count, sort_part, parts);
+	if (err == 0)
+		join_last_ends(parts);
+	return err;
 }
 
 int starts_init(struct starts *starts, const struct trace *trace)
 {
-	struct parts parts;
+	struct parts parts = {
+		.starts = starts,
+		.range_count = trace->activities_count / RANGE_ROWS + 1,
+		.threads = trace->activities_count < RANGE_ROWS ? 1 : WORKERS_ALL,
+	};
 	int err = -ENOMEM;
 
 	*starts = (struct starts){.trace = trace};
-	choose_parts(trace, &parts, &starts->count);
-	starts->order = table_alloc(starts->count, sizeof(*starts->order));
-	starts->last_ends = table_alloc(starts->count / BLOCK_ROWS + 1, sizeof(*starts->last_ends));
-	parts.stops = calloc(parts.count, sizeof(*parts.stops));
-	if (starts->order && starts->last_ends && parts.stops) {
-		distribute(starts, &parts);
-		err = sort_parts(starts, &parts);
-	}
-	if (err == 0)
-		find_last_ends(starts);
+	parts.ranges = table_zeroed(parts.range_count, sizeof(*parts.ranges));
+	if (parts.ranges)
+		err = sort_all(&parts);
+	for (uint32_t i = 0; parts.ranges && i < parts.range_count; i++)
+		free(parts.ranges[i].places);
+	free(parts.ranges);
 	free(parts.stops);
+	free(parts.ends);
 	return err;
 }
 

@@ -9,7 +9,7 @@
 #include "../launched.h"
 #include "analyze/starts.h"
 
-#define COUNT 70000u /* several parts and many blocks */
+#define COUNT 70000u /* two ranges, several parts and many blocks */
 
 static uint64_t next_random(uint64_t *state)
 {
