@@ -1,5 +1,5 @@
 /* The least size of each record type, and where it has the length of its text. A new type needs an
- * entry in shapes[]. */
+ * entry in record_shapes[]. */
 #include "record/record_check.h"
 
 #include <stddef.h>
@@ -7,25 +7,15 @@
 
 #include "record/attribute.h"
 
-/* Where the length of a type's text is. */
-enum text_length { TEXT_NONE, TEXT_IN_TAG, TEXT_IN_FIELD };
-
-struct shape {
-	uint16_t least_bytes; /* without text */
-	uint8_t text;	      /* enum text_length */
-	uint8_t field_bytes;  /* of the length field, for TEXT_IN_FIELD */
-	uint16_t field_at;    /* its offset */
-};
-
-#define SHAPE(id, tag)	[RECORD_##id] = {sizeof(struct tag), TEXT_NONE, 0, 0}
-#define TAGGED(id, tag) [RECORD_##id] = {sizeof(struct tag), TEXT_IN_TAG, 0, 0}
+#define SHAPE(id, tag)	[RECORD_##id] = {sizeof(struct tag), RECORD_TEXT_NONE, 0, 0}
+#define TAGGED(id, tag) [RECORD_##id] = {sizeof(struct tag), RECORD_TEXT_IN_TAG, 0, 0}
 #define FIELD(id, tag, field)                                                                      \
-	[RECORD_##id] = {sizeof(struct tag), TEXT_IN_FIELD, sizeof(((struct tag *)0)->field),      \
-			 offsetof(struct tag, field)}
+	[RECORD_##id] = {sizeof(struct tag), RECORD_TEXT_IN_FIELD,                                 \
+			 sizeof(((struct tag *)0)->field), offsetof(struct tag, field)}
 
-static const struct shape shapes[RECORD_TYPE_COUNT] = {
+const struct record_shape record_shapes[RECORD_TYPE_COUNT] = {
 	SHAPE(THREAD, record_thread),
-	[RECORD_AGENT] = {RECORD_AGENT_LEAST, TEXT_NONE, 0, 0},
+	[RECORD_AGENT] = {RECORD_AGENT_LEAST, RECORD_TEXT_NONE, 0, 0},
 	FIELD(KERNEL, record_kernel, name_bytes),
 	SHAPE(KERNEL_GONE, record_kernel_gone),
 	TAGGED(FUNCTION, record_function),
@@ -70,21 +60,21 @@ static const struct shape shapes[RECORD_TYPE_COUNT] = {
 	FIELD(SCOPE_BODY, record_scope, text_bytes),
 };
 
-static uint64_t text_bytes(const struct record_header *header, const struct shape *shape)
+static uint64_t text_bytes(const struct record_header *header, const struct record_shape *shape)
 {
 	uint64_t bytes = 0;
 
-	if (shape->text == TEXT_IN_TAG)
+	if (shape->text == RECORD_TEXT_IN_TAG)
 		return header->tag;
-	if (shape->text == TEXT_IN_FIELD)
+	if (shape->text == RECORD_TEXT_IN_FIELD)
 		memcpy(&bytes, (const char *)header + shape->field_at, shape->field_bytes);
 	return bytes;
 }
 
-const char *record_check(const struct record_header *header, uint32_t room)
+const char *record_find_fault(const struct record_header *header, uint32_t room)
 {
 	uint32_t bytes = header->words * 8u;
-	const struct shape *shape;
+	const struct record_shape *shape;
 
 	if (bytes < sizeof(*header))
 		return "record has no size";
@@ -92,7 +82,7 @@ const char *record_check(const struct record_header *header, uint32_t room)
 		return "record runs past the end of its chunk";
 	if (header->type >= RECORD_TYPE_COUNT)
 		return NULL;
-	shape = &shapes[header->type];
+	shape = &record_shapes[header->type];
 	if (bytes < shape->least_bytes)
 		return "record is too short for its type";
 	if (text_bytes(header, shape) > bytes - shape->least_bytes)

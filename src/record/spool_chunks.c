@@ -91,8 +91,9 @@ static void check_records(struct check *check, struct found_chunk *found)
 	const char *chunk = (const char *)reader_chunk_at(r, found->offset);
 	bool open = found->state == SPOOL_CHUNK_OPEN;
 	uint32_t limit = open ? SPOOL_CHUNK_BYTES : reader_chunk_at(r, found->offset)->used_bytes;
+	uint32_t end = found->end;
 
-	for (uint32_t at = found->end, bytes; at < limit; at += bytes) {
+	for (uint32_t at = end, bytes; at < limit; at += bytes) {
 		const struct record_header *header = (const struct record_header *)(chunk + at);
 		const char *fault;
 
@@ -113,10 +114,11 @@ static void check_records(struct check *check, struct found_chunk *found)
 			found->types |= 1ull << header->type;
 		/* Closes the gap that a passed-over record left, in our private
 		 * copy of the page. */
-		if (at != found->end)
-			memmove((char *)chunk + found->end, header, bytes);
-		found->end += bytes;
+		if (at != end)
+			memmove((char *)chunk + end, header, bytes);
+		end += bytes;
 	}
+	found->end = end;
 }
 
 /* Whether the chunk was never taken, or taken by a thread that was killed before it stored the
