@@ -114,12 +114,14 @@ static const struct ingest_stage stages[] = {
 	{"rows",
 	 "file, ids, threads, agents, queues, scopes, apis, kernels, clocks, stream apis, "
 	 "outer calls, cuda clock, streams",
-	 "calls, activities, barriers, works, ticks, activity counts, stream handles, event notes, "
-	 "capture notes, update notes",
+	 "calls, activities, barriers, works, work numbers, ticks, activity counts, "
+	 "stream handles, event notes, capture notes, update notes",
 	 rows_load},
-	{"faults", "records, agents, queues, activities", "messages", faults_load},
-	{"join", "apis, stream apis, stream handles, activity counts, calls, activities, works",
-	 "streams of calls", join_load},
+	{"join",
+	 "apis, stream apis, stream handles, activity counts, calls, activities, works, "
+	 "work numbers",
+	 "streams of calls, works of activities", join_load},
+	{"faults", "records, agents, queues, works of activities", "messages", faults_load},
 	{"cuda captures", "apis, calls, capture notes", "captured calls", cuda_captures_load},
 	{"cuda impossible", "agents, streams, calls, activities", "messages", cuda_impossible_load},
 	{"cuda graphs",

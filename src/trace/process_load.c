@@ -46,6 +46,7 @@ void process_load_release(struct process_load *load)
 	free(load->tally.expected);
 	call_notes_release(&load->call_notes);
 	work_table_release(&load->works);
+	work_numbering_release(&load->work_numbering);
 	graph_input_release(&load->graph_input);
 	free(load->call_events.rows);
 	free(load->updates.rows);

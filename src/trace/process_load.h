@@ -146,6 +146,7 @@ struct process_load {
 	bool without_ledger;	 /* trace_options: leave out sources, drops and barriers */
 	bool without_scopes;	 /* trace_options: leave out scopes */
 	struct work_table works; /* hash table of trace.works; until naming_load */
+	struct work_numbering work_numbering; /* from rows_load to join_load */
 
 	struct raw_records raw;
 	struct call_notes call_notes;
@@ -174,8 +175,8 @@ int scopes_load(struct process_load *load);  /* scopes */
 int clocks_load(struct process_load *load);  /* clock fits */
 int streams_load(struct process_load *load); /* streams that exist from the beginning */
 int rows_load(struct process_load *load);    /* calls, words, activities, barriers, ticks */
-int faults_load(struct process_load *load);  /* work on the device at the end; faults */
 int join_load(struct process_load *load);    /* the other streams; joins calls and activities */
+int faults_load(struct process_load *load);  /* work on the device at the end; faults */
 int graph_records_load(struct process_load *load); /* the input of graphs, from records */
 int graphs_load(struct process_load *load);	   /* graphs, nodes, edges, execs, launches */
 int naming_load(struct process_load *load);	   /* the graph node of each activity */

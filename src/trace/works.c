@@ -94,6 +94,7 @@ int work_numbering_init(struct work_numbering *numbering, const struct trace *tr
 void work_numbering_release(struct work_numbering *numbering)
 {
 	free(numbering->numbers);
+	*numbering = (struct work_numbering){0};
 }
 
 int work_numbering_apply(const struct work_numbering *numbering, struct work_table *table)

@@ -126,6 +126,7 @@ static int describe_activities(const struct process_load *load, struct join_part
 	for (uint32_t i = 0; i < call->activity_count; i++) {
 		struct trace_activity *row = &trace->activities[call->activity_first + i];
 
+		row->work = work_numbering_get(&load->work_numbering, row->work);
 		if (is_cuda)
 			place_cuda(call, i, is_programmatic, row);
 		else
@@ -258,12 +259,26 @@ static int join_calls(struct process_load *load)
 	return err;
 }
 
+/* The activities of calls get the new numbers of their work kinds by describe_activities. */
+static void renumber_orphans(const struct process_load *load)
+{
+	const uint32_t *firsts = load->call_notes.activity_firsts + load->raw.cids.count;
+
+	for (uint32_t i = firsts[0]; i < firsts[1]; i++) {
+		struct trace_activity *row = &load->trace->activities[i];
+
+		row->work = work_numbering_get(&load->work_numbering, row->work);
+	}
+}
+
 int join_load(struct process_load *load)
 {
 	int err = call_streams_load(load);
 
+	renumber_orphans(load);
 	if (err == 0)
 		err = join_calls(load);
 	call_notes_release(&load->call_notes);
+	work_numbering_release(&load->work_numbering);
 	return err;
 }

@@ -52,7 +52,6 @@ struct settling_worker {
 
 struct settling {
 	struct process_load *load;
-	struct work_numbering numbering;
 	struct settling_worker *workers;
 	unsigned worker_count;
 	struct settled_part *parts;
@@ -133,19 +132,6 @@ static int settle_part(void *settling_of_load, unsigned worker_number, uint32_t 
 	return err;
 }
 
-static int renumber_part(void *settling_of_load, unsigned worker, uint32_t number)
-{
-	const struct settling *settling = settling_of_load;
-	struct trace *trace = settling->load->trace;
-	const uint32_t *firsts = settling->load->call_notes.activity_firsts;
-	uint32_t end = firsts[end_call(settling, number)];
-
-	for (uint32_t i = firsts[first_call(settling, number)]; i < end; i++)
-		trace->activities[i].work =
-			work_numbering_get(&settling->numbering, trace->activities[i].work);
-	return 0;
-}
-
 static int init_settling(struct settling *settling, struct process_load *load)
 {
 	struct trace *trace = load->trace;
@@ -171,7 +157,7 @@ static int init_settling(struct settling *settling, struct process_load *load)
 		if (!worker->is_listed)
 			return -ENOMEM;
 	}
-	return work_numbering_init(&settling->numbering, trace, load->first.works);
+	return work_numbering_init(&load->work_numbering, trace, load->first.works);
 }
 
 static void release_settling(struct settling *settling)
@@ -182,7 +168,6 @@ static void release_settling(struct settling *settling)
 		free(settling->parts[i].works);
 	free(settling->workers);
 	free(settling->parts);
-	work_numbering_release(&settling->numbering);
 }
 
 int settle(struct process_load *load, unsigned threads)
@@ -194,12 +179,10 @@ int settle(struct process_load *load, unsigned threads)
 		err = workers_run(threads, settling.part_count, settle_part, &settling);
 	for (uint32_t i = 0; i < settling.part_count && err == 0; i++) {
 		for (uint32_t k = 0; k < settling.parts[i].work_count; k++)
-			work_numbering_take(&settling.numbering, settling.parts[i].works[k]);
+			work_numbering_take(&load->work_numbering, settling.parts[i].works[k]);
 	}
 	if (err == 0)
-		err = workers_run(WORKERS_ALL, settling.part_count, renumber_part, &settling);
-	if (err == 0)
-		err = work_numbering_apply(&settling.numbering, &load->works);
+		err = work_numbering_apply(&load->work_numbering, &load->works);
 	for (unsigned i = 0; err == 0 && i < settling.worker_count; i++)
 		load->tally.has_untimed |= settling.workers[i].giver.has_untimed;
 	release_settling(&settling);

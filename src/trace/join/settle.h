@@ -11,8 +11,10 @@
 #define NO_COMPLETION 2 /* CUPTI's activities come finished */
 
 /* Sorts the activities of each call, which are all there; gives them their completions, and numbers
- * the work kinds in the order of the activities that use them. THREADS as of workers_run: 1 if ids
- * are equal, because the first row in order has the completion. Returns 0 or -ENOMEM. */
+ * the work kinds in the order of the activities that use them. Rows keep the old numbers until
+ * join_load, which visits each row anyway, gives them the new ones of load->work_numbering. THREADS
+ * as of workers_run: 1 if ids are equal, because the first row in order has the completion. Returns
+ * 0 or -ENOMEM. */
 int settle(struct process_load *load, unsigned threads);
 
 #endif
