@@ -116,9 +116,9 @@ int ledger_load(struct process_load *load)
 
 	if (load->without_ledger)
 		return 0;
-	err = ledger_count(&ledger);
 	ledger.ended_early =
 		ledger.truncated || ledger_witness_or_0(&ledger, WITNESS_SESSION_PARTS_NOT_STOPPED);
+	err = ledger_count(&ledger);
 	ledger.witnesses_are_late = ledger.ended_early || ledger_losses(&ledger, RECORD_CLASS_META);
 	if (err == 0) {
 		expect_calls_settle(load);

@@ -32,7 +32,7 @@ struct ledger {
 	struct totals totals;
 	uint32_t *barriers_of_call; /* by call, from first.calls: number of barrier packets */
 	/* By stream, from first.streams: when the last call that submitted work to it began, ns;
-	 * filled by ledger_count. */
+	 * filled by ledger_count if ended_early. */
 	int64_t *stream_tails;
 	/* Packets that can still explain what graph launches and kernel launches lack. Each packet
 	 * explains one missing activity; ledger_take takes them out. */
@@ -116,7 +116,8 @@ uint64_t ledger_excuse_edge(struct ledger *ledger, struct trace_source *source, 
 /* Takes up to WANTED out of *POOL and returns how many. */
 uint64_t ledger_take(uint64_t *pool, uint64_t wanted);
 
-/* ledger_totals.c: fills totals, barriers_of_call and stream_tails. Call before any line is added.
+/* ledger_totals.c: fills totals, barriers_of_call and stream_tails. Call before any line is added,
+ * with ended_early set.
  * Returns 0 or -ENOMEM; ledger_load frees the arrays in both cases. */
 int ledger_count(struct ledger *ledger);
 

@@ -3,34 +3,72 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/workers.h"
 #include "trace/ledger/ledger_state.h"
 #include "trace/row_table.h"
 
-static void count_rows(struct ledger *ledger)
-{
-	const struct process_load *load = ledger->load;
-	struct totals *totals = &ledger->totals;
+#define ROWS_PER_PART 65536
 
-	for (uint32_t i = load->first.activities; i < load->trace->activities_count; i++) {
+/* Threads share the activities. */
+struct row_counting {
+	const struct process_load *load;
+	struct totals of_worker[WORKERS_MOST];
+};
+
+static void add_totals(struct totals *sum, const struct totals *more)
+{
+	sum->without_call += more->without_call;
+	sum->dispatches += more->dispatches;
+	sum->dispatches_joined += more->dispatches_joined;
+	sum->dispatches_lost_call += more->dispatches_lost_call;
+	sum->dispatches_untimed += more->dispatches_untimed;
+	sum->copies += more->copies;
+	sum->copies_joined += more->copies_joined;
+	sum->copies_lost_call += more->copies_lost_call;
+	sum->copies_untimed += more->copies_untimed;
+}
+
+static int count_part(void *row_counting, unsigned worker, uint32_t number)
+{
+	struct row_counting *counting = row_counting;
+	const struct process_load *load = counting->load;
+	struct totals totals = {0};
+	uint64_t first = load->first.activities + (uint64_t)number * ROWS_PER_PART;
+	uint64_t count = load->trace->activities_count;
+
+	for (uint64_t i = first; i < count && i < first + ROWS_PER_PART; i++) {
 		const struct trace_activity *row = &load->trace->activities[i];
 		const struct trace_work *work = trace_work_of(load->trace, row);
 		bool is_dispatch = work->kind != TRACE_COPY || work->blit;
 		bool has_call = row->call != TRACE_NONE;
 		bool lost = !has_call && row->cid;
 
-		totals->without_call += !row->cid;
+		totals.without_call += !row->cid;
 		if (is_dispatch) {
-			totals->dispatches++;
-			totals->dispatches_joined += has_call;
-			totals->dispatches_lost_call += lost;
-			totals->dispatches_untimed += row->untimed != RECORD_UNTIMED_NO;
+			totals.dispatches++;
+			totals.dispatches_joined += has_call;
+			totals.dispatches_lost_call += lost;
+			totals.dispatches_untimed += row->untimed != RECORD_UNTIMED_NO;
 		} else {
-			totals->copies++;
-			totals->copies_joined += has_call;
-			totals->copies_lost_call += lost;
-			totals->copies_untimed += row->untimed != RECORD_UNTIMED_NO;
+			totals.copies++;
+			totals.copies_joined += has_call;
+			totals.copies_lost_call += lost;
+			totals.copies_untimed += row->untimed != RECORD_UNTIMED_NO;
 		}
 	}
+	add_totals(&counting->of_worker[worker], &totals);
+	return 0;
+}
+
+static void count_rows(struct ledger *ledger)
+{
+	const struct process_load *load = ledger->load;
+	struct row_counting counting = {.load = load};
+	uint32_t count = load->trace->activities_count - load->first.activities;
+
+	workers_run(WORKERS_ALL, count / ROWS_PER_PART + 1, count_part, &counting);
+	for (unsigned i = 0; i < WORKERS_MOST; i++)
+		add_totals(&ledger->totals, &counting.of_worker[i]);
 }
 
 static uint64_t by_tag(const struct raw *row)
@@ -126,7 +164,7 @@ int ledger_count(struct ledger *ledger)
 
 	if (err == 0)
 		err = count_barriers(ledger);
-	if (err == 0)
+	if (err == 0 && ledger->ended_early)
 		err = find_tails(ledger);
 	if (err == 0)
 		count_rows(ledger);
