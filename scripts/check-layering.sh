@@ -12,12 +12,13 @@ capture base record vendor
 trace base record
 live base record trace
 sdk base record trace live
+merge base record trace
 analyze base record trace
 wire base
 format base record trace wire
 api base trace analyze format
 jax
-cli base record trace analyze wire format
+cli base record trace merge analyze wire format
 vendor base
 patch base vendor
 preload base vendor patch

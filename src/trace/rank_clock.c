@@ -1,0 +1,64 @@
+/* Converting by the clock of a merged rank (rank_clock.h). */
+#include "trace/rank_clock.h"
+
+int64_t rank_clock_map(const struct rank_clock *clock, int64_t host_ns)
+{
+	__int128 drifted = (__int128)(host_ns - clock->base_ns) * clock->drift / RANK_CLOCK_PARTS;
+
+	return host_ns + clock->offset_ns + (int64_t)drifted;
+}
+
+int64_t rank_clock_knot(const struct rank_clock *clock, int knot)
+{
+	__int128 span = (__int128)clock->last_ns - clock->first_ns;
+
+	return clock->first_ns + (int64_t)(span * knot / (RANK_CLOCK_KNOTS - 1));
+}
+
+static uint64_t outside(const struct rank_clock *clock, uint64_t at_edge_ns, int64_t distance_ns)
+{
+	return at_edge_ns + 1 +
+	       (uint64_t)((__int128)distance_ns * clock->spread / RANK_CLOCK_PARTS);
+}
+
+uint64_t rank_clock_uncertainty(const struct rank_clock *clock, int64_t host_ns)
+{
+	const uint64_t *knots = clock->uncertainty_ns;
+
+	if (host_ns < clock->first_ns)
+		return outside(clock, knots[0], clock->first_ns - host_ns);
+	if (host_ns > clock->last_ns)
+		return outside(clock, knots[RANK_CLOCK_KNOTS - 1], host_ns - clock->last_ns);
+	for (int i = 1; i < RANK_CLOCK_KNOTS; i++) {
+		int64_t begin_ns = rank_clock_knot(clock, i - 1),
+			end_ns = rank_clock_knot(clock, i);
+		__int128 step = (__int128)knots[i] - knots[i - 1];
+
+		if (host_ns > end_ns || begin_ns == end_ns)
+			continue;
+		/* Rounded up: division truncates towards zero. */
+		return knots[i - 1] + (step > 0) +
+		       (uint64_t)(int64_t)(step * (host_ns - begin_ns) / (end_ns - begin_ns));
+	}
+	return rank_clock_worst(clock);
+}
+
+uint64_t rank_clock_worst(const struct rank_clock *clock)
+{
+	/* It is convex, so one of the ends has the most. */
+	uint64_t first = clock->uncertainty_ns[0];
+	uint64_t last = clock->uncertainty_ns[RANK_CLOCK_KNOTS - 1];
+
+	return first > last ? first : last;
+}
+
+const char *rank_clock_source_text(enum rank_clock_source source)
+{
+	static const char *const texts[] = {
+		[RANK_CLOCK_REFERENCE] = "reference",
+		[RANK_CLOCK_COLLECTIVES] = "collectives",
+		[RANK_CLOCK_WALL] = "wall",
+	};
+
+	return texts[source];
+}

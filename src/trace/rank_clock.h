@@ -1,0 +1,60 @@
+/* The clock of a merged rank: how its host times become times on the clock of the reference, and
+ * how wrong that may be (docs/merge.md).
+ *
+ * The uncertainty is known at RANK_CLOCK_KNOTS moments, equally spaced from first_ns to last_ns. It
+ * is a convex function of time, so the line between two neighbouring moments is a bound, too.
+ *
+ * Threading: functions of their arguments alone; any thread. */
+#ifndef DAGTAP_TRACE_RANK_CLOCK_H
+#define DAGTAP_TRACE_RANK_CLOCK_H
+
+#include <stdint.h>
+
+#define RANK_CLOCK_KNOTS 9
+
+/* Drifts are integers in this part of a ns for each ns, so that files say exactly what is used. */
+#define RANK_CLOCK_PARTS 1000000000000000ll
+
+/* No two clocks of machines differ by more in rate, as a part of RANK_CLOCK_PARTS: 1000 ppm. A
+ * crystal is wrong by up to 100 ppm, and Linux slews a clock by up to 500 ppm. */
+#define RANK_CLOCK_DRIFT_MOST 1000000000000ll
+
+/* How the clock was compared with the reference. */
+enum rank_clock_source {
+	RANK_CLOCK_REFERENCE,	/* it is the reference, or runs on the same machine */
+	RANK_CLOCK_COLLECTIVES, /* by collectives, maybe through other clocks */
+	RANK_CLOCK_WALL,	/* by wall clocks, whose error is an assumption */
+};
+
+struct rank_clock {
+	enum rank_clock_source source;
+	/* A host time h is h + offset_ns + drift * (h - base_ns) on the reference's clock. */
+	int64_t base_ns;
+	int64_t offset_ns;
+	int64_t drift; /* RANK_CLOCK_PARTS */
+	int64_t first_ns, last_ns;
+	uint64_t uncertainty_ns[RANK_CLOCK_KNOTS];
+	/* How fast the uncertainty grows outside first_ns and last_ns, RANK_CLOCK_PARTS. */
+	uint64_t spread;
+	uint64_t matched; /* collectives that were used on the way to the reference */
+	/* Not 0: no clocks with a constant drift agree with the collectives. Then this is how far
+	 * the clocks are assumed to leave a line, and the uncertainty includes it. */
+	uint64_t uneven_ns;
+};
+
+/* HOST_NS on the reference's clock. */
+int64_t rank_clock_map(const struct rank_clock *clock, int64_t host_ns);
+
+/* The most by which rank_clock_map may be wrong at HOST_NS. */
+uint64_t rank_clock_uncertainty(const struct rank_clock *clock, int64_t host_ns);
+
+/* The largest uncertainty from first_ns to last_ns. */
+uint64_t rank_clock_worst(const struct rank_clock *clock);
+
+/* The moment of KNOT, from 0 to RANK_CLOCK_KNOTS - 1. */
+int64_t rank_clock_knot(const struct rank_clock *clock, int knot);
+
+/* A short word for SOURCE, as JSON has it. */
+const char *rank_clock_source_text(enum rank_clock_source source);
+
+#endif
