@@ -1,0 +1,108 @@
+/* Generated jobs (merge_job.h). */
+#include "merge_job.h"
+
+#include <math.h>
+#include <string.h>
+
+double job_random(uint64_t *seed)
+{
+	uint64_t z = *seed += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return (double)((z ^ z >> 31) >> 11) / 9007199254740992.0;
+}
+
+static double between(uint64_t *seed, double least, double most)
+{
+	return least + (most - least) * job_random(seed);
+}
+
+static double exponential(uint64_t *seed, double mean)
+{
+	return -mean * log(1 - job_random(seed));
+}
+
+static double shown(const struct job_clock *clock, double true_ns)
+{
+	return (true_ns - clock->offset_ns) / (1 + clock->drift);
+}
+
+double job_convert(const struct job *job, uint32_t a, uint32_t b, double ns)
+{
+	const struct job_clock *from = &job->clocks[a], *to = &job->clocks[b];
+	/* The shown times of a clock differ little from true ones, so differences keep digits. */
+	double true_ns = ns + ns * from->drift + from->offset_ns;
+
+	return shown(to, true_ns);
+}
+
+/* How the ranks of a job scatter. */
+struct scatter {
+	double begin_ns, end_ns; /* means of the time that a rank begins and ends late */
+	double error_ns;	 /* most by which a clock is read wrong */
+};
+
+/* Adds the collective NUMBER of ranks FIRST to LAST at the true time AT_NS. */
+static void add_collective(struct job *job, uint64_t *seed, const struct scatter *scatter,
+			   const uint64_t id[2], uint32_t first, uint32_t last, double at_ns)
+{
+	double begins[JOB_CLOCKS_MOST], all_begun = 0;
+
+	for (uint32_t i = first; i <= last; i++) {
+		begins[i] = at_ns + exponential(seed, scatter->begin_ns);
+		all_begun = fmax(all_begun, begins[i]);
+	}
+	for (uint32_t i = first; i <= last; i++) {
+		const struct job_clock *clock = &job->clocks[i];
+		double end = all_begun + clock->end_delay_ns + exponential(seed, scatter->end_ns);
+		double error = scatter->error_ns;
+
+		job->rows[job->row_count++] = (struct collective){
+			.communicator = id[0],
+			.number = id[1],
+			.begin_ns = (int64_t)llround(shown(clock, begins[i]) +
+						     between(seed, -error, error)),
+			.end_ns =
+				(int64_t)llround(shown(clock, end) + between(seed, -error, error)),
+			.clock = i,
+			/* 1: rounding. */
+			.error_ns = (uint32_t)ceil(error) + 1,
+		};
+	}
+}
+
+void job_make(struct job *job, uint64_t seed)
+{
+	uint32_t operations = 10 + (uint32_t)(job_random(&seed) * (JOB_OPERATIONS_MOST / 2 - 10));
+	double span_ns = exp(between(&seed, log(1e9), log(6e11)));
+	const struct scatter scatter = {
+		.begin_ns = between(&seed, 1e4, 3e5),
+		.end_ns = between(&seed, 1e3, 5e4),
+		.error_ns = between(&seed, 0, 200),
+	};
+	uint32_t shared;
+
+	*job = (struct job){.clock_count = 2 + (uint32_t)(job_random(&seed) * 5)};
+	for (uint32_t i = 0; i < job->clock_count; i++) {
+		job->clocks[i] = (struct job_clock){
+			.offset_ns = between(&seed, -1e12, 1e12),
+			.drift = between(&seed, -5e-5, 5e-5),
+			.end_delay_ns = exponential(&seed, 3e4),
+		};
+		job->facts[i] = (struct clock_facts){
+			.first_ns = (int64_t)shown(&job->clocks[i], -0.05 * span_ns),
+			.last_ns = (int64_t)shown(&job->clocks[i], 1.05 * span_ns),
+		};
+	}
+	shared = (uint32_t)(job_random(&seed) * job->clock_count);
+	for (uint32_t i = 0; i < operations; i++) {
+		double at_ns = span_ns * (i + job_random(&seed) / 2) / operations;
+
+		add_collective(job, &seed, &scatter, (const uint64_t[]){7, i + 1}, 0,
+			       shared ? shared : job->clock_count - 1, at_ns);
+		if (shared)
+			add_collective(job, &seed, &scatter, (const uint64_t[]){9, i + 1}, shared,
+				       job->clock_count - 1, at_ns + span_ns / operations / 2);
+	}
+}

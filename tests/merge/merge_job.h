@@ -1,0 +1,34 @@
+/* Generated jobs: ranks whose clocks, collectives and wall clocks are made, so that the true time
+ * of everything is known. The same seed gives the same job. */
+#ifndef DAGTAP_TESTS_MERGE_JOB_H
+#define DAGTAP_TESTS_MERGE_JOB_H
+
+#include "merge/rank_clocks.h"
+
+enum { JOB_CLOCKS_MOST = 6, JOB_OPERATIONS_MOST = 400 };
+
+/* The clock of a rank: at the true time t it shows (t - offset_ns) / (1 + drift). */
+struct job_clock {
+	double offset_ns, drift;
+	double end_delay_ns; /* how long after the last begin this rank ends at the earliest */
+};
+
+struct job {
+	uint32_t clock_count;
+	struct job_clock clocks[JOB_CLOCKS_MOST];
+	struct clock_facts facts[JOB_CLOCKS_MOST];
+	struct collective rows[JOB_CLOCKS_MOST * JOB_OPERATIONS_MOST];
+	size_t row_count;
+};
+
+/* A random number from 0 to 1, of a generator whose state is SEED. */
+double job_random(uint64_t *seed);
+
+/* Fills JOB: 2 to 6 ranks with drifts up to 50 ppm, in one communicator or in two that share a
+ * rank; 10 to 400 collectives in 1 s to 10 minutes. */
+void job_make(struct job *job, uint64_t seed);
+
+/* What clock B shows when clock A shows NS. */
+double job_convert(const struct job *job, uint32_t a, uint32_t b, double ns);
+
+#endif

@@ -1,0 +1,104 @@
+/* Generated jobs: the error of each rank's clock is never above its stated uncertainty, and the
+ * uncertainty is not much above the error. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "merge_job.h"
+
+enum { JOBS = 10000, MOMENTS = 4, SAMPLES_MOST = JOBS * JOB_CLOCKS_MOST * MOMENTS };
+
+static double *errors, *uncertainties;
+static size_t sample_count;
+
+static int compare_doubles(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static double median(double *values)
+{
+	qsort(values, sample_count, sizeof(*values), compare_doubles);
+	return values[sample_count / 2];
+}
+
+static uint32_t reference_of(const struct rank_clock *clocks, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (clocks[i].source == RANK_CLOCK_REFERENCE)
+			return i;
+	}
+	fail_msg("no reference");
+	return 0;
+}
+
+/* Compares the clock I with the truth at random moments. */
+static void take_samples(const struct job *job, uint64_t number, uint64_t *seed, uint32_t i,
+			 uint32_t reference, const struct rank_clock *clock)
+{
+	const struct clock_facts *facts = &job->facts[i];
+
+	for (int k = 0; k < MOMENTS; k++) {
+		int64_t ns =
+			facts->first_ns +
+			(int64_t)(job_random(seed) * (double)(facts->last_ns - facts->first_ns));
+		double error = fabs((double)rank_clock_map(clock, ns) -
+				    job_convert(job, i, reference, (double)ns));
+		double uncertainty = (double)rank_clock_uncertainty(clock, ns);
+
+		if (error > uncertainty)
+			fail_msg("job %llu, clock %u: off by %f ns, uncertainty %f ns",
+				 (unsigned long long)number, i, error, uncertainty);
+		errors[sample_count] = error;
+		uncertainties[sample_count++] = uncertainty;
+	}
+}
+
+static void errors_are_within_the_uncertainty(void **state)
+{
+	static struct job job;
+	struct rank_clock clocks[JOB_CLOCKS_MOST];
+
+	errors = malloc(SAMPLES_MOST * sizeof(*errors));
+	uncertainties = malloc(SAMPLES_MOST * sizeof(*uncertainties));
+	assert_true(errors && uncertainties);
+	for (uint64_t number = 0; number < JOBS; number++) {
+		uint64_t seed = ~number;
+		uint32_t reference;
+
+		job_make(&job, number);
+		assert_int_equal(rank_clocks_fit(job.rows, job.row_count, job.facts,
+						 job.clock_count, 0, clocks),
+				 0);
+		reference = reference_of(clocks, job.clock_count);
+		for (uint32_t i = 0; i < job.clock_count; i++) {
+			assert_int_equal(clocks[i].uneven_ns, 0);
+			if (i == reference)
+				continue;
+			assert_int_equal(clocks[i].source, RANK_CLOCK_COLLECTIVES);
+			take_samples(&job, number, &seed, i, reference, &clocks[i]);
+		}
+	}
+	print_message("%zu samples: median error %.0f ns, median uncertainty %.0f ns\n",
+		      sample_count, median(errors), median(uncertainties));
+	assert_true(median(uncertainties) <= 3 * median(errors));
+	free(errors);
+	free(uncertainties);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(errors_are_within_the_uncertainty),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
