@@ -35,6 +35,7 @@ void trace_close(struct trace *trace)
 {
 	if (!trace)
 		return;
+	free(trace->clocks);
 	free(trace->processes);
 	free(trace->threads);
 	free(trace->agents);

@@ -40,6 +40,7 @@ static int add_process(struct process_load *load, const struct spool_info *info)
 		.exe = strtab_intern_z(load->strings, info->exe),
 		.command = command_text(load->strings, info),
 		.state = info->closed ? TRACE_COMPLETE : TRACE_TRUNCATED,
+		.clock = load->raw.origin->rank_file,
 	};
 	load->trace->truncated |= !info->closed;
 	return 0;
@@ -152,6 +153,10 @@ static const struct ingest_stage stages[] = {
 	 "records, calls, streams of calls, activities, barriers, works, graph input, graphs, "
 	 "nodes, nodes of activities, launches, switches, expected activities",
 	 "sources, drops", ledger_load},
+	/* The last one: before it, all times of a process are on its own clock. */
+	{"rank clock",
+	 "scopes, calls, activities, barriers, event records, waits, memory operations, overheads",
+	 "aligned times", align_load},
 };
 
 #define STAGE_COUNT (sizeof(stages) / sizeof(stages[0]))

@@ -16,6 +16,7 @@
 #include "record/spool_reader.h"
 #include "trace/create.h"
 #include "trace/ingest.h"
+#include "trace/load_ranks.h"
 #include "trace/pack/bundle.h"
 #include "trace/row_table.h"
 
@@ -119,12 +120,15 @@ static int add_bundle(struct recording *recording)
 
 	for (uint32_t i = 0; i < recording->bundle.section_count && err == 0; i++) {
 		const struct bundle_section *section = &recording->bundle.sections[i];
+		uint32_t before = recording->origin_count;
 
 		if (section->type == BUNDLE_SPOOL)
 			err = add_spool_bytes(recording, recording->name, section->bytes,
 					      section->size);
 		else if (section->type == BUNDLE_PACKED)
 			err = add_packed(recording, section);
+		if (recording->origin_count > before)
+			load_ranks_place(&recording->bundle, i, &recording->origins[before]);
 	}
 	return err;
 }
@@ -249,13 +253,22 @@ static int open_path(struct recording *recording, struct dagtap_error *error)
 	return open_file(recording, error);
 }
 
+/* When the process of ORIGIN started, on the clock of the recording. */
+static int64_t start_of(const struct origin *origin)
+{
+	int64_t ns = (int64_t)origin_info(origin)->start_ns;
+
+	return origin->clock ? rank_clock_map(origin->clock, ns) : ns;
+}
+
 static int compare_origins(const void *left, const void *right)
 {
 	const struct spool_info *a = origin_info(left);
 	const struct spool_info *b = origin_info(right);
+	int64_t a_ns = start_of(left), b_ns = start_of(right);
 
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
+	if (a_ns != b_ns)
+		return a_ns < b_ns ? -1 : 1;
 	if (a->pid != b->pid)
 		return a->pid < b->pid ? -1 : 1;
 	return (a->session_id > b->session_id) - (a->session_id < b->session_id);
@@ -320,6 +333,8 @@ static int fill_trace(struct trace *trace, const struct recording *recording,
 	if (recording->origin_count > 1)
 		qsort(recording->origins, recording->origin_count, sizeof(*recording->origins),
 		      compare_origins);
+	if (recording->bundle.ranks.file_count)
+		err = load_ranks_tell(&recording->bundle.ranks, trace);
 	for (uint32_t i = 0; i < recording->origin_count && err == 0; i++)
 		err = ingest_process(trace, strings, &recording->origins[i], &progress);
 	trace->truncated |= recording->has_cut;

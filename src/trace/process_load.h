@@ -182,6 +182,7 @@ int graphs_load(struct process_load *load);	   /* graphs, nodes, edges, execs, l
 int naming_load(struct process_load *load);	   /* the graph node of each activity */
 int memory_load(struct process_load *load);	   /* memory operations */
 int ledger_load(struct process_load *load);	   /* sources, drops */
+int align_load(struct process_load *load);	   /* the times of a merged recording */
 
 /* Number of activities of the call RANK. */
 static inline uint32_t call_activities(const struct call_notes *notes, uint32_t rank)

@@ -42,7 +42,7 @@ struct rank_clock {
 	uint64_t uneven_ns;
 };
 
-/* HOST_NS on the reference's clock. */
+/* HOST_NS on the reference's clock. A time that cannot be, of more than 70 years, stays. */
 int64_t rank_clock_map(const struct rank_clock *clock, int64_t host_ns);
 
 /* The most by which rank_clock_map may be wrong at HOST_NS. */

@@ -12,7 +12,9 @@
  * names.
  *
  * Times: host ns (CLOCK_MONOTONIC of the recording machine), signed, exactly as the clock fit gives
- * them. No time is clamped or moved. An untimed activity has start = end = 0. */
+ * them. No time is clamped or moved. Of a merged recording, all times are on the clock of the
+ * reference, as the clocks of the ranks give them (trace_clock). An untimed activity has start =
+ * end = 0. */
 #ifndef DAGTAP_TRACE_TRACE_MODEL_H
 #define DAGTAP_TRACE_TRACE_MODEL_H
 
@@ -23,6 +25,7 @@
 
 #include "record/record.h"
 #include "trace/model_waits.h"
+#include "trace/rank_clock.h"
 
 #define TRACE_NONE UINT32_MAX
 
@@ -30,6 +33,14 @@ typedef uint32_t trace_string; /* Index into trace.strings; 0 is "". */
 
 /* TRACE_TRUNCATED: the spool has no end, because the process was killed or was still running. */
 enum trace_process_state { TRACE_COMPLETE, TRACE_TRUNCATED };
+
+/* Of a merged recording: a file of a rank, in the order in which they were merged. Other recordings
+ * have none. */
+struct trace_clock {
+	trace_string name; /* of the file */
+	uint32_t machine;  /* files with the same number have the same clock */
+	struct rank_clock fit;
+};
 
 /* One recording of one process. */
 struct trace_process {
@@ -44,6 +55,7 @@ struct trace_process {
 	trace_string exe;
 	trace_string command;
 	enum trace_process_state state;
+	uint32_t clock; /* index into clocks; without meaning if there are none */
 };
 
 struct trace_thread { /* Ordered by (process, tid). */
@@ -423,6 +435,7 @@ struct trace_message {
 struct trace {
 	const char **strings;
 	uint32_t strings_count;
+	TRACE_ARRAY(trace_clock, clocks);
 	TRACE_ARRAY(trace_process, processes);
 	TRACE_ARRAY(trace_thread, threads);
 	TRACE_ARRAY(trace_agent, agents);

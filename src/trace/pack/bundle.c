@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "trace/pack/bundle_layout.h"
+#include "trace/pack/meta_text.h"
 
 /* The file that is being checked, and where errors are reported. */
 struct input {
@@ -137,29 +138,6 @@ static int read_sections(const struct input *in, const struct bundle_header *hea
 	return 0;
 }
 
-/* A copy of a META value with its escapes undone; the caller frees it. NULL: out of memory. */
-static char *unescape(const char *text, size_t bytes)
-{
-	char *value = malloc(bytes + 1);
-	size_t used = 0;
-
-	if (!value)
-		return NULL;
-	for (size_t i = 0; i < bytes; i++) {
-		if (text[i] == '\\' && i + 1 < bytes) {
-			i++;
-			value[used] = text[i];
-			if (text[i] == 'n')
-				value[used] = '\n';
-			used++;
-		} else {
-			value[used++] = text[i];
-		}
-	}
-	value[used] = '\0';
-	return value;
-}
-
 /* Stores one line of META, "KEY VALUE"; ignores keys of later versions. If a text key is repeated,
  * the first line counts. Returns 0 or -ENOMEM. */
 static int put_meta_line(struct bundle_meta *meta, const char *line, size_t bytes)
@@ -170,7 +148,7 @@ static int put_meta_line(struct bundle_meta *meta, const char *line, size_t byte
 
 	if (!space)
 		return 0;
-	value = unescape(space + 1, bytes - key_bytes - 1);
+	value = meta_text_read(space + 1, bytes - key_bytes - 1);
 	if (!value)
 		return -ENOMEM;
 	if (key_bytes == 7 && !memcmp(line, "version", 7) && !meta->version) {
@@ -215,6 +193,22 @@ static int read_meta(const struct input *in, struct bundle *bundle)
 	return 0;
 }
 
+/* Reads the RANKS section, if there is one. It must be the second. */
+static int read_ranks(const struct input *in, struct bundle *bundle)
+{
+	const struct bundle_section *section = &bundle->sections[1];
+	int err;
+
+	if (bundle->section_count < 2 || section->type != BUNDLE_RANKS)
+		return 0;
+	err = ranks_read((const char *)section->bytes, section->size, &bundle->ranks);
+	if (err == -ENOMEM)
+		return dagtap_error_set(in->error, err, "%s: out of memory", in->name);
+	return err == 0 ? 0
+			: dagtap_error_at(in->error, err, in->name, section->offset,
+					  "the clocks of the ranks cannot be read");
+}
+
 int bundle_open_memory(const char *name, const void *bytes, size_t size, struct bundle *ret_bundle,
 		       struct dagtap_error *error)
 {
@@ -229,6 +223,8 @@ int bundle_open_memory(const char *name, const void *bytes, size_t size, struct 
 		result = read_sections(&in, &header, &bundle);
 	if (result == 0)
 		result = read_meta(&in, &bundle);
+	if (result == 0)
+		result = read_ranks(&in, &bundle);
 	if (result < 0) {
 		bundle_close(&bundle);
 		return result;
@@ -288,6 +284,7 @@ int bundle_open(const char *path, struct bundle *ret_bundle, struct dagtap_error
 void bundle_close(struct bundle *bundle)
 {
 	free(bundle->sections);
+	ranks_release(&bundle->ranks);
 	free(bundle->meta.version);
 	free(bundle->meta.command);
 	free(bundle->meta.losses);

@@ -14,16 +14,20 @@
 #include <stdint.h>
 
 #include "base/error_text.h"
+#include "trace/pack/ranks.h"
 
 #define BUNDLE_MAGIC                                                                               \
 	"\x89"                                                                                     \
 	"DAGTAP\n"
 #define BUNDLE_MAGIC_BYTES 8
-#define BUNDLE_VERSION	   2
+/* Of a merged recording: a reader of version 2 would not convert its times. Any other has
+ * BUNDLE_VERSION_ONE. */
+#define BUNDLE_VERSION	   3
+#define BUNDLE_VERSION_ONE 2
 
 /* META: text about the recording. SPOOL: the bytes of a spool. PACKED: a spool's records,
- * packed. */
-enum bundle_type { BUNDLE_META = 1, BUNDLE_SPOOL, BUNDLE_PACKED };
+ * packed. RANKS: of a merged recording, whose the sections are, and the clocks. */
+enum bundle_type { BUNDLE_META = 1, BUNDLE_SPOOL, BUNDLE_PACKED, BUNDLE_RANKS };
 
 /* A section of an open bundle. */
 struct bundle_section {
@@ -50,7 +54,8 @@ struct bundle {
 	struct bundle_section *sections;
 	uint32_t section_count;
 	struct bundle_meta meta;
-	void *map; /* NULL if opened from memory */
+	struct ranks ranks; /* empty unless the recording is a merged one */
+	void *map;	    /* NULL if opened from memory */
 	size_t map_bytes;
 };
 
@@ -84,6 +89,9 @@ int bundle_create(const char *path, bool force, struct bundle_writer **ret_write
  * errno with a line in ERROR. */
 int bundle_put_meta(struct bundle_writer *writer, const struct bundle_meta *meta,
 		    struct dagtap_error *error);
+/* RANKS must be the second section, if there is one. */
+int bundle_put_ranks(struct bundle_writer *writer, const struct ranks *ranks,
+		     struct dagtap_error *error);
 int bundle_put_spool(struct bundle_writer *writer, uint32_t pid, const void *bytes, uint64_t size,
 		     struct dagtap_error *error);
 

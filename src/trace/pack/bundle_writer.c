@@ -13,6 +13,7 @@
 #include "base/table.h"
 #include "trace/pack/bundle.h"
 #include "trace/pack/bundle_layout.h"
+#include "trace/pack/meta_text.h"
 
 /* For its owner alone, whatever the umask, because it contains the command line. */
 #define BUNDLE_MODE 0600
@@ -20,6 +21,7 @@
 struct bundle_writer {
 	struct replacement file;
 	int fd;
+	uint32_t version;
 	uint64_t offset;
 	struct bundle_entry *entries; /* the last one may belong to a section that has not ended */
 	uint32_t entry_count;
@@ -40,6 +42,7 @@ int bundle_create(const char *path, bool force, struct bundle_writer **ret_write
 
 	if (!writer)
 		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
+	writer->version = BUNDLE_VERSION_ONE;
 	writer->offset = sizeof(struct bundle_header);
 	writer->sum = XXH3_createState();
 	err = writer->sum
@@ -148,20 +151,6 @@ static int put_section(struct bundle_writer *writer, enum bundle_type type, uint
 	return err == 0 ? bundle_end_section(writer, error) : err;
 }
 
-static void put_escaped(FILE *out, const char *key, const char *value)
-{
-	fprintf(out, "%s ", key);
-	for (; *value; value++) {
-		if (*value == '\n')
-			fputs("\\n", out);
-		else if (*value == '\\')
-			fputs("\\\\", out);
-		else
-			fputc(*value, out);
-	}
-	fputc('\n', out);
-}
-
 int bundle_put_meta(struct bundle_writer *writer, const struct bundle_meta *meta,
 		    struct dagtap_error *error)
 {
@@ -172,17 +161,32 @@ int bundle_put_meta(struct bundle_writer *writer, const struct bundle_meta *meta
 
 	if (!out)
 		return fail(writer, -ENOMEM, error);
-	put_escaped(out, "version", meta->version);
-	put_escaped(out, "command", meta->command);
+	meta_text_put(out, "version", meta->version);
+	meta_text_put(out, "command", meta->command);
 	fprintf(out, "start_ns %" PRIu64 "\n", meta->start_ns);
 	fprintf(out, "exit_status %" PRId32 "\n", meta->exit_status);
 	if (meta->losses && *meta->losses)
-		put_escaped(out, "losses", meta->losses);
+		meta_text_put(out, "losses", meta->losses);
 	if (fclose(out) != 0) {
 		free(text);
 		return fail(writer, -ENOMEM, error);
 	}
 	err = put_section(writer, BUNDLE_META, 0, text, bytes, error);
+	free(text);
+	return err;
+}
+
+int bundle_put_ranks(struct bundle_writer *writer, const struct ranks *ranks,
+		     struct dagtap_error *error)
+{
+	char *text;
+	size_t bytes;
+	int err = ranks_write(ranks, &text, &bytes);
+
+	if (err < 0)
+		return fail(writer, err, error);
+	writer->version = BUNDLE_VERSION;
+	err = put_section(writer, BUNDLE_RANKS, 0, text, bytes, error);
 	free(text);
 	return err;
 }
@@ -197,7 +201,7 @@ static int write_index(struct bundle_writer *writer)
 {
 	uint64_t index_bytes = (uint64_t)writer->entry_count * sizeof(*writer->entries);
 	struct bundle_header header = {
-		.version = BUNDLE_VERSION,
+		.version = writer->version,
 		.section_count = writer->entry_count,
 		.file_bytes = writer->offset + index_bytes,
 		.index_offset = writer->offset,

@@ -11,6 +11,7 @@
 
 #include "record/spool_reader.h"
 #include "trace/pack/pack.h"
+#include "trace/rank_clock.h"
 #include "trace/record_set.h"
 
 /* One of the three pointers is not NULL. The origin owns its reader; a set stays its owner's. The
@@ -19,6 +20,11 @@ struct origin {
 	struct spool_reader *spool;
 	struct pack_reader *pack;
 	const struct record_set *set;
+	/* Of a merged recording: the clock of its rank, which is the recording's; the number of the
+	 * rank's file; and the reference's wall clock minus its clock, 0 = not known. */
+	const struct rank_clock *clock;
+	uint32_t rank_file;
+	int64_t wall_ns;
 };
 
 /* Which process and recording it is. The struct and its texts belong to the origin. */
