@@ -1,0 +1,95 @@
+/* Spools of ranks (rank_scene.h). */
+#include "rank_scene.h"
+
+#include <string.h>
+
+#define STREAM 0x5000
+
+enum { ARGUMENTS = 9 };
+
+static void put_name(struct rank_scene *scene, enum rank_function function, const char *text)
+{
+	struct {
+		struct record_api_name name;
+		char text[96];
+	} record = {.name = {.domain = RECORD_DOMAIN_RCCL, .text_bytes = (uint32_t)strlen(text)}};
+
+	memcpy(record.text, text, strlen(text));
+	scene_put(&scene->scene, 0, RECORD_API_NAME, function, &record,
+		  sizeof(record.name) + (strlen(text) + 7) / 8 * 8);
+}
+
+void rank_scene_init(struct rank_scene *scene, uint32_t rank, uint32_t ranks, const char *host,
+		     int64_t wall_ns)
+{
+	static const char words[] = "count:s datatype:e op:e comm:h stream:h rank:i seq:u nranks:i "
+				    "commId:u";
+	struct spool_header *header;
+	char text[128];
+
+	*scene = (struct rank_scene){.communicator = 0xc0ffee, .rank = rank, .ranks = ranks};
+	scene_init(&scene->scene, 100 + rank);
+	header = (struct spool_header *)scene->scene.image;
+	strncpy(header->host, host, sizeof(header->host) - 1);
+	header->start_realtime_ns = (uint64_t)(wall_ns + (int64_t)header->start_ns);
+	header->fixed_crc = spool_fixed_crc(header);
+	strcpy(stpcpy(text, "ncclAllReduce "), words);
+	put_name(scene, RANK_ALL_REDUCE, text);
+	strcpy(stpcpy(text, "ncclBroadcast "), words);
+	put_name(scene, RANK_BROADCAST, text);
+	put_name(scene, RANK_GROUP_START, "ncclGroupStart");
+	put_name(scene, RANK_GROUP_END, "ncclGroupEnd");
+}
+
+uint64_t rank_scene_tick(int64_t host_ns)
+{
+	return (uint64_t)(host_ns - 500) / 10;
+}
+
+uint64_t rank_scene_call(struct rank_scene *scene, enum rank_function function, uint64_t number)
+{
+	struct {
+		struct record_api api;
+		uint64_t args[ARGUMENTS];
+	} record = {
+		.api = {.cid = scene_reserve_cid(&scene->scene),
+			.begin_ns = scene->scene.ns,
+			.end_ns = scene->scene.ns + 1},
+		.args = {1000, 7, 0, 0xc0, STREAM, scene->rank, number, scene->ranks,
+			 scene->communicator},
+	};
+
+	scene_put(&scene->scene, 0, RECORD_API, function, &record, sizeof(record));
+	return record.api.cid;
+}
+
+void rank_scene_kernel(struct rank_scene *scene, uint64_t cid, int64_t begin_ns, int64_t end_ns)
+{
+	struct {
+		struct record_api api;
+		uint64_t args[2];
+	} launch = {
+		.api = {.cid = scene_reserve_cid(&scene->scene),
+			.parent = cid,
+			.begin_ns = scene->scene.ns,
+			.end_ns = scene->scene.ns + 1,
+			.activities = 1},
+		.args = {0x101, STREAM},
+	};
+	uint64_t packet;
+
+	scene_put(&scene->scene, 0, RECORD_API, SCENE_LAUNCH_KERNEL, &launch, sizeof(launch));
+	packet = scene_dispatch(&scene->scene, launch.api.cid, 0, 1, 1);
+	scene_done(&scene->scene, packet, rank_scene_tick(begin_ns), rank_scene_tick(end_ns));
+}
+
+void rank_scene_reduce(struct rank_scene *scene, uint64_t number, int64_t begin_ns, int64_t end_ns)
+{
+	rank_scene_kernel(scene, rank_scene_call(scene, RANK_ALL_REDUCE, number), begin_ns, end_ns);
+}
+
+void rank_scene_close(struct rank_scene *scene, int64_t end_ns)
+{
+	scene->scene.ns = (uint64_t)end_ns;
+	scene_close(&scene->scene);
+}

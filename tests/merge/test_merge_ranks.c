@@ -1,0 +1,177 @@
+/* Finding the collectives of a rank, and what is said of ranks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "merge/rank_collectives.h"
+#include "merge/rank_notes.h"
+#include "rank_scene.h"
+#include "trace/load.h"
+
+static struct rank_scene scene;
+
+static int setup(void **state)
+{
+	rank_scene_init(&scene, 1, 3, "host", 0);
+	return 0;
+}
+
+static struct rank_collectives find(void)
+{
+	struct rank_collectives found;
+	struct trace *trace;
+
+	rank_scene_close(&scene, 10000000);
+	trace = scene_load(&scene.scene);
+	scene_release(&scene.scene);
+	assert_int_equal(rank_collectives_find(trace, &found), 0);
+	trace_close(trace);
+	return found;
+}
+
+static void an_operation_lasts_as_its_kernels(void **state)
+{
+	struct rank_collectives found;
+	uint64_t cid;
+
+	rank_scene_reduce(&scene, 1, 20000, 30000);
+	cid = rank_scene_call(&scene, RANK_ALL_REDUCE, 2);
+	rank_scene_kernel(&scene, cid, 40000, 50000);
+	rank_scene_kernel(&scene, cid, 55000, 60000);
+	found = find();
+	assert_int_equal(found.count, 2);
+	assert_int_equal(found.rows[0].communicator, 0xc0ffee);
+	assert_int_equal(found.rows[0].number, 1);
+	assert_int_equal(found.rows[0].begin_ns, 20000);
+	assert_int_equal(found.rows[0].end_ns, 30000);
+	assert_int_equal(found.rows[1].number, 2);
+	assert_int_equal(found.rows[1].begin_ns, 40000);
+	assert_int_equal(found.rows[1].end_ns, 60000);
+	assert_int_equal(found.member_count, 1);
+	assert_int_equal(found.members[0].rank, 1);
+	assert_int_equal(found.members[0].ranks, 3);
+	rank_collectives_release(&found);
+}
+
+/* A broadcast's root may end before others begin, and a captured operation has no kernel. */
+static void what_bounds_nothing_is_left_out(void **state)
+{
+	struct rank_collectives found;
+
+	rank_scene_kernel(&scene, rank_scene_call(&scene, RANK_BROADCAST, 1), 20000, 30000);
+	rank_scene_call(&scene, RANK_ALL_REDUCE, 2);
+	scene.communicator = 0;
+	rank_scene_reduce(&scene, 3, 40000, 50000);
+	found = find();
+	assert_int_equal(found.count, 0);
+	rank_collectives_release(&found);
+}
+
+/* The kernels of a group are launched at its end, in whatever number. */
+static void operations_of_a_group_last_as_the_group(void **state)
+{
+	struct rank_collectives found;
+	uint64_t end;
+
+	rank_scene_call(&scene, RANK_GROUP_START, 0);
+	rank_scene_call(&scene, RANK_GROUP_START, 0);
+	rank_scene_call(&scene, RANK_ALL_REDUCE, 1);
+	rank_scene_call(&scene, RANK_GROUP_END, 0);
+	rank_scene_call(&scene, RANK_ALL_REDUCE, 2);
+	end = rank_scene_call(&scene, RANK_GROUP_END, 0);
+	rank_scene_kernel(&scene, end, 20000, 30000);
+	rank_scene_kernel(&scene, end, 31000, 40000);
+	rank_scene_reduce(&scene, 3, 50000, 60000);
+	found = find();
+	assert_int_equal(found.count, 3);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(found.rows[i].number, i + 1);
+		assert_int_equal(found.rows[i].begin_ns, 20000);
+		assert_int_equal(found.rows[i].end_ns, 40000);
+	}
+	assert_int_equal(found.rows[2].begin_ns, 50000);
+	rank_collectives_release(&found);
+}
+
+static struct rank_process processes[3];
+
+/* Adds notes of COUNT members and processes of three files; returns them. */
+static struct ranks make_notes(struct rank_member *members, uint32_t count)
+{
+	struct ranks ranks = {0};
+
+	assert_int_equal(ranks_add_file(&ranks, "a", 0, 1), 0);
+	assert_int_equal(ranks_add_file(&ranks, "b", 0, 1), 0);
+	assert_int_equal(ranks_add_file(&ranks, "c", 0, 1), 0);
+	assert_int_equal(rank_notes_add(processes, 3, members, count, &ranks), 0);
+	return ranks;
+}
+
+static void reset_processes(void)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		processes[i] = (struct rank_process){i, 10 + i, 0, false, 0, 100};
+}
+
+static void missing_ranks_are_told_once(void **state)
+{
+	struct rank_member members[] = {
+		{7, 5, 0, 0}, {7, 5, 3, 1}, {9, 5, 0, 0}, {9, 5, 3, 1}, {3, 2, 0, 0}};
+	struct ranks ranks;
+
+	reset_processes();
+	ranks = make_notes(members, 5);
+	assert_int_equal(ranks.note_count, 1);
+	assert_string_equal(ranks.notes[0], "of 5 ranks 3 are missing: 1, 2, 4");
+	ranks_release(&ranks);
+}
+
+static void cut_and_stopped_processes_are_told(void **state)
+{
+	struct rank_member members[] = {{7, 2, 0, 0}, {7, 2, 1, 1}};
+	struct ranks ranks;
+
+	reset_processes();
+	processes[0].is_cut = true;
+	processes[1].session = 1;
+	ranks = make_notes(members, 2);
+	assert_int_equal(ranks.note_count, 2);
+	assert_string_equal(ranks.notes[0], "a: process 10 was cut off");
+	assert_non_null(strstr(ranks.notes[1], "b: process 11 stopped its recording"));
+	ranks_release(&ranks);
+}
+
+static void a_restarted_rank_is_told(void **state)
+{
+	struct rank_member members[] = {{7, 2, 0, 0}, {7, 2, 1, 1}, {8, 2, 0, 0}, {8, 2, 1, 2}};
+	struct ranks ranks;
+
+	reset_processes();
+	processes[1].end_ns = 40;
+	processes[2].start_ns = 50;
+	ranks = make_notes(members, 4);
+	assert_int_equal(ranks.note_count, 1);
+	assert_string_equal(ranks.notes[0],
+			    "rank 1 was restarted: process 11 of b, then process 12 of c");
+	ranks_release(&ranks);
+}
+
+#define CASE(name) cmocka_unit_test_setup(name, setup)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(an_operation_lasts_as_its_kernels),
+		CASE(what_bounds_nothing_is_left_out),
+		CASE(operations_of_a_group_last_as_the_group),
+		cmocka_unit_test(missing_ranks_are_told_once),
+		cmocka_unit_test(cut_and_stopped_processes_are_told),
+		cmocka_unit_test(a_restarted_rank_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
