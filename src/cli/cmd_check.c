@@ -10,6 +10,7 @@
 #include "cli/command_options.h"
 #include "cli/help.h"
 #include "cli/human.h"
+#include "cli/rank_output.h"
 #include "cli/terminal.h"
 #include "format/ledger_json.h"
 #include "trace/ledger/ledger.h"
@@ -83,6 +84,7 @@ static int write_json(const struct trace *trace, const char *path, bool ok, FILE
 	}
 	json_array_end(&json);
 	json_untimed(&json, trace);
+	rank_output_put_json(&json, trace);
 	ledger_json_messages(&json, trace);
 	json_object_end(&json);
 	return json_finish(&json);

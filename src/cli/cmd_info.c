@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/human.h"
 #include "cli/machine_probe.h"
+#include "cli/rank_output.h"
 #include "cli/step_options.h"
 #include "cli/terminal.h"
 #include "format/words.h"
@@ -209,6 +210,7 @@ int info_write_json(const struct trace *trace, const char *path, FILE *out)
 	json_agents(&json, trace);
 	json_queues(&json, trace);
 	json_sources(&json, trace);
+	rank_output_put_json(&json, trace);
 	json_key(&json, "messages");
 	json_array_begin(&json);
 	for (uint32_t i = 0; i < trace->messages_count; i++)

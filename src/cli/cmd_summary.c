@@ -9,6 +9,7 @@
 #include "cli/answer_frame.h"
 #include "cli/answers.h"
 #include "cli/human.h"
+#include "cli/rank_output.h"
 #include "cli/step_options.h"
 #include "cli/tally_output.h"
 #include "trace/occupancy.h"
@@ -133,6 +134,7 @@ static int write_json(const struct trace *trace, const char *path, uint32_t grou
 	json_put_text(&json, "file", path);
 	json_put_text(&json, "command", trace_text(trace, trace->command));
 	json_put_text(&json, "state", trace->truncated ? "truncated" : "complete");
+	rank_output_put_json(&json, trace);
 	json_totals(&json, &totals);
 	json_table(&json, &tables[0], "kernels", by[0], limit);
 	json_table(&json, &tables[1], "copies", by[1], limit);
@@ -176,6 +178,7 @@ static void print_totals(const struct trace *trace, const struct summary_totals 
 	printf("GPU time  %s of kernels", human_ns((double)totals->kernel_ns, a));
 	printf(" in %s from first to last\n",
 	       human_ns((double)tally_span(totals->begin_ns, totals->end_ns), a));
+	rank_output_print_head(trace);
 	if (totals->untimed || totals->orphans)
 		printf("note      %s %s without times, %s outside any call\n",
 		       human_count(totals->untimed, a),

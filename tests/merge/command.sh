@@ -1,0 +1,79 @@
+#!/bin/bash
+# dagtap merge, with generated recordings of ranks 0 and 2 of 3. The clock of rank 2 is 3 s behind
+# and 20 ppm fast; its wall clock is 40 ms fast.
+. "$(dirname "$0")/../cli/lib.sh"
+
+expect_code() { # CODE ARGS...
+	local want=$1 code=0
+	shift
+	"$dagtap" "$@" >"$work/out" 2>"$work/error" || code=$?
+	expect "exit code of dagtap $* ($(cat "$work/out" "$work/error"))" $code "$want"
+}
+
+"$BUILD_DIR/tests/merge_recordings" "$work"
+cd "$work"
+
+# By collectives.
+expect_code 0 merge -o both.dagtap rank0.dagtap rank2.dagtap
+grep -q '^note: of 3 ranks 1 is missing: 1$' out || fail "the missing rank is not told: $(cat out)"
+expect "sources" "$(json both.dagtap info '[clock["source"] for clock in d["clocks"]]')" "['reference', 'collectives']"
+expect "collectives" "$(json both.dagtap info 'd["clocks"][1]["collectives"]')" 60
+expect "pids" "$(json both.dagtap info '[clock["pids"] for clock in d["clocks"]]')" "[[100], [102]]"
+expect "clocks of check and summary" "$(json both.dagtap check 'len(d["clocks"])') $(json both.dagtap summary 'len(d["clocks"])')" "2 2"
+
+# The kernels of both ranks end at the same time, within the uncertainty, which grows towards the
+# process's start, 10 s before the first collective; the times of the reference are not changed.
+"$dagtap" export --format csv --table activities -o both.csv both.dagtap
+"$dagtap" export --format csv --table activities -o rank0.csv rank0.dagtap
+"$dagtap" info --json both.dagtap >info.json
+python3 - <<'END' || fail "the times of the merged recording"
+import csv, json
+def ends(path, pid):
+    return [int(row["end_ns"]) for row in csv.DictReader(open(path)) if row["process"] == str(pid)]
+uncertainty = json.load(open("info.json"))["clocks"][1]["worst_ns"]
+zero, two = ends("both.csv", 100), ends("both.csv", 102)
+assert zero == ends("rank0.csv", 100) and len(zero) == len(two) == 60, (zero, two)
+assert 0 < uncertainty < 25000, uncertainty
+off = max(abs(a - b) for a, b in zip(zero, two))
+assert off <= uncertainty, (off, uncertainty)
+END
+
+# In every view.
+"$dagtap" check both.dagtap >check || true
+for text in 'rank0.dagtap: its clock is the reference' 'rank2.dagtap: its times are right to ' 'of 3 ranks 1 is missing: 1'; do
+	grep -q "^note: $text" check || fail "check does not say: $text"
+	for format in perfetto xspace kineto; do
+		"$dagtap" export -f --format $format -o exported both.dagtap
+		grep -aqF "$text" exported || fail "$format does not say: $text"
+	done
+done
+"$dagtap" summary both.dagtap | grep -q "^clocks  *2 files of ranks on one clock; times are right to " ||
+	fail "the summary does not tell the uncertainty"
+
+# By wall clocks, which differ by 40 ms.
+expect_code 0 merge -o wall.dagtap rank0.dagtap alone.dagtap
+expect "source" "$(json wall.dagtap info '[(clock["source"], clock["worst_ns"]) for clock in d["clocks"]]')" \
+	"[('reference', 0), ('wall', 2000000000)]"
+expect_code 0 merge -f --wall-error 0.05 -o wall.dagtap rank0.dagtap alone.dagtap
+expect "offset" "$(json wall.dagtap info '[(clock["offset_ns"], clock["worst_ns"]) for clock in d["clocks"]][1]')" \
+	"(3040000000, 100000000)"
+
+# The same file twice is one machine.
+expect_code 0 merge -o same.dagtap rank0.dagtap rank0.dagtap
+expect "machines" "$(json same.dagtap info '[clock["machine"] for clock in d["clocks"]]')" "[0, 0]"
+
+# What cannot be done is said, and nothing is written.
+expect_code 1 merge -o both.dagtap rank0.dagtap rank2.dagtap
+grep -q 'both.dagtap' error || fail "no reason: $(cat error)"
+expect_code 1 merge -o again.dagtap both.dagtap rank2.dagtap
+grep -q '^dagtap: both.dagtap: is merged already' error || fail "no reason: $(cat error)"
+echo text >text
+expect_code 1 merge -o again.dagtap rank0.dagtap text
+grep -q '^dagtap: text: .*not a .dagtap file' error || fail "no reason: $(cat error)"
+expect_code 1 merge -o again.dagtap rank0.dagtap absent.dagtap
+expect_code 2 merge -o again.dagtap rank0.dagtap
+expect_code 2 merge rank0.dagtap rank2.dagtap
+expect_code 2 merge -o again.dagtap --wall-error soon rank0.dagtap rank2.dagtap
+[ ! -e again.dagtap ] || fail "a merge that failed has written its output"
+ls -A | grep -q tmp && fail "a temporary file is left"
+true

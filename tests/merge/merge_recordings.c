@@ -1,0 +1,98 @@
+/* Writes the recordings of a job of three ranks into a folder, for tests of dagtap merge: rank 0 of
+ * machine a, rank 2 of machine b, whose clock is 3 s behind and 20 ppm fast; and rank 2 again as it
+ * would be without communicators that are known. Rank 1 is missing.
+ *
+ * usage: merge_recordings FOLDER */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rank_scene.h"
+#include "record/spool_reader.h"
+#include "trace/pack/bundle.h"
+#include "trace/pack/pack.h"
+
+#define BEHIND_NS 3000000000.0
+#define DRIFT	  20e-6
+#define BEGIN_NS  10000000000
+#define STEP_NS	  100000000
+
+enum { OPERATIONS = 60, WAIT_NS = 400000, TRANSFER_NS = 6000 };
+
+static void check(int result, const struct dagtap_error *error)
+{
+	if (result >= 0)
+		return;
+	fprintf(stderr, "merge_recordings: %s\n", error->message);
+	exit(1);
+}
+
+/* What the clock of RANK shows at a time of rank 0's clock. */
+static int64_t shown(uint32_t rank, int64_t ns)
+{
+	return rank == 0 ? ns : llround(((double)ns - BEHIND_NS) * (1 + DRIFT));
+}
+
+static int append(void *context, const void *bytes, size_t size)
+{
+	return bundle_append(context, bytes, size, NULL);
+}
+
+static void write_file(const char *path, const struct rank_scene *scene)
+{
+	const struct bundle_meta meta = {"1", "train", 5, 0, NULL};
+	struct bundle_writer *writer;
+	struct spool_reader *reader;
+	struct dagtap_error error;
+
+	check(spool_reader_open_memory(scene->scene.image, scene_bytes(&scene->scene), "rank",
+				       &reader, &error),
+	      &error);
+	check(bundle_create(path, true, &writer, &error), &error);
+	check(bundle_put_meta(writer, &meta, &error), &error);
+	check(bundle_begin_section(writer, BUNDLE_PACKED, scene->scene.pid, &error), &error);
+	check(pack_write(reader, &(struct pack_sink){append, NULL, writer}), &error);
+	check(bundle_end_section(writer, &error), &error);
+	check(bundle_finish(writer, &error), &error);
+	spool_reader_close(reader);
+}
+
+/* The ranks are late in turn; all end when the transfer is done. */
+static void write_rank(const char *folder, const char *name, uint32_t rank, uint64_t communicator)
+{
+	struct rank_scene scene;
+	char path[4096];
+
+	rank_scene_init(&scene, rank, 3, rank ? "b" : "a",
+			1000000000000 + (rank ? (int64_t)BEHIND_NS + 40000000 : 0));
+	scene.communicator = communicator;
+	for (int i = 0; i < OPERATIONS; i++) {
+		int64_t begun_ns = BEGIN_NS + i * (int64_t)STEP_NS + WAIT_NS;
+		bool is_late = (rank == 0) == (i % 3 == 0);
+
+		rank_scene_reduce(&scene, (uint64_t)i + 1,
+				  shown(rank, begun_ns - (is_late ? 0 : WAIT_NS)),
+				  shown(rank, begun_ns + TRANSFER_NS));
+	}
+	rank_scene_close(&scene, shown(rank, BEGIN_NS + OPERATIONS * (int64_t)STEP_NS));
+	snprintf(path, sizeof(path), "%s/%s.dagtap", folder, name);
+	write_file(path, &scene);
+	scene_release(&scene.scene);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: merge_recordings FOLDER\n");
+		return 2;
+	}
+	write_rank(argv[1], "rank0", 0, 0xc0ffee);
+	write_rank(argv[1], "rank2", 2, 0xc0ffee);
+	write_rank(argv[1], "alone", 2, 0);
+	return 0;
+}
