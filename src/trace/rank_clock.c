@@ -32,6 +32,8 @@ uint64_t rank_clock_uncertainty(const struct rank_clock *clock, int64_t host_ns)
 {
 	const uint64_t *knots = clock->uncertainty_ns;
 
+	if (host_ns > TIME_MOST || host_ns < -TIME_MOST)
+		return INT64_MAX;
 	if (host_ns < clock->first_ns)
 		return outside(clock, knots[0], clock->first_ns - host_ns);
 	if (host_ns > clock->last_ns)

@@ -45,7 +45,7 @@ struct rank_clock {
 /* HOST_NS on the reference's clock. A time that cannot be, of more than 70 years, stays. */
 int64_t rank_clock_map(const struct rank_clock *clock, int64_t host_ns);
 
-/* The most by which rank_clock_map may be wrong at HOST_NS. */
+/* The most by which rank_clock_map may be wrong at HOST_NS; INT64_MAX: nothing is known. */
 uint64_t rank_clock_uncertainty(const struct rank_clock *clock, int64_t host_ns);
 
 /* The largest uncertainty from first_ns to last_ns. */
