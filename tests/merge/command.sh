@@ -49,6 +49,11 @@ for text in 'rank0.dagtap: its clock is the reference' 'rank2.dagtap: its times 
 done
 "$dagtap" summary both.dagtap | grep -q "^clocks  *2 files of ranks on one clock; times are right to " ||
 	fail "the summary does not tell the uncertainty"
+"$dagtap" export -f --format csv --table processes -o processes.csv both.dagtap
+expect "uncertainties in the table" "$(python3 -c 'import csv, json
+worst = [str(clock["worst_ns"]) for clock in json.load(open("info.json"))["clocks"]]
+rows = sorted(csv.DictReader(open("processes.csv")), key=lambda row: row["process"])
+print([row["clock_uncertainty_ns"] for row in rows] == worst)')" True
 
 # By wall clocks, which differ by 40 ms.
 expect_code 0 merge -o wall.dagtap rank0.dagtap alone.dagtap

@@ -8,6 +8,16 @@ static TABLE_READ(complete)
 	return cell_of(((const struct trace_process *)row)->state == TRACE_COMPLETE);
 }
 
+/* The largest uncertainty of a merged rank's times; none in other recordings. */
+static TABLE_READ(clock_uncertainty)
+{
+	const struct trace *trace = reader->trace;
+	uint32_t clock = ((const struct trace_process *)row)->clock;
+
+	return trace->clocks_count ? cell_of(rank_clock_worst(&trace->clocks[clock].fit))
+				   : CELL_UNKNOWN;
+}
+
 static const struct table_column processes_columns[] = {
 	COLUMN("process", NULL, UINT32, cell_u32, FIELD(pid)),
 	COLUMN("parent_process", NULL, UINT32, cell_u32_known, FIELD(parent_pid)),
@@ -19,6 +29,7 @@ static const struct table_column processes_columns[] = {
 	NAME_COLUMN("exe", cell_string, FIELD(exe), text_string),
 	NAME_COLUMN("command", cell_string, FIELD(command), text_string),
 	COLUMN("complete", NULL, BOOL, complete, 0),
+	COLUMN("clock_uncertainty_ns", "ns", UINT64, clock_uncertainty, 0),
 };
 
 TABLE_OF_ARRAY(processes, processes_columns, processes);
