@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -97,6 +98,73 @@ static void operations_of_a_group_last_as_the_group(void **state)
 	rank_collectives_release(&found);
 }
 
+enum { MANY = 3 * RANK_COLLECTIVES_MOST, WORDS = 4 };
+
+/* A trace of MANY all-reduces, each with a kernel. */
+struct many {
+	struct trace trace;
+	const char *texts[6];
+	struct trace_api api;
+	struct trace_api_arg args[WORDS];
+	struct trace_thread thread;
+	struct trace_call calls[MANY];
+	struct trace_activity activities[MANY];
+	uint64_t words[MANY * WORDS];
+};
+
+static void make_many(struct many *many)
+{
+	static const char *const texts[] = {"", "ncclAllReduce", "rank", "seq", "nranks", "commId"};
+
+	memcpy(many->texts, texts, sizeof(texts));
+	many->api = (struct trace_api){
+		.name = 1, .domain = RECORD_DOMAIN_RCCL, .arg_count = WORDS, .arg_words = WORDS};
+	for (uint32_t i = 0; i < WORDS; i++)
+		many->args[i] = (struct trace_api_arg){.name = i + 2, .word = (uint8_t)i};
+	for (uint32_t i = 0; i < MANY; i++) {
+		const uint64_t words[WORDS] = {0, i + 1, 2, 7};
+
+		memcpy(&many->words[i * WORDS], words, sizeof(words));
+		many->calls[i] = (struct trace_call){.parent = TRACE_NONE, .arg_first = i * WORDS};
+		many->activities[i] = (struct trace_activity){.call = i,
+							      .agent = TRACE_NONE,
+							      .start_ns = i * 100,
+							      .end_ns = i * 100 + 50};
+	}
+	many->trace = (struct trace){
+		.strings = many->texts,
+		.apis = &many->api,
+		.apis_count = 1,
+		.api_args = many->args,
+		.threads = &many->thread,
+		.threads_count = 1,
+		.calls = many->calls,
+		.calls_count = MANY,
+		.activities = many->activities,
+		.activities_count = MANY,
+		.words = many->words,
+	};
+}
+
+/* Every rank leaves out the same numbers, so what is left has partners. */
+static void of_too_many_multiples_of_a_power_of_two_are_kept(void **state)
+{
+	struct rank_collectives found;
+	struct many *many = calloc(1, sizeof(*many));
+
+	assert_non_null(many);
+	make_many(many);
+	assert_int_equal(rank_collectives_find(&many->trace, &found), 0);
+	assert_int_equal(found.found, MANY);
+	assert_int_equal(found.count, MANY / 4);
+	for (uint32_t i = 0; i < found.count; i++) {
+		assert_int_equal(found.rows[i].number, 4 * (i + 1));
+		assert_int_equal(found.rows[i].begin_ns, (found.rows[i].number - 1) * 100);
+	}
+	rank_collectives_release(&found);
+	free(many);
+}
+
 static struct rank_process processes[3];
 
 /* Adds notes of COUNT members and processes of three files; returns them. */
@@ -168,6 +236,7 @@ int main(void)
 		CASE(an_operation_lasts_as_its_kernels),
 		CASE(what_bounds_nothing_is_left_out),
 		CASE(operations_of_a_group_last_as_the_group),
+		cmocka_unit_test(of_too_many_multiples_of_a_power_of_two_are_kept),
 		cmocka_unit_test(missing_ranks_are_told_once),
 		cmocka_unit_test(cut_and_stopped_processes_are_told),
 		cmocka_unit_test(a_restarted_rank_is_told),
