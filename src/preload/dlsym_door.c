@@ -2,13 +2,14 @@
  * functions. */
 #include <string.h>
 
+#include "base/dlsym_entry.h"
 #include "preload/vendor_doors.h"
 
 static const struct door_wrappers *const libraries[] = {&door_hip, &door_cuda};
 
-void *door_dlsym(void *handle, const char *name)
+void *dlsym_of_handle(void *handle, const char *name)
 {
-	void *found = door_dlsym_inner(handle, name);
+	void *found = dlsym_inner(handle, name);
 
 	/* All doors begin so; most names that programs ask for do not. */
 	if (!found || !name ||

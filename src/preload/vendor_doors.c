@@ -6,26 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* The C library's dlsym; ours in dlsym.S jumps to it where the caller's place matters. */
-void *(*door_libc_dlsym)(void *handle, const char *name);
-
-/* The sanitizers' runtimes call dlsym before they are ready. */
-__attribute__((no_sanitize("address", "thread", "undefined"))) void door_open_dlsym(void)
-{
-	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
-	void *found = NULL;
-
-	for (size_t i = 0; !found && i < sizeof(versions) / sizeof(*versions); i++)
-		found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-	door_libc_dlsym = (void *(*)(void *, const char *))found;
-}
-
-void *door_dlsym_inner(void *handle, const char *name)
-{
-	if (!door_libc_dlsym)
-		door_open_dlsym();
-	return door_libc_dlsym(handle, name);
-}
+#include "base/dlsym_entry.h"
 
 /* Returns whether ADDRESS is in a library of this vendor, which then is the one that is wrapped,
  * unless another one came before. */
@@ -68,7 +49,7 @@ static int find_loaded(struct dl_phdr_info *info, size_t size, void *user)
 
 void *door_find(struct door_library *library, const char *name)
 {
-	void *found = door_dlsym_inner(RTLD_NEXT, name);
+	void *found = dlsym_inner(RTLD_NEXT, name);
 
 	for (size_t i = 0; !found; i++) {
 		struct search search = {library, i, ""};
@@ -78,7 +59,7 @@ void *door_find(struct door_library *library, const char *name)
 			return NULL;
 		/* The handle is kept: a library whose functions we call must stay. */
 		handle = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
-		found = handle ? door_dlsym_inner(handle, name) : NULL;
+		found = handle ? dlsym_inner(handle, name) : NULL;
 	}
 	is_inside(library, found);
 	return found;

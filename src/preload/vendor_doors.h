@@ -1,6 +1,6 @@
 /* How the program's calls reach us: the library exports functions with the names of the vendors'
- * (LD_PRELOAD), dlsym gives our functions for theirs (vendor_doors.c), and so do cuGetProcAddress
- * and hipGetProcAddress. A *door* is one such function. */
+ * (LD_PRELOAD), dlsym gives our functions for theirs (dlsym_door.c), and so do cuGetProcAddress and
+ * hipGetProcAddress. A *door* is one such function. */
 #ifndef DAGPATCH_PRELOAD_VENDOR_DOORS_H
 #define DAGPATCH_PRELOAD_VENDOR_DOORS_H
 
@@ -41,14 +41,5 @@ void *door_find(struct door_library *library, const char *name);
 
 /* Returns our wrapper in the place of FUNCTION, which was found by NAME, or FUNCTION itself. */
 void *door_wrap(const struct door_wrappers *to, const char *name, void *function);
-
-/* The C library's dlsym, called from here. */
-void *door_dlsym_inner(void *handle, const char *name);
-
-/* What dlsym.S calls: finds the C library's dlsym, and does the work of ours for all handles but
- * RTLD_DEFAULT and RTLD_NEXT. */
-extern void *(*door_libc_dlsym)(void *handle, const char *name);
-void door_open_dlsym(void);
-void *door_dlsym(void *handle, const char *name);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <dagtap/annotate.h>
 
+#include "base/dlsym_entry.h"
 #include "base/hash.h"
 #include "base/inject.h"
 #include "preload/handle_table.h"
@@ -45,7 +46,7 @@ int virtual_sets_create(struct virtual *v)
 
 static const struct inject_table *recorder(void)
 {
-	const struct inject_table *table = door_dlsym_inner(RTLD_DEFAULT, INJECT_SYMBOL);
+	const struct inject_table *table = dlsym_inner(RTLD_DEFAULT, INJECT_SYMBOL);
 
 	return table && table->bytes >= sizeof(*table) && table->is_recording() ? table : NULL;
 }
