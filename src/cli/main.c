@@ -15,9 +15,10 @@
 #include "format/read.h"
 
 static const struct cli_command *const commands[] = {
-	&cmd_record, &cmd_control, &cmd_softgpu, &cmd_summary, &cmd_check, &cmd_graph,
-	&cmd_path,   &cmd_gaps,	   &cmd_scopes,	 &cmd_memory,  &cmd_diff,  &cmd_report,
-	&cmd_export, &cmd_merge,   &cmd_info,	 NULL,
+	&cmd_record,	  &cmd_control, &cmd_softgpu, &cmd_summary, &cmd_check,
+	&cmd_graph,	  &cmd_path,	&cmd_gaps,    &cmd_scopes,  &cmd_memory,
+	&cmd_collectives, &cmd_diff,	&cmd_report,  &cmd_export,  &cmd_merge,
+	&cmd_info,	  NULL,
 };
 
 static void print_overview(FILE *out)
@@ -28,7 +29,7 @@ static void print_overview(FILE *out)
 		"usage: dagtap COMMAND ...\n\n"
 		"Every piece of work a GPU did, each kernel inside a replayed graph included.\n\n");
 	for (size_t i = 0; commands[i]; i++)
-		fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->help);
+		fprintf(out, "  %-11s %s\n", commands[i]->name, commands[i]->help);
 	fprintf(out, "\ndagtap help COMMAND says more. FILE is a .dagtap, a .spool or a folder of"
 		     " spools,\nor another tool's trace:\n");
 	for (size_t i = 0; (format = read_format_at(i)); i++)

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 
-commands="record control softgpu summary check graph path gaps scopes memory diff report export merge info"
+commands="record control softgpu summary check graph path gaps scopes memory collectives diff report export merge info"
 
 expect_code() { # WANT ARGS...
 	local want=$1 code=0

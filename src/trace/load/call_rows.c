@@ -144,7 +144,9 @@ static struct call_api look_up_api(const struct process_load *load, uint32_t fun
 		.expected = expect_call_of(trace, named),
 		.programmatic_word = programmatic_word(trace, named),
 	};
-	api.keeps_args = api.arg_words && (!load->is_brief || api.stream.is_needed);
+	/* analyze/ reads the arguments of collectives, which are few. */
+	api.keeps_args = api.arg_words && (!load->is_brief || api.stream.is_needed ||
+					   named->domain == RECORD_DOMAIN_RCCL);
 	return api;
 }
 
