@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Keeps src/vendor/hip_api.list, and makes the HIP wrappers from it, and RCCL's from rccl_api.list.
+"""Keeps src/vendor/hip_api.list, and makes the HIP wrappers from it, and those of RCCL and NCCL
+from rccl_api.list and nccl_api.list.
 
     gen-hip-api.py list INCLUDE SYMBOLS [LIST]   prints the list of one HIP release: its headers
                                                  (as clang reads them) and its symbols, from the
@@ -21,11 +22,12 @@
                                                  src/vendor/hip_unsubscribed.list
     gen-hip-api.py wrappers LIST TABLE UNSUBSCRIBED > wrappers.c
                                                  the calls; TABLE is src/vendor/hip_table.list
-    gen-hip-api.py rccl-functions LIST > rccl_functions.h
-                                                 the same for RCCL, whose list is in its
-                                                 table's order
-    gen-hip-api.py rccl-function-infos LIST > rccl_functions.c
-    gen-hip-api.py rccl-wrappers LIST > rccl_wrappers.c
+    gen-hip-api.py rccl-functions LIST MORE > rccl_functions.h
+                                                 the same for RCCL, whose LIST is in its
+                                                 table's order, and for the functions of
+                                                 MORE, which are NCCL's alone
+    gen-hip-api.py rccl-function-infos LIST MORE > rccl_functions.c
+    gen-hip-api.py rccl-wrappers LIST MORE > rccl_wrappers.c
     gen-hip-api.py texts LIST > hip_function_texts.h
                                                  what API_NAME records say of them, without
                                                  the calls
@@ -141,7 +143,9 @@ KINDS = {
     "pitched": ("struct hip_pitched ", "s", None),
     "ipc": ("struct hip_ipc_handle ", None, None),
     "comm": ("void *", "h", "(uintptr_t){}"),
-    "uid": ("struct rccl_unique_id ", None, None),
+    "newcomm": ("void **", "o", "rccl_made(result, {})"),
+    "uid": ("struct rccl_unique_id ", "u", "rccl_unique_id_hash(&{})"),
+    "uids": ("const struct rccl_unique_id *", "u", "rccl_unique_id_hash({})"),
     "location": ("struct hip_location ", None, None),
     "launch": ("const struct hip_launch_config *", None, None),
 }
@@ -153,7 +157,6 @@ PARTS = {
     "pitched": [(".ptr", "p", "(uintptr_t){0}.ptr"), (".pitch", "s", "{0}.pitch"),
                 (".xsize", "s", "{0}.xsize"), (".ysize", "s", "{0}.ysize")],
     "ipc": [],
-    "uid": [],
     "launch": [("", "p", "(uintptr_t){0}"),
                ("=stream", "h", "(uintptr_t)hip_config_stream({0})")],
     "location": [(".type", "e", "(uint64_t)(int64_t){0}.type"),
@@ -385,11 +388,13 @@ class Hip:
 
 
 class Rccl:
-    """RCCL's: what works on data also tells the rank and the number of the operation."""
+    """RCCL's and NCCL's: what works on data also tells its communicator and its number."""
     lower, upper, first_number = "rccl", "RCCL", 2048
     list_path = "src/vendor/rccl_api.list"
     info_header = "rccl_wrap.h"
     absent = "RCCL_INTERNAL_ERROR"
+    # Operations that not all ranks of a communicator call.
+    transfers = "ncclSend", "ncclRecv", "ncclPutSignal", "ncclSignal", "ncclWaitSignal"
 
     @staticmethod
     def is_operation(call):
@@ -398,13 +403,16 @@ class Rccl:
     @staticmethod
     def subject(call):
         comm = call.parameter("comm") or "NULL"
-        return f"{comm}, {'true' if Rccl.is_operation(call) else 'false'}"
+        if not Rccl.is_operation(call):
+            return f"{comm}, RCCL_NO_OPERATION"
+        return f"{comm}, {'RCCL_TRANSFER' if call.name in Rccl.transfers else 'RCCL_COLLECTIVE'}"
 
     @staticmethod
     def words(call):
         words = call.words()
         if Rccl.is_operation(call):
-            words += [("rank", "i", "(uint64_t)(int64_t)call.rank"), ("seq", "u", "call.sequence")]
+            words += [("rank", "i", "(uint64_t)(int64_t)call.of.rank"), ("seq", "u", "call.sequence"),
+                      ("nranks", "i", "(uint64_t)(int64_t)call.of.ranks"), ("commId", "u", "call.of.id")]
         return words
 
     @staticmethod
@@ -538,6 +546,14 @@ def print_wrappers(api, calls, order, unsubscribed=()):
     print_slots(api, calls, order)
 
 
+def print_symbols(api, calls):
+    """The wrappers, for who looks functions up."""
+    print(f"\nvoid *const {api.lower}_symbols[{api.upper}_COUNT] = {{")
+    for call in calls:
+        print(f"\t[{api.upper}_{call.name} - {api.upper}_NONE] = (void *){call.name},")
+    print("};")
+
+
 def print_texts(calls):
     print("/* Made by scripts/gen-hip-api.py from src/vendor/hip_api.list: by number, from 1. */")
     print("static const char *const hip_function_texts[] = {")
@@ -629,13 +645,15 @@ def main(argv):
     elif argv[:1] == ["wrappers"] and len(argv) == 4:
         calls = read_list(argv[1])
         print_wrappers(Hip, calls, read_order(argv[2]), read_unsubscribed(argv[3], calls))
-    elif argv[:1] == ["rccl-functions"] and len(argv) == 2:
-        print_functions(Rccl, read_list(argv[1]))
-    elif argv[:1] == ["rccl-function-infos"] and len(argv) == 2:
-        print_infos(Rccl, read_list(argv[1]))
-    elif argv[:1] == ["rccl-wrappers"] and len(argv) == 2:
-        calls = read_list(argv[1])
-        print_wrappers(Rccl, calls, [call.name for call in calls])
+    elif argv[:1] == ["rccl-functions"] and len(argv) == 3:
+        print_functions(Rccl, read_list(argv[1]) + read_list(argv[2]))
+    elif argv[:1] == ["rccl-function-infos"] and len(argv) == 3:
+        print_infos(Rccl, read_list(argv[1]) + read_list(argv[2]))
+    elif argv[:1] == ["rccl-wrappers"] and len(argv) == 3:
+        of_table = read_list(argv[1])
+        calls = of_table + read_list(argv[2])
+        print_wrappers(Rccl, calls, [call.name for call in of_table])
+        print_symbols(Rccl, calls)
     elif argv[:1] == ["texts"] and len(argv) == 2:
         print_texts(read_list(argv[1]))
     else:

@@ -1,5 +1,5 @@
-/* A dlsym for preloaded libraries that give the program their functions in the place of others'. Such
- * a library defines dlsym_of_handle, links with --defsym=dlsym=dlsym_entry, and exports dlsym.
+/* A dlsym for preloaded libraries that give the program their functions in the place of others'.
+ * Such a library defines dlsym_of_handle, links with --defsym=dlsym=dlsym_entry, and exports dlsym.
  *
  * Threading: any thread. Several such libraries in one process call each other's in their order. */
 #ifndef DAGTAP_BASE_DLSYM_ENTRY_H

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/dlsym_entry.h"
 #include "base/table.h"
 
 /* The paths of the loaded objects. */
@@ -42,7 +43,8 @@ static void *module_of(const void *address)
 static void *find_in(const char *path, const char *symbol)
 {
 	void *library = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-	void *found = library ? dlsym(library, symbol) : NULL;
+	/* Not ours, which would answer with our wrapper. */
+	void *found = library ? dlsym_inner(library, symbol) : NULL;
 
 	if (found && module_of(found) != module_of((const void *)&find_in))
 		return found;

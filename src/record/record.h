@@ -268,6 +268,9 @@ struct record_api_name {
 	char text[];
 };
 
+/* Functions of RCCL and NCCL have numbers from here up to RECORD_CUDA_FUNCTION_FIRST. */
+#define RECORD_RCCL_FUNCTION_FIRST 2049
+
 enum record_domain {
 	RECORD_DOMAIN_HIP = 1,
 	RECORD_DOMAIN_HSA,

@@ -1,8 +1,22 @@
 /* Calls and records as CUPTI reports them, played on the model: cuda_play.h. */
 #include "cuda_play.h"
 
+#include <dlfcn.h>
+#include <stdlib.h>
+
 #define DEVICE_SYNCHRONIZE 165 /* cudaDeviceSynchronize */
 #define PLAYED_NS	   100 /* duration of each activity */
+
+void play_load_tool(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *library = path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*initialize)(void) =
+		library ? (int (*)(void))dlsym(library, "InitializeInjection") : NULL;
+
+	if (initialize)
+		initialize();
+}
 
 void play_call(uint32_t correlation)
 {

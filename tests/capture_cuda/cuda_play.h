@@ -12,6 +12,11 @@
 #define CONTEXT 1
 #define STREAM	7
 
+/*
+ * Loads the tool as CUDA's driver does at the first use. Without a tool the program runs as usual.
+ */
+void play_load_tool(void);
+
 /* Makes one call of the CUDA runtime with this correlation id. */
 void play_call(uint32_t correlation);
 

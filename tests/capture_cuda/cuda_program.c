@@ -5,7 +5,6 @@
  * chunks are prepared; with "paced" it waits for chunks, and no record is dropped. With "killed" it
  * ends by SIGKILL: CUPTI has then delivered the buffers that are full, and holds the last one.
  */
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
@@ -26,18 +25,6 @@ enum { GRAPH = 5, EXEC = 20 };
 
 /* Chunks: less than the least that is kept ready, more than the launches in between fill. */
 enum { PACE_READY = 256, PACE_LAUNCHES = 1000 };
-
-/* Without a tool the program runs as usual. */
-static void load_tool(void)
-{
-	const char *path = getenv("CUDA_INJECTION64_PATH");
-	void *library = path ? dlopen(path, RTLD_NOW) : NULL;
-	int (*initialize)(void) =
-		library ? (int (*)(void))dlsym(library, "InitializeInjection") : NULL;
-
-	if (initialize)
-		initialize();
-}
 
 static void push(const char *text)
 {
@@ -96,7 +83,7 @@ int main(int argc, char **argv)
 	bool is_paced = argc > 2 && !strcmp(argv[2], "paced");
 	int spool;
 
-	load_tool();
+	play_load_tool();
 	play_device(DEVICE, "NVIDIA H200");
 	play_graph(GRAPH);
 	for (uint64_t node = 0; node < 3; node++)

@@ -31,7 +31,7 @@ static void counts_go_on(void **state)
 
 	assert_non_null(communicator);
 	assert_int_equal(communicator->rank_and_1, 0);
-	communicator->operations = 5;
+	communicator->collectives = 5;
 	communicator->rank_and_1 = 3;
 	assert_ptr_equal(communicator_use(handle(1)), communicator);
 	assert_ptr_not_equal(communicator_use(handle(2)), communicator);
@@ -41,14 +41,50 @@ static void a_handle_used_again_starts_anew(void **state)
 {
 	struct communicator *communicator = communicator_use(handle(1));
 
-	communicator->operations = 5;
+	communicator->collectives = 5;
 	communicator->rank_and_1 = 3;
 	communicator_forget(handle(1));
 	communicator_forget(handle(1));
 	communicator_forget(handle(9));
 	communicator = communicator_use(handle(1));
-	assert_int_equal(communicator->operations, 0);
+	assert_int_equal(communicator->collectives, 0);
 	assert_int_equal(communicator->rank_and_1, 0);
+}
+
+/* Ranks of different processes, here different handles, agree on the ids. */
+static void ids_are_equal_on_all_ranks(void **state)
+{
+	uint64_t world = communicator_id("unique", 6), first, second;
+
+	communicator_made(handle(1), world, 0, 4);
+	communicator_made(handle(2), world, 1, 4);
+	assert_int_equal(communicator_use(handle(2))->rank_and_1, 2);
+	assert_int_equal(communicator_use(handle(2))->ranks, 4);
+	first = communicator_split(handle(1), 0);
+	assert_int_equal(communicator_split(handle(2), 0), first);
+	second = communicator_split(handle(1), 0);
+	assert_int_equal(communicator_split(handle(2), 1) == second, 0);
+	assert_int_equal(first == second, 0);
+	assert_int_equal(first == world, 0);
+	assert_int_equal(communicator_id("", 0), 0xcbf29ce484222325u);
+	assert_int_equal(communicator_id("a", 1), 0xaf63dc4c8601ec8cu);
+}
+
+static void what_is_made_of_the_unknown_is_unknown(void **state)
+{
+	communicator_use(handle(1));
+	assert_int_equal(communicator_split(handle(1), 0), 0);
+	assert_int_equal(communicator_split(0, 0), 0);
+}
+
+static void a_new_one_counts_anew(void **state)
+{
+	communicator_use(handle(1))->collectives = 5;
+	communicator_use(handle(1))->transfers = 7;
+	communicator_made(handle(1), 9, 3, 4);
+	assert_int_equal(communicator_use(handle(1))->collectives, 0);
+	assert_int_equal(communicator_use(handle(1))->transfers, 0);
+	assert_int_equal(communicator_use(handle(1))->id, 9);
 }
 
 static void no_handle_is_no_communicator(void **state)
@@ -87,12 +123,12 @@ static void *use(void *argument)
 		struct communicator *shared = communicator_use(handle(1));
 		struct communicator *mine = communicator_use(own);
 
-		if (!shared || !mine || atomic_load(&mine->operations) != 0)
+		if (!shared || !mine || atomic_load(&mine->collectives) != 0)
 			failed++;
 		if (shared)
-			atomic_fetch_add(&shared->operations, 1);
+			atomic_fetch_add(&shared->collectives, 1);
 		if (mine)
-			atomic_fetch_add(&mine->operations, 1);
+			atomic_fetch_add(&mine->collectives, 1);
 		communicator_forget(own);
 	}
 	return (void *)failed;
@@ -110,7 +146,7 @@ static void threads_share_them(void **state)
 		assert_int_equal(pthread_join(threads[i], &failed), 0);
 		assert_null(failed);
 	}
-	assert_int_equal(communicator_use(handle(1))->operations, THREADS * ROUNDS);
+	assert_int_equal(communicator_use(handle(1))->collectives, THREADS * ROUNDS);
 }
 
 int main(void)
@@ -118,6 +154,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(counts_go_on, empty),
 		cmocka_unit_test_setup(a_handle_used_again_starts_anew, empty),
+		cmocka_unit_test_setup(ids_are_equal_on_all_ranks, empty),
+		cmocka_unit_test_setup(what_is_made_of_the_unknown_is_unknown, empty),
+		cmocka_unit_test_setup(a_new_one_counts_anew, empty),
 		cmocka_unit_test_setup(no_handle_is_no_communicator, empty),
 		cmocka_unit_test_setup(room_is_given_back, empty),
 		cmocka_unit_test_setup(threads_share_them, empty),

@@ -196,6 +196,8 @@ static void write_call(enum cupti_domain domain, uint32_t cbid,
 	struct cuda_args args = cuda_args_read(function, cuda_current.begin_ns, data);
 	size_t args_bytes = args.count * sizeof(*args.words);
 	uint64_t end_ns = session_now_ns();
+	/* A call of NCCL, inside which the thread still is. */
+	const struct frame *outer = frame_top;
 	struct record_api *api;
 	struct writer *writer;
 
@@ -213,6 +215,7 @@ static void write_call(enum cupti_domain domain, uint32_t cbid,
 	if (!api)
 		return;
 	api->cid = cuda_current.cid;
+	api->parent = outer && frame_is_recorded(outer) ? outer->cid : 0;
 	api->scope = scope_current();
 	api->begin_ns = cuda_current.begin_ns;
 	api->end_ns = end_ns;

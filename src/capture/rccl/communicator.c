@@ -1,8 +1,6 @@
 /* A table of communicators with open addressing, without locks; see communicator.h. */
 #include "capture/rccl/communicator.h"
 
-#include <stddef.h>
-
 enum { PLACES = 1024 };
 
 /* Values of handle. A search begins at the handle's own place and ends at a place that was never
@@ -57,7 +55,11 @@ struct communicator *communicator_use(uint64_t handle)
 
 static void reset(struct communicator *place)
 {
-	atomic_store_explicit(&place->operations, 0, memory_order_relaxed);
+	atomic_store_explicit(&place->collectives, 0, memory_order_relaxed);
+	atomic_store_explicit(&place->transfers, 0, memory_order_relaxed);
+	atomic_store_explicit(&place->splits, 0, memory_order_relaxed);
+	atomic_store_explicit(&place->id, 0, memory_order_relaxed);
+	atomic_store_explicit(&place->ranks, 0, memory_order_relaxed);
 	atomic_store_explicit(&place->rank_and_1, 0, memory_order_relaxed);
 }
 
@@ -77,4 +79,41 @@ void communicator_forget_all(void)
 		reset(&places[i]);
 		atomic_store_explicit(&places[i].handle, NEVER_USED, memory_order_relaxed);
 	}
+}
+
+void communicator_made(uint64_t handle, uint64_t id, int32_t rank, int32_t ranks)
+{
+	struct communicator *place = communicator_use(handle);
+
+	if (!place)
+		return;
+	reset(place);
+	atomic_store_explicit(&place->id, id, memory_order_relaxed);
+	atomic_store_explicit(&place->ranks, ranks, memory_order_relaxed);
+	atomic_store_explicit(&place->rank_and_1, rank + 1, memory_order_release);
+}
+
+uint64_t communicator_id(const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+	uint64_t id = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < size; i++)
+		id = (id ^ at[i]) * 0x100000001b3u;
+	return id ? id : 1;
+}
+
+uint64_t communicator_split(uint64_t handle, int32_t color)
+{
+	struct communicator *parent = communicator_use(handle);
+	struct {
+		uint64_t id, number;
+		int64_t color;
+	} of = {.color = color};
+
+	if (!parent)
+		return 0;
+	of.number = atomic_fetch_add_explicit(&parent->splits, 1, memory_order_relaxed);
+	of.id = atomic_load_explicit(&parent->id, memory_order_relaxed);
+	return of.id ? communicator_id(&of, sizeof(of)) : 0;
 }

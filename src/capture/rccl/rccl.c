@@ -1,15 +1,19 @@
-/* The capture source of RCCL: entering and leaving calls, numbering operations; see rccl.h and
- * rccl_wrap.h. */
+/* The capture source of RCCL and NCCL: entering and leaving calls, numbering operations; see rccl.h
+ * and rccl_wrap.h. */
 #include "capture/rccl/rccl.h"
 
-#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/rccl/communicator.h"
 #include "capture/rccl/rccl_wrap.h"
 #include "capture/scope.h"
 #include "capture/symbol.h"
 #include "record/writer.h"
+
+_Static_assert(RCCL_NONE + 1 == RECORD_RCCL_FUNCTION_FIRST &&
+		       RCCL_FUNCTION_COUNT <= RECORD_CUDA_FUNCTION_FIRST,
+	       "the first of the lists is in the generated header");
 
 static void *_Atomic nexts[DOOR_COUNT][RCCL_COUNT];
 
@@ -45,6 +49,15 @@ void *rccl_next_at(unsigned int door, enum rccl_function function)
 	return next;
 }
 
+bool rccl_offer_next(enum rccl_function function, void *next)
+{
+	void *none = NULL;
+
+	return atomic_compare_exchange_strong(&nexts[DOOR_SYMBOL][index_of(function)], &none,
+					      next) ||
+	       none == next;
+}
+
 /* Starts the first session. Returns whether a session is on. */
 static bool wake(void)
 {
@@ -74,39 +87,109 @@ static void write_names(uint32_t session)
 	}
 }
 
-/* Asks RCCL for the rank once, so that it does not matter which call made the communicator. */
-static int32_t rank_of(struct communicator *communicator)
+static void *ask_with(enum rccl_function function)
 {
-	int32_t rank = atomic_load_explicit(&communicator->rank_and_1, memory_order_relaxed) - 1;
-	int (*get)(const void *, int *) = rccl_next_at(DOOR_TABLE, RCCL_ncclCommUserRank);
-	struct frame mute = {0};
+	void *get = rccl_next_at(DOOR_TABLE, function);
 
-	if (!get)
-		get = rccl_next_at(DOOR_SYMBOL, RCCL_ncclCommUserRank);
-	if (rank != RCCL_RANK_UNKNOWN || !get)
-		return rank;
-	frame_push(&mute);
-	if (get((const void *)communicator->handle, &rank) == 0)
-		atomic_store_explicit(&communicator->rank_and_1, rank + 1, memory_order_relaxed);
-	else
-		rank = RCCL_RANK_UNKNOWN;
-	frame_pop(&mute);
-	return rank;
+	return get ? get : rccl_next_at(DOOR_SYMBOL, function);
 }
 
-static void count_operation(struct rccl_call *call, void *comm)
+/* Asks for COMMUNICATOR's rank and number of ranks, which are not known if nobody saw it made. */
+static void ask_rank(struct communicator *communicator)
+{
+	int (*get_rank)(const void *, int *) = ask_with(RCCL_ncclCommUserRank);
+	int (*get_ranks)(const void *, int *);
+	const void *handle = (const void *)communicator->handle;
+	struct frame mute = {0};
+	int rank, ranks;
+
+	if (!get_rank)
+		return;
+	frame_push(&mute);
+	if (get_rank(handle, &rank) == 0) {
+		get_ranks = ask_with(RCCL_ncclCommCount);
+		if (get_ranks && get_ranks(handle, &ranks) == 0)
+			atomic_store_explicit(&communicator->ranks, ranks, memory_order_relaxed);
+		atomic_store_explicit(&communicator->rank_and_1, rank + 1, memory_order_release);
+	}
+	frame_pop(&mute);
+}
+
+static void count_operation(struct rccl_call *call, void *comm, enum rccl_work work)
 {
 	struct communicator *communicator = communicator_use((uintptr_t)comm);
 
 	if (!communicator)
 		return;
 	call->sequence =
-		1 + atomic_fetch_add_explicit(&communicator->operations, 1, memory_order_relaxed);
-	call->rank = rank_of(communicator);
+		1 + atomic_fetch_add_explicit(work == RCCL_COLLECTIVE ? &communicator->collectives
+								      : &communicator->transfers,
+					      1, memory_order_relaxed);
+	/* Pairs with the release of the rank. Asked once, so that it does not matter which call
+	 * made the communicator. */
+	if (atomic_load_explicit(&communicator->rank_and_1, memory_order_acquire) == 0)
+		ask_rank(communicator);
+	call->of.rank = atomic_load_explicit(&communicator->rank_and_1, memory_order_acquire) - 1;
+	call->of.ranks = atomic_load_explicit(&communicator->ranks, memory_order_relaxed);
+	call->of.id = atomic_load_explicit(&communicator->id, memory_order_relaxed);
+}
+
+/* ncclCommInitAll: the ranks of one communicator, all in this process. */
+static void made_all(const uint64_t *words)
+{
+	void *const *comms = (void *const *)(uintptr_t)words[ARG_ncclCommInitAll_comms];
+	int32_t ranks = (int32_t)words[ARG_ncclCommInitAll_ndev];
+	/* No other communicator is made with this first handle at this time. */
+	struct {
+		uint64_t pid, ns, handle;
+	} of = {(uint64_t)getpid(), session_now_ns(), comms ? (uintptr_t)comms[0] : 0};
+	uint64_t id = communicator_id(&of, sizeof(of));
+
+	for (int32_t rank = 0; comms && rank < ranks; rank++)
+		communicator_made((uintptr_t)comms[rank], id, rank, ranks);
+}
+
+/* Notes the communicators that a call of FUNCTION has made. The ranks of those that are made of
+ * others are asked for later. */
+static void note_made(uint32_t function, int result, const uint64_t *words)
+{
+#define WORD(name, argument) words[ARG_##name##_##argument]
+#define MADE_BY_ID(name, id)                                                                       \
+	communicator_made(WORD(name, newcomm), WORD(name, id), (int32_t)WORD(name, myrank),        \
+			  (int32_t)WORD(name, nranks))
+	uint64_t id;
+
+	switch (function) {
+	case RCCL_ncclCommInitRank:
+		MADE_BY_ID(ncclCommInitRank, commId);
+		break;
+	case RCCL_ncclCommInitRankConfig:
+		MADE_BY_ID(ncclCommInitRankConfig, commId);
+		break;
+	case RCCL_ncclCommInitRankScalable:
+		MADE_BY_ID(ncclCommInitRankScalable, commIds);
+		break;
+	case RCCL_ncclCommInitAll:
+		if (result == 0)
+			made_all(words);
+		break;
+	case RCCL_ncclCommSplit:
+		id = communicator_split(WORD(ncclCommSplit, comm), (int)WORD(ncclCommSplit, color));
+		communicator_made(WORD(ncclCommSplit, newcomm), id, RCCL_RANK_UNKNOWN, 0);
+		break;
+	case RCCL_ncclCommShrink:
+		id = communicator_split(WORD(ncclCommShrink, comm), 0);
+		communicator_made(WORD(ncclCommShrink, newcomm), id, RCCL_RANK_UNKNOWN, 0);
+		break;
+	default:
+		break;
+	}
+#undef MADE_BY_ID
+#undef WORD
 }
 
 bool rccl_enter(struct rccl_call *call, enum rccl_function function, unsigned int door, void *comm,
-		bool is_operation)
+		enum rccl_work work)
 {
 	uint32_t session = session_on_number();
 
@@ -115,14 +198,14 @@ bool rccl_enter(struct rccl_call *call, enum rccl_function function, unsigned in
 	if (!session_may_record() || (frame_top && !frame_top->cid) ||
 	    (door != DOOR_SYMBOL && frame_is_under_way(function)))
 		return false;
-	*call = (struct rccl_call){.rank = RCCL_RANK_UNKNOWN};
+	*call = (struct rccl_call){.of.rank = RCCL_RANK_UNKNOWN};
 	if (session) {
 		call_count(&counter, &counter.entered);
 		write_names(session);
 		call->frame.session = session;
 	}
-	if (is_operation)
-		count_operation(call, comm);
+	if (work != RCCL_NO_OPERATION)
+		count_operation(call, comm, work);
 	else if (function == RCCL_ncclCommDestroy || function == RCCL_ncclCommAbort)
 		communicator_forget((uintptr_t)comm);
 	call->frame.function = function;
@@ -137,6 +220,7 @@ bool rccl_enter(struct rccl_call *call, enum rccl_function function, unsigned in
 void rccl_leave(struct rccl_call *call, int result, uint32_t word_count, const uint64_t *words)
 {
 	frame_pop(&call->frame);
+	note_made(call->frame.function, result, words);
 	if (call->frame.session)
 		frame_write(&call->frame, result, word_count, words, &counter);
 }

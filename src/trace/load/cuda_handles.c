@@ -13,7 +13,7 @@ struct cuda_stream_api cuda_stream_api_of(const struct trace *trace, const struc
 {
 	struct cuda_stream_api none = {ARGS_NO_WORD, ARGS_NO_WORD};
 
-	if (api->domain != RECORD_DOMAIN_CUDA)
+	if (api->domain != RECORD_DOMAIN_CUDA && api->domain != RECORD_DOMAIN_RCCL)
 		return none;
 	return (struct cuda_stream_api){args_word(trace, api, "stream"),
 					args_word(trace, api, "context")};
@@ -95,10 +95,19 @@ uint32_t cuda_handles_find(const struct process_load *load, const struct cuda_st
 	const struct cuda_handle *found;
 	struct cuda_handle wanted;
 
-	if (api->handle_word == ARGS_NO_WORD || api->context_word == ARGS_NO_WORD)
+	uint64_t handle;
+
+	if (api->handle_word == ARGS_NO_WORD)
 		return TRACE_NONE;
-	wanted = key_of(args_word_at(record, api->handle_word),
-			(uint32_t)args_word_at(record, api->context_word), tid, record->begin_ns);
+	handle = args_word_at(record, api->handle_word);
+	/* NCCL's calls do not tell the context, without which default streams are not known. */
+	if (handle <= PER_THREAD && api->context_word == ARGS_NO_WORD)
+		return TRACE_NONE;
+	wanted = key_of(handle,
+			api->context_word == ARGS_NO_WORD
+				? 0
+				: (uint32_t)args_word_at(record, api->context_word),
+			tid, record->begin_ns);
 	found = find(&load->cuda.handles, &wanted);
 	return found ? found->row : TRACE_NONE;
 }

@@ -27,7 +27,7 @@ struct cuda_handles {
 };
 
 /* Where the records of an API have a stream's handle and its context's number (args_word).
- * ARGS_NO_WORD: they have none. */
+ * ARGS_NO_WORD: they have none. NCCL's have a handle alone. */
 struct cuda_stream_api {
 	uint8_t handle_word, context_word;
 };

@@ -79,6 +79,7 @@ int cuda_learn(struct cuda_load *cuda, const struct record_header *header)
 int cuda_merge(struct cuda_load *cuda, struct cuda_load *from)
 {
 	cuda->call_records += from->call_records;
+	cuda->nccl_records += from->nccl_records;
 	cuda->devices |= from->devices;
 	if (idset_merge(&cuda->streams, &from->streams) < 0 ||
 	    idset_merge(&cuda->inner_ids, &from->inner_ids) < 0 ||

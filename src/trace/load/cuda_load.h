@@ -56,6 +56,7 @@ struct cuda_load {
 	struct idset switched;
 	uint64_t devices;      /* a bit for each device below 64 that ran a kernel or copy */
 	uint64_t call_records; /* records of CUDA's calls */
+	uint64_t nccl_records; /* records of calls of NCCL or RCCL */
 	/* By rank of inner_ids: cid of the call around it. */
 	uint64_t *outer;
 	uint32_t stream_first; /* row of the first of CUDA's streams */
@@ -81,6 +82,12 @@ static inline uint64_t cuda_stream_key(uint32_t context, uint32_t stream)
 static inline bool cuda_is_call(const struct record_header *header)
 {
 	return header->tag >= RECORD_CUDA_FUNCTION_FIRST && header->tag < RECORD_CUDA_FUNCTION_END;
+}
+
+static inline bool cuda_is_nccl_call(const struct record_header *header)
+{
+	return header->tag >= RECORD_RCCL_FUNCTION_FIRST &&
+	       header->tag < RECORD_CUDA_FUNCTION_FIRST;
 }
 
 /* Called for each record in the first walk: adds the ids of a CUDA record (types from CUDA_KERNEL

@@ -117,6 +117,7 @@ static int sort_out(struct learned *learned, const struct record_header *header,
 	switch (header->type) {
 	case RECORD_API:
 		learned->cuda.call_records += cuda_is_call(header);
+		learned->cuda.nccl_records += cuda_is_nccl_call(header);
 		return idset_add(&learned->cids, ((const struct record_api *)at)->cid);
 	case RECORD_DISPATCH:
 		dispatch = at;

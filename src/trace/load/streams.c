@@ -17,8 +17,9 @@ static bool ends_with(const char *text, const char *end)
 	return chars >= end_chars && !strcmp(text + chars - end_chars, end);
 }
 
-static struct stream_api classify(const struct trace *trace, const struct trace_api *api)
+static struct stream_api classify(const struct process_load *load, const struct trace_api *api)
 {
+	const struct trace *trace = load->trace;
 	const char *name = trace_text(trace, api->name);
 	struct stream_api result = {
 		.word = STREAM_WORD_NONE,
@@ -27,8 +28,9 @@ static struct stream_api classify(const struct trace *trace, const struct trace_
 		.is_per_thread = api->domain == RECORD_DOMAIN_HIP && ends_with(name, "_spt"),
 	};
 
-	/* CUDA's streams are found by CUPTI's numbers instead. */
-	if (api->domain == RECORD_DOMAIN_CUDA)
+	/* CUDA's streams, which are also NCCL's, are found by CUPTI's numbers instead. */
+	if (api->domain == RECORD_DOMAIN_CUDA ||
+	    (api->domain == RECORD_DOMAIN_RCCL && cuda_is_there(&load->cuda)))
 		return result;
 	for (size_t i = 0; i < sizeof(stream_arguments) / sizeof(stream_arguments[0]); i++) {
 		uint32_t at = args_find(trace, api, stream_arguments[i]);
@@ -63,7 +65,7 @@ int stream_apis_load(struct process_load *load)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < api_count; i++)
 		load->call_notes.stream_apis[i] =
-			classify(trace, &trace->apis[load->first.apis + i]);
+			classify(load, &trace->apis[load->first.apis + i]);
 	return 0;
 }
 
@@ -104,7 +106,8 @@ static int add_cuda_streams(struct process_load *load)
 int streams_load(struct process_load *load)
 {
 	bool is_cuda_alone = cuda_is_there(&load->cuda) &&
-			     load->raw.type_counts[RECORD_API] == load->cuda.call_records;
+			     load->raw.type_counts[RECORD_API] ==
+				     load->cuda.call_records + load->cuda.nccl_records;
 	uint32_t null_stream;
 	int err = is_cuda_alone ? 0 : stream_add(load, 0, TRACE_STREAM_NULL, &null_stream);
 

@@ -1,0 +1,51 @@
+/* What our dlsym does with handles of libraries: a program that looks up a function of RCCL or NCCL
+ * in a library that it has loaded gets our wrapper, as one that is linked with the library does. So
+ * do frameworks that load NCCL themselves, such as JAX. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "base/dlsym_entry.h"
+#include "capture/rccl/rccl_wrap.h"
+
+static bool starts_with(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+/* Whether ADDRESS is in a library that is RCCL or NCCL by its file's name. */
+static bool is_inside(const void *address)
+{
+	const char *slash;
+	Dl_info info;
+
+	if (!dladdr(address, &info) || !info.dli_fname)
+		return false;
+	slash = strrchr(info.dli_fname, '/');
+	return starts_with(slash ? slash + 1 : info.dli_fname, "libnccl") ||
+	       starts_with(slash ? slash + 1 : info.dli_fname, "librccl");
+}
+
+/* A wrapper passes its calls to one library. Functions of a second one are given out as they are.
+ * */
+static void *wrapper_of(const char *name, void *found)
+{
+	for (uint32_t i = 1; i < RCCL_COUNT; i++) {
+		if (strcmp(rccl_functions[i].symbol, name) != 0)
+			continue;
+		if (found == rccl_symbols[i] || !is_inside(found) ||
+		    !rccl_offer_next((enum rccl_function)(RCCL_NONE + i), found))
+			return found;
+		return rccl_symbols[i];
+	}
+	return found;
+}
+
+void *dlsym_of_handle(void *handle, const char *name)
+{
+	void *found = dlsym_inner(handle, name);
+
+	/* All functions begin so; most names that programs ask for do not. */
+	if (!found || !name || (!starts_with(name, "nccl") && !starts_with(name, "msccl")))
+		return found;
+	return wrapper_of(name, found);
+}
