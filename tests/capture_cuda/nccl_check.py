@@ -103,6 +103,7 @@ def find_operations(world):
         same(len(set(streams)), 2, "streams of a group")
         main = next(a["stream"] for a in ACTIVITIES if a["process"] == pid)
         side = next(s for s in streams if s != main)
+        same([c["stream"] for c in operations[7:9]], [main, side], "streams of NCCL's calls")
         add("all_reduce", 160, ids[7], ends[3], main)
         add("all_gather", 50 * 2 * 2, ids[8], ends[3], side)
         add("all_reduce", 20000, ids[9], operations[9])
@@ -131,7 +132,7 @@ def check_rates(found, world_index):
         near(float(lines[key]["bus_gb_s"]), bus / 1e9, f"bus bandwidth of {key} in CSV")
 
 
-def check_late(world_index):
+def check_late(found, world_index):
     late = {(row["communicator"] == world_index, row["number"]): row for row in ANSWER["late"]
             if row["bytes"] != 64 * 4}
     alone = [row for row in ANSWER["late"] if row["bytes"] == 64 * 4]
@@ -145,6 +146,10 @@ def check_late(world_index):
     same((last["last"]["rank"], str(last["last"]["pid"])), (1, PIDS["1"]), "late rank")
     same(last["first"]["rank"], 0, "first rank")
     assert last["cause"]["ns"] > 0, last
+    for row in late.values():
+        rows = found[row["communicator"] == world_index, row["operation"], row["bytes"]]
+        for at in (row["first"], row["last"]):
+            assert (str(at["pid"]), at["start_ns"], at["end_ns"]) in rows, (at, rows)
     for row in ANSWER["late"]:
         same(row["spread_ns"], row["last"]["start_ns"] - row["first"]["start_ns"], "spread")
     for row in ANSWER["ranks"]:
@@ -160,8 +165,9 @@ def main():
     world, _ = check_arguments()
     index = next(c["communicator"] for c in ANSWER["communicators"]
                  if c["id"] == f"{int(world, 0):016x}")
-    check_rates(find_operations(world), index)
-    check_late(index)
+    found = find_operations(world)
+    check_rates(found, index)
+    check_late(found, index)
     for word in ("together", "late rank", "all_reduce", "send_receive"):
         assert word in (WORK / "text").read_text(encoding="utf-8"), word
 
