@@ -123,9 +123,11 @@ static hsa_signal_value_t load_value(hsa_signal_t signal, int order)
 	return value ? __atomic_load_n(value, order) : 0;
 }
 
+/* With acquire: HIP looks for the end of a copy with a relaxed load, and the program then reads
+ * what the copy has written. On x86 both loads are the same instruction. */
 hsa_signal_value_t softgpu_hsa_signal_load_relaxed(hsa_signal_t signal)
 {
-	return load_value(signal, __ATOMIC_RELAXED);
+	return load_value(signal, __ATOMIC_ACQUIRE);
 }
 
 hsa_signal_value_t softgpu_hsa_signal_load_scacquire(hsa_signal_t signal)
