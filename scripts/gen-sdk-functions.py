@@ -2,11 +2,13 @@
 """Makes of src/sdk/functions.list what the library of src/sdk has for each function of the
 interface.
 
-gen-sdk-functions.py declarations|missing|map|operations|table LIST
+gen-sdk-functions.py declarations|missing|map|table LIST
+gen-sdk-functions.py operations TABLE CALLS
 
 declarations: a header with the functions that are there. missing: C code of those that answer
-NOT_IMPLEMENTED. map: the version script. operations: HIP's operations, of
-src/vendor/hip_table.list. table: the rows of docs/rocprofiler-sdk.md."""
+NOT_IMPLEMENTED. map: the version script. table: the rows of docs/rocprofiler-sdk.md. operations:
+HIP's operations, of src/vendor/hip_table.list, and their parameters, of
+src/vendor/hip_api.list."""
 import re
 import sys
 
@@ -15,7 +17,9 @@ TYPES = {
     "status": "unsigned int ", "id": "struct sdk_id ", "id*": "struct sdk_id *", "ptr": "void *",
     "text*": "const char **", "operations": "const int *", "configure": "sdk_configure *",
     "buffer_callback": "sdk_buffer_callback *", "callback": "sdk_callback *",
-    "request": "sdk_request *", "kind_callback": "int (*{})(int kind, void *data)",
+    "request": "sdk_request *", "u64": "uint64_t ", "i32": "int32_t ", "user": "union sdk_user ",
+    "user*": "union sdk_user *", "record": "struct sdk_callback_record ",
+    "args_callback": "sdk_args_callback *", "kind_callback": "int (*{})(int kind, void *data)",
     "operation_callback": "int (*{})(int kind, int operation, void *data)",
     "agents_callback": "int (*{})(int version, const void **agents, size_t count, void *data)",
 }
@@ -64,15 +68,33 @@ def version_script(path):
     yield from ("\tlocal:", "\t\t*;", "};")
 
 
-def operations(path):
-    """The operations are the slots of HIP's dispatch table, in its order."""
+def rows_of(path):
     with open(path, encoding="utf-8") as file:
-        names = [line.split()[1] for line in file if line.strip() and not line.startswith("#")]
-    yield from (NOTE, '#include "sdk/names.h"', "const char *const sdk_hip_operations[] = {")
+        return [line.split() for line in file if line.strip() and not line.startswith("#")]
+
+
+# Where the interface names a parameter otherwise than HIP's headers.
+RENAMED = {"f": "func", "hStream": "stream", "max_width": "maxWidthInElements"}
+AS_IN_HIP = {"hipCreateChannelDesc", "hipDrvLaunchKernelEx"}
+
+
+def parameters_of(name, parameters):
+    pairs = (parameter.split(":") for parameter in parameters)
+    return " ".join(f"{own if name in AS_IN_HIP else RENAMED.get(own, own)}:{kind}" for own, kind in pairs)
+
+
+def operations(table_path, calls_path):
+    """The operations are the slots of HIP's dispatch table, in its order."""
+    names = [row[1] for row in rows_of(table_path)]
+    parameters = {row[3].partition("=")[0]: row[4:] for row in rows_of(calls_path)}
     # The one that the interface names otherwise.
     renamed = {"hipChooseDeviceR0600": "hipChooseDevice"}
+    yield from (NOTE, '#include "sdk/names.h"', "const char *const sdk_hip_operations[] = {")
     yield from (f'\t"{renamed.get(name, name)}",' for name in names)
-    yield from ("};", f"const int sdk_hip_operation_count = {len(names)};")
+    yield from ("};", f"const int sdk_hip_operation_count = {len(names)};",
+                "const char *const sdk_hip_parameters[] = {")
+    yield from (f'\t"{parameters_of(name, parameters.get(name, []))}",' for name in names)
+    yield "};"
 
 
 def table(path):
@@ -83,6 +105,6 @@ def table(path):
 
 MAKERS = {"declarations": declarations, "missing": missing, "map": version_script, "operations": operations,
           "table": table}
-if len(sys.argv) != 3 or sys.argv[1] not in MAKERS:
+if len(sys.argv) < 3 or sys.argv[1] not in MAKERS or len(sys.argv) != 3 + (sys.argv[1] == "operations"):
     sys.exit(__doc__)
-print("\n".join(MAKERS[sys.argv[1]](sys.argv[2])))
+print("\n".join(MAKERS[sys.argv[1]](*sys.argv[2:])))

@@ -19,13 +19,18 @@ struct dagtap_attribute;
 
 /* A call of HIP that is recorded, as an observer sees it. Valid during the observer's function. */
 struct inject_call {
-	uint64_t cid;	     /* its correlation id in the recording */
-	uint64_t parent;     /* that of the enclosing call, 0 = none */
-	uint32_t function;   /* number of its API_NAME record */
-	uint32_t activities; /* that it has submitted; 0 at its entry */
+	uint64_t cid;	   /* its correlation id in the recording */
+	uint64_t parent;   /* that of the enclosing call, 0 = none */
+	uint32_t function; /* number of its API_NAME record */
+	/* Kernels and copies by copy engines that its thread has submitted, and packets that
+	 * another thread submits, whose kind is not known yet. 0 at its entry. */
+	uint32_t dispatches, copies, unknown;
 	const char *text; /* text of its API_NAME record: the name up to the first space; static */
 	const void *stream; /* its stream argument; NULL: none, or the default stream */
 	int result;	    /* what it returned; 0 at its entry */
+	/* At its entry: the words of its arguments, which TEXT describes, with pointers as the
+	 * program passes them. NULL at its return. */
+	const uint64_t *args;
 };
 
 /* Functions that are called on the thread of each recorded call of HIP: before the vendor's
@@ -56,6 +61,7 @@ struct inject_table {
 	/* Sets the observer of this process, which must stay valid; NULL: none. Threads may be
 	 * inside the last one when it returns. */
 	void (*observe)(const struct inject_observer *observer);
+	uint64_t call_bytes; /* sizeof(struct inject_call) in the injected library */
 };
 
 /* The type of dagtap_attach. Any thread; may be called more than once with the same table. */

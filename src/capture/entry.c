@@ -79,6 +79,7 @@ CAPTURE_EXPORT const struct inject_table dagtap_inject_v1 = {
 	.scope_detach = scope_detach,
 	.path = recording_path,
 	.observe = observe,
+	.call_bytes = sizeof(struct inject_call),
 };
 
 /* Hands the table to a libdagtap that was loaded before us, or that cannot find our symbols

@@ -27,9 +27,12 @@ struct frame {
 	uint64_t begin_ns;   /* session_now_ns, before the vendor's function is called */
 	uint64_t end_ns;     /* 0: frame_write reads the clock */
 	uint32_t activities; /* activities that the call has submitted: the next one's ordinal */
-	uint32_t function;   /* the function: its number in the API_NAME records */
-	uint32_t session;    /* the session's number at entry; 0: the call is not recorded */
-	bool comes_again;    /* entered by its symbol, and the slot was not entered yet */
+	/* For observers: what these are, as far as the thread of the call has submitted them. Of
+	 * packets that are passed with another thread's doorbell it is not known. */
+	uint32_t dispatches, copies, others;
+	uint32_t function; /* the function: its number in the API_NAME records */
+	uint32_t session;  /* the session's number at entry; 0: the call is not recorded */
+	bool comes_again;  /* entered by its symbol, and the slot was not entered yet */
 };
 
 /* The calling thread's innermost frame; NULL: the thread is in no wrapped call. */
@@ -76,6 +79,24 @@ struct frame_context {
 	uint32_t ordinal; /* of the activity within the call, from 0 */
 	uint32_t tid;
 };
+
+enum frame_activity { FRAME_DISPATCH, FRAME_COPY, FRAME_OTHER };
+
+/* An activity of call CID goes to the device: counts it if the calling thread is inside of this
+ * call. */
+static inline void frame_count(uint64_t cid, enum frame_activity kind)
+{
+	struct frame *frame = frame_top;
+
+	if (!frame || frame->cid != cid)
+		return;
+	if (kind == FRAME_DISPATCH)
+		frame->dispatches++;
+	else if (kind == FRAME_COPY)
+		frame->copies++;
+	else
+		frame->others++;
+}
 
 /* Writes the API record of a call that has returned, with WORD_COUNT argument words, and adds
  * one to COUNTER's LEFT. Does neither when the session of the call has ended; counts alone when

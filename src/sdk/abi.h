@@ -139,8 +139,34 @@ enum sdk_buffer_kind {
 		SDK_BUFFER_KIND_COUNT
 };
 
-/* Kinds of requests for external correlation ids. */
-enum { SDK_REQUEST_MEMORY_COPY = 10, SDK_REQUEST_KERNEL_DISPATCH = 11, SDK_REQUEST_COUNT = 32 };
+/* X(name): kinds of requests for external correlation ids, the same. */
+#define SDK_REQUEST_KINDS(X)                                                                       \
+	X(NONE)                                                                                    \
+	X(HSA_CORE_API)                                                                            \
+	X(HSA_AMD_EXT_API)                                                                         \
+	X(HSA_IMAGE_EXT_API)                                                                       \
+	X(HSA_FINALIZE_EXT_API)                                                                    \
+	X(HIP_RUNTIME_API)                                                                         \
+	X(HIP_COMPILER_API)                                                                        \
+	X(MARKER_CORE_API)                                                                         \
+	X(MARKER_CONTROL_API)                                                                      \
+	X(MARKER_NAME_API)                                                                         \
+	X(MEMORY_COPY)                                                                             \
+	X(KERNEL_DISPATCH)                                                                         \
+	X(SCRATCH_MEMORY)                                                                          \
+	X(RCCL_API)                                                                                \
+	X(OMPT)                                                                                    \
+	X(MEMORY_ALLOCATION)                                                                       \
+	X(ROCDECODE_API)                                                                           \
+	X(ROCJPEG_API)                                                                             \
+	X(MARKER_CORE_RANGE_API)
+
+enum sdk_request_kind {
+#define X(name) SDK_REQUEST_##name,
+	SDK_REQUEST_KINDS(X)
+#undef X
+		SDK_REQUEST_KIND_COUNT
+};
 
 enum { SDK_CATEGORY_TRACING = 1 };
 enum { SDK_PHASE_NONE, SDK_PHASE_ENTER, SDK_PHASE_EXIT };
@@ -246,11 +272,14 @@ struct sdk_stream_data {
 	uint64_t handle;
 };
 
-/* Of HIP calls. The arguments are not filled in. */
+#define SDK_ARGS_BYTES 88 /* the interface's union of all functions' arguments */
+
+/* Of HIP calls. */
 struct sdk_hip_data {
 	uint64_t size;
-	uint64_t args[32];
-	uint64_t result;
+	_Alignas(8) uint8_t args[SDK_ARGS_BYTES]; /* sdk/arguments.h */
+	uint64_t result;			  /* a union of 24 bytes */
+	uint64_t result_rest[2];
 };
 
 struct sdk_agent {
@@ -296,9 +325,16 @@ typedef void sdk_callback(struct sdk_callback_record record, union sdk_user *use
 typedef int sdk_request(uint64_t tid, struct sdk_id context, int kind, int operation,
 			uint64_t internal, union sdk_user *ret_external, void *data);
 
+/* An argument of a call: its number, its place, how many pointers lead to the value, its type and
+ * name, the value as a text, and how many pointers were followed for that. Not 0: no more. */
+typedef int sdk_args_callback(int kind, int operation, uint32_t number, const void *address,
+			      int32_t indirections, const char *type, const char *name,
+			      const char *value, int32_t followed, void *data);
+
 _Static_assert(sizeof(struct sdk_callback_record) == 64, "layout");
 _Static_assert(offsetof(struct sdk_callback_record, payload) == 56, "layout");
 _Static_assert(sizeof(struct sdk_hip_record) == 64, "layout");
+_Static_assert(sizeof(struct sdk_hip_data) == 120, "layout");
 _Static_assert(sizeof(struct sdk_dispatch_info) == 128, "layout");
 _Static_assert(sizeof(struct sdk_dispatch_record) == 184, "layout");
 _Static_assert(sizeof(struct sdk_copy_record) == 96, "layout");

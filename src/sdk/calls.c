@@ -9,28 +9,35 @@
 #include <unistd.h>
 
 #include "base/numbers.h"
+#include "sdk/arguments.h"
 #include "sdk/contexts.h"
 #include "sdk/externals.h"
 #include "sdk/names.h"
+#include "sdk/pushed.h"
 
 #define FUNCTIONS 1024 /* more than HIP has */
 #define DEPTH	  8    /* calls inside of each other that a thread remembers */
 
 enum { UNKNOWN = 0, NONE = -1 }; /* function_operations holds operation + 1 */
 
-/* What a function number stands for: learned from the first call. */
+/* What a function number stands for: learned from the first call, with the lock. */
 struct function {
 	_Atomic int operation; /* + 1; UNKNOWN, or NONE: none of the interface */
-	_Atomic bool has_stream;
+	bool has_stream;
+	struct sdk_arguments arguments;
 };
 
 static struct function functions[FUNCTIONS];
+static pthread_mutex_t learn_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What the tool has put into a call at its entry, by context and kind. */
+/* What the tool has put into a call at its entry, by context and kind, and its arguments. */
 struct entered {
 	uint64_t cid;
+	uint32_t started;	     /* contexts that were started at its entry: bits */
 	uint32_t callbacks, streams; /* contexts that were told: bits */
 	union sdk_user call_users[SDK_CONTEXTS], stream_users[SDK_CONTEXTS];
+	uint64_t externals[SDK_CONTEXTS];
+	struct sdk_hip_data data;
 };
 
 static _Thread_local struct entered entered[DEPTH];
@@ -45,7 +52,8 @@ const struct inject_table *sdk_calls_find(void)
 {
 	const struct inject_table *table = dlsym(RTLD_DEFAULT, INJECT_SYMBOL);
 
-	return table && table->bytes >= offsetof(struct inject_table, observe) + sizeof(void *)
+	return table && table->bytes >= sizeof(*table) &&
+			       table->call_bytes >= sizeof(struct inject_call)
 		       ? table
 		       : NULL;
 }
@@ -75,10 +83,14 @@ static void learn(struct function *function, const char *text)
 		name[bytes] = '\0';
 		operation = sdk_hip_operation_find(name);
 	}
-	atomic_store_explicit(&function->has_stream, strstr(text, "tream:h") != NULL,
-			      memory_order_relaxed);
-	atomic_store_explicit(&function->operation, operation < 0 ? NONE : operation + 1,
-			      memory_order_release);
+	pthread_mutex_lock(&learn_lock);
+	if (atomic_load(&function->operation) == UNKNOWN) {
+		function->has_stream = strstr(text, "tream:h") != NULL;
+		if (operation >= 0)
+			arguments_learn(operation, &function->arguments);
+		atomic_store(&function->operation, operation < 0 ? NONE : operation + 1);
+	}
+	pthread_mutex_unlock(&learn_lock);
 }
 
 /* The function of CALL, or NULL if the interface does not have it. */
@@ -101,16 +113,52 @@ static uint64_t tid(void)
 	return own_tid;
 }
 
+/* Whether the tool is asked for external ids of KIND. */
+static bool is_asked(uint32_t number, int kind)
+{
+	const struct sdk_request_service *service = &sdk_contexts[number].request;
+
+	return service->is_on && service->kinds >> kind & 1;
+}
+
+/* The external id in context NUMBER: what the tool answers if it is asked for KIND, else what it
+ * has pushed. */
+static uint64_t external_of(uint32_t number, int kind, int operation, uint64_t cid)
+{
+	const struct sdk_context *context = &sdk_contexts[number];
+	const struct sdk_request_service *service = &context->request;
+	union sdk_user external = {0};
+
+	if (is_asked(number, kind) &&
+	    service->callback(tid(), sdk_context_id(context), kind, operation, cid, &external,
+			      service->data) == 0)
+		return external.value;
+	return pushed_last(number, tid());
+}
+
+/* Whether context NUMBER gets a record or callbacks of the calls of OPERATION. */
+static bool wants_call(uint32_t number, int operation)
+{
+	const struct sdk_context *context = &sdk_contexts[number];
+
+	return sdk_operations_have(&context->callbacks[SDK_CALLBACK_HIP_RUNTIME_API].operations,
+				   operation) ||
+	       sdk_operations_have(&context->buffers[SDK_BUFFER_HIP_RUNTIME_API].operations,
+				   operation);
+}
+
 /* Calls one service of context NUMBER, if it is for OPERATION. Returns whether it was. */
 static bool tell(uint32_t number, int kind, int operation, int phase,
-		 const struct inject_call *call, void *payload, union sdk_user *user)
+		 const struct inject_call *call, struct entered *place, void *payload)
 {
 	const struct sdk_context *context = &sdk_contexts[number];
 	const struct sdk_callback_service *service = &context->callbacks[kind];
 	const struct sdk_callback_record record = {
 		.context = sdk_context_id(context),
 		.tid = tid(),
-		.correlation = {.internal = call->cid, .ancestor = call->parent},
+		.correlation = {.internal = call->cid,
+				.external.value = place->externals[number],
+				.ancestor = call->parent},
 		.kind = (uint32_t)kind,
 		.operation = operation,
 		.phase = (uint32_t)phase,
@@ -119,67 +167,101 @@ static bool tell(uint32_t number, int kind, int operation, int phase,
 
 	if (!sdk_operations_have(&service->operations, operation))
 		return false;
-	service->callback(record, user, service->data);
+	service->callback(record,
+			  kind == SDK_CALLBACK_HIP_STREAM ? &place->stream_users[number]
+							  : &place->call_users[number],
+			  service->data);
 	return true;
+}
+
+/* Begins a call in context NUMBER. */
+static void enter_context(uint32_t number, const struct function *function,
+			  const struct inject_call *call, struct entered *place,
+			  struct sdk_stream_data *stream)
+{
+	int operation = atomic_load_explicit(&function->operation, memory_order_relaxed) - 1;
+
+	place->started |= 1u << number;
+	place->stream_users[number].value = place->call_users[number].value = 0;
+	place->externals[number] =
+		wants_call(number, operation)
+			? external_of(number, SDK_REQUEST_HIP_RUNTIME_API, operation, call->cid)
+			: pushed_last(number, tid());
+	if (function->has_stream && tell(number, SDK_CALLBACK_HIP_STREAM, SDK_HIP_STREAM_SET,
+					 SDK_PHASE_ENTER, call, place, stream))
+		place->streams |= 1u << number;
 }
 
 static void enter(const struct inject_call *call)
 {
 	const struct function *function = function_of(call);
 	struct sdk_stream_data stream = {sizeof(stream), {0}, (uintptr_t)call->stream};
-	struct sdk_hip_data data = {.size = sizeof(data)};
 	struct entered *place = &entered[depth % DEPTH];
 
 	if (!function || depth >= DEPTH)
 		return;
 	place->cid = call->cid;
-	place->callbacks = place->streams = 0;
+	place->started = place->callbacks = place->streams = 0;
+	place->data = (struct sdk_hip_data){.size = sizeof(place->data)};
+	arguments_fill(&function->arguments, call->args, place->data.args);
 	depth++;
-	if (atomic_load_explicit(&function->has_stream, memory_order_relaxed))
+	if (function->has_stream)
 		stream.stream.handle = stream_id(call->stream);
-	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++) {
-		if (!atomic_load_explicit(&sdk_contexts[i].is_started, memory_order_acquire))
-			continue;
-		place->stream_users[i].value = place->call_users[i].value = 0;
-		if (atomic_load_explicit(&function->has_stream, memory_order_relaxed) &&
-		    tell(i, SDK_CALLBACK_HIP_STREAM, SDK_HIP_STREAM_SET, SDK_PHASE_ENTER, call,
-			 &stream, &place->stream_users[i]))
-			place->streams |= 1u << i;
-	}
-	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++) {
-		if (atomic_load_explicit(&sdk_contexts[i].is_started, memory_order_acquire) &&
+	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++)
+		if (atomic_load_explicit(&sdk_contexts[i].is_started, memory_order_acquire))
+			enter_context(i, function, call, place, &stream);
+	for (uint32_t i = 0; i < SDK_CONTEXTS && place->started >> i; i++)
+		if (place->started >> i & 1 &&
 		    tell(i, SDK_CALLBACK_HIP_RUNTIME_API, function->operation - 1, SDK_PHASE_ENTER,
-			 call, &data, &place->call_users[i]))
+			 call, place, &place->data))
 			place->callbacks |= 1u << i;
+}
+
+_Static_assert((int)SDK_REQUEST_KERNEL_DISPATCH == (int)SDK_BUFFER_KERNEL_DISPATCH &&
+		       (int)SDK_REQUEST_MEMORY_COPY == (int)SDK_BUFFER_MEMORY_COPY,
+	       "a kind of activities has one number");
+
+/* Keeps the external ids of COUNT activities of a call in context NUMBER, for each of which the
+ * tool is asked if it wants to be. Any number of them has the id that was pushed. */
+static void keep_activities(uint32_t number, int kind, const struct inject_call *call,
+			    uint32_t count)
+{
+	int operation = kind == SDK_REQUEST_KERNEL_DISPATCH ? SDK_DISPATCH_ENQUEUE : SDK_COPY_NONE;
+
+	if (!count || !sdk_contexts[number].buffers[kind].operations.is_on)
+		return;
+	if (is_asked(number, kind)) {
+		for (uint32_t i = 0; i < count; i++)
+			externals_add(number, call->cid, kind,
+				      external_of(number, kind, operation, call->cid));
+	} else if (pushed_last(number, tid())) {
+		externals_add(number, call->cid, kind, pushed_last(number, tid()));
 	}
 }
 
-/* Asks the tools for the external ids of the activities of a call. */
-static void request(const struct inject_call *call)
+/* Keeps the external ids of a call, which its record and its activities get later. */
+static void keep_externals(const struct inject_call *call, struct entered *place)
 {
-	static const int kinds[] = {SDK_REQUEST_KERNEL_DISPATCH, SDK_REQUEST_MEMORY_COPY};
-
-	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++) {
-		const struct sdk_request_service *service = &sdk_contexts[i].request;
-
-		if (!service->is_on || !atomic_load(&sdk_contexts[i].is_started))
+	for (uint32_t i = 0; i < SDK_CONTEXTS && place->started >> i; i++) {
+		if (!(place->started >> i & 1))
 			continue;
-		for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
-			union sdk_user external = {0};
-
-			if (service->kinds >> kinds[k] & 1 &&
-			    service->callback(tid(), sdk_context_id(&sdk_contexts[i]), kinds[k],
-					      SDK_DISPATCH_ENQUEUE, call->cid, &external,
-					      service->data) == 0)
-				externals_put(i, call->cid, kinds[k], external.value);
-		}
+		/* The tool may have pushed another one at the entry. */
+		if (!is_asked(i, SDK_REQUEST_HIP_RUNTIME_API))
+			place->externals[i] = pushed_last(i, tid());
+		if (place->externals[i] &&
+		    sdk_contexts[i].buffers[SDK_BUFFER_HIP_RUNTIME_API].operations.is_on)
+			externals_add(i, call->cid, SDK_REQUEST_HIP_RUNTIME_API,
+				      place->externals[i]);
+		/* Kernels whose packets another thread submits get one together. */
+		keep_activities(i, SDK_REQUEST_KERNEL_DISPATCH, call,
+				call->dispatches + (call->unknown > 0));
+		keep_activities(i, SDK_REQUEST_MEMORY_COPY, call, call->copies);
 	}
 }
 
 static void leave(const struct inject_call *call)
 {
 	struct sdk_stream_data stream = {sizeof(stream), {0}, (uintptr_t)call->stream};
-	struct sdk_hip_data data = {.size = sizeof(data), .result = (uint64_t)call->result};
 	struct entered *place;
 
 	while (depth && entered[depth - 1].cid > call->cid)
@@ -187,17 +269,17 @@ static void leave(const struct inject_call *call)
 	if (!depth || entered[depth - 1].cid != call->cid)
 		return;
 	place = &entered[--depth];
-	if (call->activities)
-		request(call);
+	place->data.result = (uint64_t)call->result;
+	keep_externals(call, place);
 	stream.stream.handle = place->streams ? stream_id(call->stream) : 0;
 	for (uint32_t i = 0; i < SDK_CONTEXTS && place->callbacks >> i; i++)
 		if (place->callbacks >> i & 1)
 			tell(i, SDK_CALLBACK_HIP_RUNTIME_API, function_of(call)->operation - 1,
-			     SDK_PHASE_EXIT, call, &data, &place->call_users[i]);
+			     SDK_PHASE_EXIT, call, place, &place->data);
 	for (uint32_t i = 0; i < SDK_CONTEXTS && place->streams >> i; i++)
 		if (place->streams >> i & 1)
 			tell(i, SDK_CALLBACK_HIP_STREAM, SDK_HIP_STREAM_SET, SDK_PHASE_EXIT, call,
-			     &stream, &place->stream_users[i]);
+			     place, &stream);
 }
 
 static void observe_entry(const struct inject_call *call)
@@ -230,6 +312,7 @@ void sdk_calls_forget(void)
 {
 	sdk_calls_find()->observe(NULL);
 	pthread_mutex_init(&stream_lock, NULL);
+	pthread_mutex_init(&learn_lock, NULL);
 	own_tid = 0;
 	depth = 0;
 }

@@ -84,7 +84,7 @@ static int put_call(const struct trace *window, const struct trace_call *call)
 {
 	const struct trace_call *parent =
 		call->parent == TRACE_NONE ? NULL : &window->calls[call->parent];
-	const struct sdk_hip_record record = {
+	struct sdk_hip_record record = {
 		.size = sizeof(record),
 		.kind = SDK_BUFFER_HIP_RUNTIME_API,
 		.operation =
@@ -102,8 +102,11 @@ static int put_call(const struct trace *window, const struct trace_call *call)
 		struct sdk_buffer *buffer =
 			buffer_for(i, SDK_BUFFER_HIP_RUNTIME_API, record.operation, call->begin_ns);
 
-		if (buffer)
-			err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));
+		if (!buffer)
+			continue;
+		record.correlation.external.value =
+			externals_find(i, call->cid, SDK_REQUEST_HIP_RUNTIME_API, 0);
+		err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));
 	}
 	return err;
 }
@@ -119,7 +122,9 @@ static uint64_t tid_of(const struct trace *window, const struct trace_activity *
 	return row->thread == TRACE_NONE ? 0 : window->threads[row->thread].tid;
 }
 
-static int put_dispatch(const struct trace *window, const struct trace_activity *row)
+/* INDEX: of the dispatch among those of its call. */
+static int put_dispatch(const struct trace *window, const struct trace_activity *row,
+			uint32_t index)
 {
 	const struct trace_work *work = trace_work_of(window, row);
 	struct sdk_dispatch_record record = {
@@ -155,7 +160,7 @@ static int put_dispatch(const struct trace *window, const struct trace_activity 
 			continue;
 		record.info.kernel = kernel_id(window, work);
 		record.correlation.external.value =
-			externals_find(i, row->cid, SDK_REQUEST_KERNEL_DISPATCH);
+			externals_find(i, row->cid, SDK_REQUEST_KERNEL_DISPATCH, index);
 		err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));
 	}
 	return err;
@@ -178,7 +183,8 @@ static uint32_t copy_operation(enum trace_copy_direction direction)
 	}
 }
 
-static int put_copy(const struct trace *window, const struct trace_activity *row)
+/* INDEX: of the copy among those of its call. */
+static int put_copy(const struct trace *window, const struct trace_activity *row, uint32_t index)
 {
 	const struct trace_work *work = trace_work_of(window, row);
 	struct sdk_copy_record record = {
@@ -204,18 +210,27 @@ static int put_copy(const struct trace *window, const struct trace_activity *row
 		if (!buffer)
 			continue;
 		record.correlation.external.value =
-			externals_find(i, row->cid, SDK_REQUEST_MEMORY_COPY);
+			externals_find(i, row->cid, SDK_REQUEST_MEMORY_COPY, index);
 		err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));
 	}
 	return err;
 }
 
+/* How many dispatches and copies of a call were met. */
+struct met {
+	uint32_t dispatches, copies;
+};
+
 /* An activity without times has none to give: it is left out. */
-static int put_activity(const struct trace *window, const struct trace_activity *row)
+static int put_activity(const struct trace *window, const struct trace_activity *row,
+			struct met *met)
 {
+	bool is_copy = row->queue == TRACE_NONE;
+	uint32_t index = is_copy ? met->copies++ : met->dispatches++;
+
 	if (row->untimed)
 		return 0;
-	return row->queue == TRACE_NONE ? put_copy(window, row) : put_dispatch(window, row);
+	return is_copy ? put_copy(window, row, index) : put_dispatch(window, row, index);
 }
 
 int delivery_put(const struct trace *window)
@@ -224,14 +239,16 @@ int delivery_put(const struct trace *window)
 
 	for (uint32_t i = 0; i < window->calls_count && err == 0; i++) {
 		const struct trace_call *call = &window->calls[i];
+		struct met met = {0};
 
 		err = put_call(window, call);
 		for (uint32_t k = 0; k < call->activity_count && err == 0; k++)
-			err = put_activity(window, &window->activities[call->activity_first + k]);
+			err = put_activity(window, &window->activities[call->activity_first + k],
+					   &met);
 		externals_drop(call->cid);
 	}
 	for (uint32_t i = 0; i < window->activities_count && err == 0; i++)
 		if (window->activities[i].call == TRACE_NONE)
-			err = put_activity(window, &window->activities[i]);
+			err = put_activity(window, &window->activities[i], &(struct met){0});
 	return err;
 }

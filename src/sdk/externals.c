@@ -2,6 +2,7 @@
 #include "sdk/externals.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -10,9 +11,13 @@
 
 #define NONE UINT32_MAX
 
+/* The values of the activities of one kind of a call. */
 struct external {
-	uint64_t cid; /* 0: a free row */
-	uint64_t value;
+	uint64_t cid;	  /* 0: a free row */
+	uint64_t value;	  /* of all, while `values` is NULL */
+	uint64_t *values; /* COUNT values; owned. NULL: they are equal */
+	size_t room;
+	uint32_t count;
 	uint32_t context;
 	int kind;
 };
@@ -40,39 +45,79 @@ static uint32_t take_row(void)
 	return rows_count - 1;
 }
 
-void externals_put(uint32_t context, uint64_t cid, int kind, uint64_t value)
+/* The row of these activities, or NULL. Room must have been reserved in the map. */
+static struct external *find(uint32_t context, uint64_t cid, int kind)
 {
-	uint32_t row = NONE;
+	struct hash_probe probe = hash_map_probe(&map, hash_of(cid));
+
+	while (hash_map_next(&map, &probe)) {
+		struct external *row = &rows[probe.row];
+
+		if (row->cid == cid && row->context == context && row->kind == kind)
+			return row;
+	}
+	return NULL;
+}
+
+static void make(uint32_t context, uint64_t cid, int kind, uint64_t value)
+{
+	uint32_t row = take_row();
 	struct hash_probe probe;
 
+	if (row == NONE)
+		return;
+	rows[row] = (struct external){
+		.cid = cid, .value = value, .count = 1, .context = context, .kind = kind};
+	probe = hash_map_probe(&map, hash_of(cid));
+	while (hash_map_next(&map, &probe))
+		;
+	hash_map_put(&map, &probe, row);
+}
+
+/* Adds VALUE. Equal values need no array: a launch of a graph has thousands of kernels, and tools
+ * mostly answer the same for all. */
+static void append(struct external *row, uint64_t value)
+{
+	bool is_first = !row->values;
+
+	if (is_first && value == row->value) {
+		row->count++;
+		return;
+	}
+	if (table_reserve((void **)&row->values, &row->room, row->count + 1ull,
+			  sizeof(*row->values)) < 0)
+		return;
+	for (uint32_t i = 0; is_first && i < row->count; i++)
+		row->values[i] = row->value;
+	row->values[row->count++] = value;
+}
+
+void externals_add(uint32_t context, uint64_t cid, int kind, uint64_t value)
+{
+	struct external *row;
+
 	pthread_mutex_lock(&lock);
-	if (hash_map_reserve(&map) == 0)
-		row = take_row();
-	if (row != NONE) {
-		rows[row] = (struct external){cid, value, context, kind};
-		probe = hash_map_probe(&map, hash_of(cid));
-		while (hash_map_next(&map, &probe))
-			;
-		hash_map_put(&map, &probe, row);
+	if (hash_map_reserve(&map) == 0) {
+		row = find(context, cid, kind);
+		if (row)
+			append(row, value);
+		else
+			make(context, cid, kind, value);
 	}
 	pthread_mutex_unlock(&lock);
 }
 
-uint64_t externals_find(uint32_t context, uint64_t cid, int kind)
+uint64_t externals_find(uint32_t context, uint64_t cid, int kind, uint32_t index)
 {
-	struct hash_probe probe;
+	const struct external *row;
 	uint64_t value = 0;
 
 	pthread_mutex_lock(&lock);
-	if (map.slot_count) {
-		probe = hash_map_probe(&map, hash_of(cid));
-		while (hash_map_next(&map, &probe)) {
-			const struct external *row = &rows[probe.row];
-
-			if (row->cid == cid && row->context == context && row->kind == kind)
-				value = row->value;
-		}
-	}
+	row = map.slot_count ? find(context, cid, kind) : NULL;
+	if (row && row->values)
+		value = row->values[index < row->count ? index : row->count - 1];
+	else if (row)
+		value = row->value;
 	pthread_mutex_unlock(&lock);
 	return value;
 }
@@ -92,7 +137,8 @@ static uint32_t find_any(uint64_t cid)
 static void drop(uint32_t row)
 {
 	hash_map_remove(&map, hash_of(rows[row].cid), row);
-	rows[row].cid = 0;
+	free(rows[row].values);
+	rows[row] = (struct external){0};
 	free_rows[free_count++] = row;
 }
 

@@ -1,15 +1,17 @@
-/* External correlation ids by context and call, from the call's return until its activities have
- * been delivered. Any thread: a lock covers all functions. */
+/* External correlation ids by context and call, from the call's entry until its records have been
+ * delivered. A call has one for each of its activities. Any thread: a lock covers all functions. */
 #ifndef DAGTAP_SDK_EXTERNALS_H
 #define DAGTAP_SDK_EXTERNALS_H
 
 #include <stdint.h>
 
-/* Keeps VALUE for the activities of a kind of call CID. Without memory the value is lost. */
-void externals_put(uint32_t context, uint64_t cid, int kind, uint64_t value);
+/* Keeps VALUE for the next activity of KIND of call CID. Without memory the activity gets the value
+ * of the one before. */
+void externals_add(uint32_t context, uint64_t cid, int kind, uint64_t value);
 
-/* The value that was kept; 0: none. */
-uint64_t externals_find(uint32_t context, uint64_t cid, int kind);
+/* The value of the activity of KIND of call CID with this INDEX, from 0: the last one that was kept
+ * if there are fewer, and 0 if there is none. */
+uint64_t externals_find(uint32_t context, uint64_t cid, int kind, uint32_t index);
 
 /* Forgets all values of call CID. */
 void externals_drop(uint64_t cid);

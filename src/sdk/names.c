@@ -39,6 +39,12 @@ static const char *const buffer_kinds[] = {
 #undef X
 };
 
+static const char *const request_kinds[] = {
+#define X(name) #name,
+	SDK_REQUEST_KINDS(X)
+#undef X
+};
+
 static struct name_list callback_operations(int kind)
 {
 	switch (kind) {
@@ -176,6 +182,14 @@ SDK_EXPORT int rocprofiler_query_buffer_tracing_kind_operation_name(int kind, in
 		return SDK_ERROR_KIND_NOT_FOUND;
 	return answer(buffer_operations(kind), operation, SDK_ERROR_OPERATION_NOT_FOUND, ret_name,
 		      ret_length);
+}
+
+SDK_EXPORT int rocprofiler_query_external_correlation_id_request_kind_name(int kind,
+									   const char **ret_name,
+									   uint64_t *ret_length)
+{
+	return answer((struct name_list)LIST(request_kinds), kind, SDK_ERROR_KIND_NOT_FOUND,
+		      ret_name, ret_length);
 }
 
 static const struct {

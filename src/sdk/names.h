@@ -6,6 +6,9 @@
 extern const char *const sdk_hip_operations[];
 extern const int sdk_hip_operation_count;
 
+/* The parameters of each, "name:kind ...", as src/vendor/hip_api.list has them. */
+extern const char *const sdk_hip_parameters[];
+
 /* The operation of the HIP function NAME, or -1. */
 int sdk_hip_operation_find(const char *name);
 

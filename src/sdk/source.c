@@ -19,6 +19,7 @@
 #include "sdk/contexts.h"
 #include "sdk/delivery.h"
 #include "sdk/externals.h"
+#include "sdk/pushed.h"
 
 #define POLL_NS	      20000000ull
 #define WAIT_NS	      1000000ull /* between looks for what runs while a flush waits */
@@ -245,6 +246,7 @@ static void leave_parent(void)
 {
 	sdk_calls_forget();
 	externals_reset_lock();
+	pushed_reset_lock();
 	pthread_mutex_init(&source.lock, NULL);
 	pthread_cond_init(&source.asked, NULL);
 	pthread_cond_init(&source.served, NULL);

@@ -2,6 +2,7 @@
  * stops them. */
 #include "sdk/contexts.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "sdk/buffers.h"
 #include "sdk/calls.h"
 #include "sdk/export.h"
+#include "sdk/pushed.h"
 #include "sdk/source.h"
 #include "sdk/time.h"
 
@@ -286,22 +288,62 @@ SDK_EXPORT int rocprofiler_configure_external_correlation_id_request_service(
 {
 	struct sdk_request_service *service;
 	int status = check_service(id);
+	uint32_t wanted = 0;
 
 	if (status != SDK_SUCCESS)
 		return status;
+	if (!callback || (kinds && !count))
+		return SDK_ERROR_INVALID_ARGUMENT;
 	service = &sdk_context_find(id)->request;
 	if (service->is_on)
 		return SDK_ERROR_SERVICE_ALREADY_CONFIGURED;
 	for (size_t i = 0; kinds && i < count; i++) {
-		if (kinds[i] < 0 || kinds[i] >= SDK_REQUEST_COUNT)
-			return SDK_ERROR_INVALID_ARGUMENT;
-		service->kinds |= 1u << kinds[i];
+		if (kinds[i] <= SDK_REQUEST_NONE || kinds[i] >= SDK_REQUEST_KIND_COUNT)
+			return SDK_ERROR_KIND_NOT_FOUND;
+		wanted |= 1u << kinds[i];
 	}
-	if (!kinds || !count)
-		service->kinds = UINT32_MAX;
+	service->kinds = kinds ? wanted : UINT32_MAX;
 	service->callback = callback;
 	service->data = data;
 	service->is_on = true;
+	return SDK_SUCCESS;
+}
+
+/* ---- external correlation ids ---- */
+
+/* The answer for the ids of thread TID in context ID. */
+static int check_thread(struct sdk_id id, uint64_t tid)
+{
+	if (!sdk_context_find(id))
+		return SDK_ERROR_CONTEXT_NOT_FOUND;
+	return tid && tid <= INT_MAX && syscall(SYS_tgkill, getpid(), (pid_t)tid, 0) == 0
+		       ? SDK_SUCCESS
+		       : SDK_ERROR_INVALID_ARGUMENT;
+}
+
+SDK_EXPORT int rocprofiler_push_external_correlation_id(struct sdk_id id, uint64_t tid,
+							union sdk_user value)
+{
+	int status = check_thread(id, tid);
+
+	if (status != SDK_SUCCESS)
+		return status;
+	return pushed_push((uint32_t)id.handle - 1, tid, value.value) < 0
+		       ? SDK_ERROR_OUT_OF_RESOURCES
+		       : SDK_SUCCESS;
+}
+
+SDK_EXPORT int rocprofiler_pop_external_correlation_id(struct sdk_id id, uint64_t tid,
+						       union sdk_user *ret_value)
+{
+	int status = check_thread(id, tid);
+	uint64_t value;
+
+	if (status != SDK_SUCCESS)
+		return status;
+	value = pushed_pop((uint32_t)id.handle - 1, tid);
+	if (ret_value)
+		ret_value->value = value;
 	return SDK_SUCCESS;
 }
 

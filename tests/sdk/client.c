@@ -51,8 +51,9 @@ static void take_records(struct sdk_id context, struct sdk_id from,
 
 		switch (headers[i]->kind) {
 		case SDK_BUFFER_HIP_RUNTIME_API:
-			say("call %lu op %d %lu %lu", call->correlation.internal, call->operation,
-			    call->start_ns, call->end_ns);
+			say("call %lu external %lu op %d %lu %lu", call->correlation.internal,
+			    call->correlation.external.value, call->operation, call->start_ns,
+			    call->end_ns);
 			break;
 		case SDK_BUFFER_KERNEL_DISPATCH:
 			say("dispatch %lu external %lu kernel %lu %lu %lu agent %lu grid %u,%u,%u "
@@ -81,13 +82,67 @@ static void take_kernel(struct sdk_callback_record record, union sdk_user *user,
 	say("kernel %lu %s", symbol->kernel, symbol->name);
 }
 
+/* The id that this client pushes at the entry of a call. */
+static uint64_t pushed_for(uint64_t internal)
+{
+	return internal * 5 + 2;
+}
+
+static int take_argument(int kind, int operation, uint32_t number, const void *address,
+			 int32_t indirections, const char *type, const char *name,
+			 const char *value, int32_t followed, void *data)
+{
+	char *line = data;
+	size_t used = strlen(line);
+
+	snprintf(line + used, 2048 - used, " %s=%s", name, value);
+	return 0;
+}
+
+static void say_arguments(const struct sdk_callback_record *record)
+{
+	char line[2048] = "";
+
+	expect("arguments",
+	       rocprofiler_iterate_callback_tracing_kind_operation_args(*record, take_argument, 1,
+									line),
+	       SDK_SUCCESS);
+	say("arguments %lu%s", record->correlation.internal, line);
+}
+
+static void enter_call(const struct sdk_callback_record *record, union sdk_user *user)
+{
+	union sdk_user external = {.value = pushed_for(record->correlation.internal)};
+
+	user->value = record->correlation.internal * 3;
+	expect("a push",
+	       rocprofiler_push_external_correlation_id(collecting, record->tid, external),
+	       SDK_SUCCESS);
+}
+
+static void leave_call(const struct sdk_callback_record *record, const union sdk_user *user)
+{
+	const struct sdk_hip_data *data = record->payload;
+	uint64_t internal = record->correlation.internal;
+	union sdk_user external;
+
+	expect("the value of a call", user->value == internal * 3, true);
+	expect("the external id of a call",
+	       record->correlation.external.value == pushed_for(internal), true);
+	expect("a pop", rocprofiler_pop_external_correlation_id(collecting, record->tid, &external),
+	       SDK_SUCCESS);
+	expect("what was pushed", external.value == pushed_for(internal), true);
+	expect("the size of a call's data", (int)data->size, sizeof(*data));
+	say_arguments(record);
+}
+
 /* Each call is told at its entry and at its return, on one thread, with one value of ours. */
 static void take_call(struct sdk_callback_record record, union sdk_user *user, void *data)
 {
 	if (record.phase == SDK_PHASE_ENTER)
-		user->value = record.correlation.internal * 3;
+		enter_call(&record, user);
 	else
-		expect("the value of a call", user->value == record.correlation.internal * 3, true);
+		leave_call(&record, user);
 	/* What it would wait for goes on after the callback. */
 	expect("a flush inside a callback", rocprofiler_flush_buffer(buffer),
 	       SDK_ERROR_BUFFER_BUSY);
@@ -95,10 +150,17 @@ static void take_call(struct sdk_callback_record record, union sdk_user *user, v
 	    record.correlation.internal, record.operation, record.tid);
 }
 
+/* A number of its own for each request of a call. */
 static int answer_request(uint64_t tid, struct sdk_id context, int kind, int operation,
 			  uint64_t internal, union sdk_user *ret_external, void *data)
 {
-	ret_external->value = internal * 7 + (uint64_t)kind;
+	static _Thread_local uint64_t asked_for, asked;
+
+	expect("the kind of a request", kind, SDK_REQUEST_KERNEL_DISPATCH);
+	asked = asked_for == internal ? asked + 1 : 0;
+	asked_for = internal;
+	ret_external->value = internal * 100000 + asked;
+	say("request %lu", internal);
 	return 0;
 }
 
@@ -106,7 +168,7 @@ static void configure_collecting(void)
 {
 	static const int kinds[] = {SDK_BUFFER_HIP_RUNTIME_API, SDK_BUFFER_KERNEL_DISPATCH,
 				    SDK_BUFFER_MEMORY_COPY};
-	static const int requests[] = {SDK_REQUEST_KERNEL_DISPATCH, SDK_REQUEST_MEMORY_COPY};
+	static const int requests[] = {SDK_REQUEST_KERNEL_DISPATCH};
 	struct sdk_id thread;
 
 	expect("context", rocprofiler_create_context(&collecting), SDK_SUCCESS);
@@ -132,8 +194,11 @@ static void configure_collecting(void)
 	       SDK_SUCCESS);
 	expect("requests",
 	       rocprofiler_configure_external_correlation_id_request_service(
-		       collecting, requests, 2, answer_request, NULL),
+		       collecting, requests, 1, answer_request, NULL),
 	       SDK_SUCCESS);
+	expect("a push for a thread that is not there",
+	       rocprofiler_push_external_correlation_id(collecting, 1, (union sdk_user){1}),
+	       SDK_ERROR_INVALID_ARGUMENT);
 	expect("thread", rocprofiler_create_callback_thread(&thread), SDK_SUCCESS);
 	expect("assignment", rocprofiler_assign_callback_thread(buffer, thread), SDK_SUCCESS);
 }

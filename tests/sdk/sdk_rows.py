@@ -1,13 +1,17 @@
 """sdk_rows.py OUT ACTIVITIES CALLS WORK_LOG...: what a profiler got from librocprofiler-sdk.so.1
 (tests/sdk/client.c, which wrote OUT) is what dagtap recorded (tables of `dagtap export --format
 csv`) and what the software GPU ran: each call, kernel and copy with its correlation id, name and
-dimensions, and the times of calls. The times of activities are not compared: both sides convert the
-same ticks, but with the anchors that were known at different moments."""
+dimensions, and the times and arguments of calls. Each kernel has an external id of its own, and
+what else a call has caused the one that was pushed at its entry. The times of activities are not
+compared: both sides convert the same ticks, but with the anchors that were known at different
+moments."""
 import collections
 import csv
+import re
 import sys
 
 out, activities, calls = sys.argv[1:4]
+NUMBER = r"-?\d+|0x[0-9a-f]+"
 AXES = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"]
 
 
@@ -35,6 +39,9 @@ class Profile:
         self.kernels = {}
         self.activities = collections.defaultdict(list)  # by correlation id, in order
         self.calls, self.told = collections.defaultdict(list), collections.defaultdict(list)
+        self.requests = collections.Counter()  # by correlation id
+        self.answers = collections.defaultdict(list)  # that its dispatches got
+        self.values = {}  # of arguments
         for line in lines:
             words = line.split()
             getattr(self, words[0], self.pass_over)(words)
@@ -49,12 +56,12 @@ class Profile:
     def dispatch(self, words):
         if words[5] not in self.kernels:
             fail(f"a record names kernel {words[5]}, of which there was no callback")
-        self.request(words, 11)
+        self.answers[words[1]].append(int(words[3]))
         shape = (self.kernels[words[5]], *axes([words[11], words[13]]))
         self.activity(words, shape, words[6:8])
 
     def copy(self, words):
-        self.request(words, 10)
+        self.pushed(words)
         self.activity(words, int(words[7]), words[4:6])
 
     def activity(self, words, what, times):
@@ -62,12 +69,19 @@ class Profile:
             fail(f"times of {' '.join(words)}")
         self.activities[words[1]].append(what)
 
-    def request(self, words, kind):
-        if words[1] != "0" and int(words[3]) != int(words[1]) * 7 + kind:
-            fail(f"external id {words[3]} of an activity of call {words[1]}")
+    def pushed(self, words):
+        if words[1] != "0" and int(words[3]) != int(words[1]) * 5 + 2:
+            fail(f"external id of {' '.join(words)}")
+
+    def request(self, words):
+        self.requests[words[1]] += 1
 
     def call(self, words):
-        self.calls[words[1]].append((int(words[4]), int(words[5])))
+        self.pushed(words)
+        self.calls[words[1]].append((int(words[6]), int(words[7])))
+
+    def arguments(self, words):
+        self.values[words[1]] = dict(word.split("=", 1) for word in words[2:] if "=" in word)
 
     def enter(self, words):
         self.told[words[1]].append(words)
@@ -123,8 +137,27 @@ if len(apart) > 1:
 for cid, (begin, end) in expected.items():
     if profile.calls[cid] != [(begin + min(apart), end + min(apart))]:
         fail(f"call {cid}: {profile.calls[cid]} delivered, {begin} to {end} recorded")
+is_alone = len({row["thread"] for row in rows(calls)}) == 1
+for cid, answers in profile.answers.items():
+    requests = profile.requests[cid]
+    # Packets that another thread has passed to the device share one answer.
+    own = min(requests, len(answers))
+    if cid != "0" and (len(set(answers)) != own or not set(answers) <= {int(cid) * 100000 + k for k in range(requests)}
+                       or (is_alone and requests != len(answers))):
+        fail(f"call {cid}: asked {requests} times, external ids of its kernels: {sorted(answers)[:5]}")
+compared = 0
+for row in rows(calls):
+    # Names are the interface's here, and HIP's there; texts and structs look otherwise.
+    for name, value in (word.split("=", 1) for word in row["args"].split() if "=" in word):
+        delivered = profile.values.get(row["cid"], {}).get(name, "{")
+        if re.fullmatch(NUMBER, value) and re.fullmatch(NUMBER, delivered) and row["result"] == "0":
+            compared += 1
+            if int(value, 0) != int(delivered, 0):
+                fail(f"call {row['cid']}: {name} is {delivered}, {value} recorded")
+if not compared:
+    fail("no arguments")
 for cid in expected:
     told = profile.told[cid]
     if [words[0] for words in told] != ["enter", "exit"] or told[0][2:] != told[1][2:]:
         fail(f"callbacks of call {cid}: {told}")
-print(f"{count} activities, {sum(seen.values())} of them dispatches, {len(expected)} calls")
+print(f"{count} activities, {sum(seen.values())} of them dispatches, {len(expected)} calls, {compared} arguments")

@@ -53,6 +53,9 @@ static void compare_callbacks(void)
 	     rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t);
 	PLACE(sdk_kernel_symbol, name,
 	      rocprofiler_callback_tracing_code_object_kernel_symbol_register_data_t, kernel_name);
+	SIZE(sdk_hip_data, rocprofiler_callback_tracing_hip_api_data_t);
+	PLACE(sdk_hip_data, args, rocprofiler_callback_tracing_hip_api_data_t, args);
+	PLACE(sdk_hip_data, result, rocprofiler_callback_tracing_hip_api_data_t, retval);
 	SIZE(sdk_stream_data, rocprofiler_callback_tracing_hip_stream_data_t);
 	SIZE(sdk_record_header, rocprofiler_record_header_t);
 	SIZE(sdk_client, rocprofiler_client_id_t);
@@ -82,6 +85,7 @@ static void compare_values(void)
 	VALUE(SDK_REQUEST_KERNEL_DISPATCH,
 	      ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_KERNEL_DISPATCH);
 	VALUE(SDK_REQUEST_MEMORY_COPY, ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_MEMORY_COPY);
+	VALUE(SDK_REQUEST_KIND_COUNT, ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_LAST);
 	VALUE(SDK_POLICY_LOSSLESS, ROCPROFILER_BUFFER_POLICY_LOSSLESS);
 	VALUE(SDK_CODE_OBJECT_KERNEL_SYMBOL, ROCPROFILER_CODE_OBJECT_DEVICE_KERNEL_SYMBOL_REGISTER);
 	VALUE(SDK_HIP_STREAM_SET, ROCPROFILER_HIP_STREAM_SET);

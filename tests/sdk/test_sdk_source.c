@@ -36,7 +36,11 @@ static void observe(const struct inject_observer *observer)
 
 extern const struct inject_table dagtap_inject_v1;
 __attribute__((visibility("default"))) const struct inject_table dagtap_inject_v1 = {
-	.bytes = sizeof(dagtap_inject_v1), .path = give_path, .observe = observe};
+	.bytes = sizeof(dagtap_inject_v1),
+	.path = give_path,
+	.observe = observe,
+	.call_bytes = sizeof(struct inject_call),
+};
 
 static void take_records(struct sdk_id from, struct sdk_id into, struct sdk_record_header **headers,
 			 size_t count, void *data, uint64_t dropped)

@@ -7,30 +7,29 @@
 
 const struct inject_observer *_Atomic hip_observer;
 
-/* Tells the observer that CALL enters, or that it has returned RESULT. */
-static void tell_observer(const struct hip_call *call, bool is_entry, int result)
+/* Tells the observer that CALL enters with ARGS, or, if ARGS is NULL, that it has returned
+ * RESULT. */
+static void tell_observer(const struct hip_call *call, const uint64_t *args, int result)
 {
 	const struct inject_observer *observer =
 		atomic_load_explicit(&hip_observer, memory_order_acquire);
-	const struct frame *outer = call->frame.outer;
+	const struct frame *frame = &call->frame;
+	const struct frame *outer = frame->outer;
 	struct inject_call told = {
-		.cid = call->frame.cid,
+		.cid = frame->cid,
 		.parent = outer && frame_is_recorded(outer) ? outer->cid : 0,
-		.function = call->frame.function,
-		.activities = is_entry ? 0 : call->frame.activities,
-		.text = hip_functions[call->frame.function].text,
+		.function = frame->function,
+		.dispatches = frame->dispatches,
+		.copies = frame->copies,
+		.unknown = frame->activities - frame->dispatches - frame->copies - frame->others,
+		.args = args,
+		.text = hip_functions[frame->function].text,
 		.stream = call->stream,
 		.result = result,
 	};
 
-	if (observer && call->frame.session)
-		(is_entry ? observer->enter : observer->leave)(&told);
-}
-
-static bool is_observed(void)
-{
-	return __builtin_expect(atomic_load_explicit(&hip_observer, memory_order_relaxed) != NULL,
-				0);
+	if (observer && frame->session)
+		(args ? observer->enter : observer->leave)(&told);
 }
 
 /* Returns whether dagtap itself makes a call on this thread. */
@@ -102,19 +101,24 @@ bool hip_enter(struct hip_call *call, enum hip_function function, unsigned int d
 		stream_capture_before(call);
 	call->frame.comes_again = door == DOOR_SYMBOL;
 	call->frame.activities = 0;
+	call->frame.dispatches = call->frame.copies = call->frame.others = 0;
 	call->frame.end_ns = 0;
 	call->frame.scope = scope_current();
 	call->frame.cid = session_next_cid();
 	frame_push(&call->frame);
-	if (is_observed())
-		tell_observer(call, true, 0);
 	call->frame.begin_ns = session_now_ns();
 	return true;
 }
 
 void hip_run_before(struct hip_call *call, const uint64_t *args)
 {
-	hip_hooks[call->frame.function].before(call, args);
+	void (*before)(struct hip_call *, const uint64_t *) =
+		hip_hooks[call->frame.function].before;
+
+	if (hip_is_observed())
+		tell_observer(call, args, 0);
+	if (before && !call->is_bare)
+		before(call, args);
 	call->frame.begin_ns = session_now_ns();
 }
 
@@ -123,9 +127,9 @@ void hip_leave(struct hip_call *call, int result, uint32_t word_count, const uin
 	const struct frame *frame = &call->frame;
 
 	frame_pop(&call->frame);
-	if (is_observed()) {
+	if (hip_is_observed()) {
 		call->frame.end_ns = session_now_ns();
-		tell_observer(call, false, result);
+		tell_observer(call, NULL, result);
 	}
 	/* Before the call's own record: a launch whose API record is in the trace and whose
 	 * NODE_RECORDED is not was not captured. */

@@ -25,7 +25,7 @@
 
 #define HIP_BEFORE(call, function, ...)                                                            \
 	do {                                                                                       \
-		if (hip_hooks[function].before && !(call).is_bare)                                 \
+		if ((hip_hooks[function].before && !(call).is_bare) || hip_is_observed())          \
 			hip_run_before(&(call), (const uint64_t[]){__VA_ARGS__});                  \
 	} while (0)
 
@@ -43,7 +43,15 @@ static inline bool hip_is_unsubscribed(void)
  * the call without a record; true when CALL's frame is the thread's innermost one, and hip_leave
  * must follow. */
 bool hip_enter(struct hip_call *call, enum hip_function function, unsigned int door, void *stream);
-/* Calls FUNCTION's before hook and sets the call's begin after it. For HIP_BEFORE. */
+/* Whether there is an observer of calls. */
+static inline bool hip_is_observed(void)
+{
+	return __builtin_expect(atomic_load_explicit(&hip_observer, memory_order_relaxed) != NULL,
+				0);
+}
+
+/* Tells the observer of the call, calls the before hook of its function, if it has one, and sets
+ * the call's begin. ARGS: the words of its arguments, pointers as they are. For HIP_BEFORE. */
 void hip_run_before(struct hip_call *call, const uint64_t *args);
 /* Ends the call: RESULT is the hipError_t, WORDS the recorded arguments. Writes the API record
  * and calls the after hook. On the same thread as hip_enter. */

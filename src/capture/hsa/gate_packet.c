@@ -164,7 +164,9 @@ static bool pass_dispatch(struct pass *pass, const hsa_kernel_dispatch_packet_t 
 	if (is_ours) {
 		timing.untimed = timing_begin(pass, &timing, place);
 		gate_add(&pass->gate->dispatches, 1);
-		if (!context.cid)
+		if (context.cid)
+			frame_count(context.cid, FRAME_DISPATCH);
+		else
 			gate_add(&pass->gate->without_context, 1);
 	} else {
 		timing_cancel(pass, &timing);
@@ -198,6 +200,7 @@ static bool pass_barrier(struct pass *pass, const hsa_barrier_and_packet_t *pack
 	is_ours = gate_store_begin(pass->gate);
 	if (is_ours) {
 		gate_add(&pass->gate->barriers, 1);
+		frame_count(context.cid, FRAME_OTHER);
 		app_signal_use_untimed(packet->completion_signal);
 		for (int i = 0; i < 5; i++)
 			app_signal_depend(packet->dep_signal[i]);
@@ -221,9 +224,11 @@ static void depend_on_value(const union packet *packet, uint16_t header)
 
 static bool pass_other(struct pass *pass, const union packet *packet, uint16_t header)
 {
-	reservations_take(&pass->gate->reservations, pass->reserved);
+	struct frame_context context = reservations_take(&pass->gate->reservations, pass->reserved);
+
 	if (!gate_store_begin(pass->gate))
 		return false;
+	frame_count(context.cid, FRAME_OTHER);
 	app_signal_use_untimed(packet->any.completion_signal);
 	depend_on_value(packet, header);
 	gate_add(&pass->gate->others, 1);

@@ -157,6 +157,7 @@ static void copy_end(struct copy *copy, hsa_status_t status, enum record_copy_ki
 	 * with this copy, so that its difference is not negative. */
 	atomic_fetch_add_explicit(&copies_started, 1, memory_order_release);
 	context = frame_take();
+	frame_count(context.cid, FRAME_COPY);
 	what->copy_id = copy->id;
 	what->ns = copy->ns;
 	what->cid = context.cid;

@@ -1,0 +1,28 @@
+/* Arguments of HIP's calls as the interface has them: a C struct for each function, with the
+ * parameters in their order, made of the words that the injected library gives. Any thread. */
+#ifndef DAGTAP_SDK_ARGUMENTS_H
+#define DAGTAP_SDK_ARGUMENTS_H
+
+#include <stdint.h>
+
+#define SDK_ARGUMENTS 16 /* more than any function has */
+
+/* What a parameter is, and where it is in the struct. */
+struct sdk_argument {
+	uint8_t kind; /* index into the kinds of arguments.c */
+	uint8_t offset;
+};
+
+struct sdk_arguments {
+	uint8_t count;
+	struct sdk_argument at[SDK_ARGUMENTS];
+};
+
+/* The parameters of an operation of HIP's calls. */
+void arguments_learn(int operation, struct sdk_arguments *ret_arguments);
+
+/* Fills RET_ARGS, of SDK_ARGS_BYTES, of the WORDS of a call. Structs by value that the words do not
+ * have (handles for other processes) are zeroed. */
+void arguments_fill(const struct sdk_arguments *arguments, const uint64_t *words, void *ret_args);
+
+#endif
