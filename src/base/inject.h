@@ -33,11 +33,27 @@ struct inject_call {
 	const uint64_t *args;
 };
 
-/* Functions that are called on the thread of each recorded call of HIP: before the vendor's
- * function and after it has returned. Calls of HIP that they make are recorded too. */
+/* Functions of roctx, in the order of its dispatch table. */
+enum inject_mark_function { INJECT_MARK, INJECT_PUSH, INJECT_POP, INJECT_START, INJECT_STOP };
+
+/* A call of roctx, as an observer sees it. Valid during the observer's function. */
+struct inject_mark {
+	uint64_t cid;		   /* a correlation id that nothing in the recording has */
+	uint64_t parent;	   /* that of the enclosing call, 0 = none */
+	uint64_t begin_ns, end_ns; /* end_ns: 0 at its entry */
+	uint64_t argument;	   /* of INJECT_STOP: the range */
+	uint64_t result;	   /* a level or a range; 0 at its entry */
+	const char *message;	   /* NULL: none */
+	enum inject_mark_function function;
+};
+
+/* Functions that are called on the thread of each recorded call of HIP, and of each call of roctx
+ * while something is recorded: before the vendor's function and after it has returned. Calls of HIP
+ * that they make are recorded too. */
 struct inject_observer {
 	void (*enter)(const struct inject_call *call);
 	void (*leave)(const struct inject_call *call);
+	void (*mark)(const struct inject_mark *mark);
 };
 
 /* Each function implements the public function of the same name in dagtap/annotate.h (scope_*,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/mark_observer.h"
 #include "capture/roctx_control.h"
 #include "capture/scope.h"
 #include "capture/symbol.h"
@@ -70,6 +71,25 @@ static bool enter(unsigned int door)
 	return door == DOOR_SYMBOL || !came_by;
 }
 
+/* The same, and tells the observer of the call, for leave. The observer may call roctx. */
+static bool enter_observed(unsigned int door, struct inject_mark *ret_mark,
+			   enum inject_mark_function function, const char *message, uint64_t id)
+{
+	ret_mark->cid = 0;
+	if (!enter(door))
+		return false;
+	is_under_way = false;
+	mark_enter(ret_mark, function, message, id);
+	is_under_way = door == DOOR_SYMBOL;
+	return true;
+}
+
+static void leave(struct inject_mark *mark, uint64_t result)
+{
+	is_under_way = false;
+	mark_leave(mark, result);
+}
+
 CAPTURE_EXPORT uint32_t roctx_version_major(void)
 {
 	uint32_t (*next)(void) = next_at(DOOR_SYMBOL, ROCTX_VERSION_MAJOR_FUNCTION);
@@ -87,24 +107,26 @@ CAPTURE_EXPORT uint32_t roctx_version_minor(void)
 static void mark_at(unsigned int door, const char *message)
 {
 	void (*next)(const char *) = next_at(door, ROCTX_MARK);
+	struct inject_mark mark;
 
-	if (enter(door))
+	if (enter_observed(door, &mark, INJECT_MARK, message, 0))
 		scope_mark(message);
 	if (next)
 		next(message);
-	is_under_way = false;
+	leave(&mark, 0);
 }
 
 /* Returns the level of the range that begins, from 0. */
 static int push_at(unsigned int door, const char *message)
 {
 	int (*next)(const char *) = next_at(door, ROCTX_PUSH);
+	struct inject_mark mark;
 	int level;
 
-	if (enter(door))
+	if (enter_observed(door, &mark, INJECT_PUSH, message, 0))
 		scope_push(RECORD_SCOPE_ROCTX, message);
 	level = next ? next(message) : own_level++;
-	is_under_way = false;
+	leave(&mark, (uint64_t)level);
 	return level;
 }
 
@@ -112,15 +134,16 @@ static int push_at(unsigned int door, const char *message)
 static int pop_at(unsigned int door)
 {
 	int (*next)(void) = next_at(door, ROCTX_POP);
+	struct inject_mark mark;
 	int level = -1;
 
-	if (enter(door))
+	if (enter_observed(door, &mark, INJECT_POP, NULL, 0))
 		scope_pop(RECORD_SCOPE_ROCTX);
 	if (next)
 		level = next();
 	else if (own_level > 0)
 		level = --own_level;
-	is_under_way = false;
+	leave(&mark, (uint64_t)level);
 	return level;
 }
 
@@ -128,11 +151,10 @@ static int pop_at(unsigned int door)
  * bits, which no scope id of ours has. */
 #define FOREIGN_RANGE ((uint64_t)3 << 62)
 
-static uint64_t start_at(unsigned int door, const char *message)
+/* Begins a range. Returns the program's id of it. */
+static uint64_t start_range(uint64_t (*next)(const char *), bool is_first, const char *message)
 {
 	static _Atomic uint64_t last_unrecorded;
-	uint64_t (*next)(const char *) = next_at(door, ROCTX_START);
-	bool is_first = enter(door);
 	uint64_t id;
 
 	if (next) {
@@ -147,15 +169,26 @@ static uint64_t start_at(unsigned int door, const char *message)
 	return id ? id : ++last_unrecorded;
 }
 
+static uint64_t start_at(unsigned int door, const char *message)
+{
+	struct inject_mark mark;
+	bool is_first = enter_observed(door, &mark, INJECT_START, message, 0);
+	uint64_t id = start_range(next_at(door, ROCTX_START), is_first, message);
+
+	leave(&mark, id);
+	return id;
+}
+
 static void stop_at(unsigned int door, uint64_t id)
 {
 	void (*next)(uint64_t) = next_at(door, ROCTX_STOP);
+	struct inject_mark mark;
 
-	if (enter(door))
+	if (enter_observed(door, &mark, INJECT_STOP, NULL, id))
 		scope_range_stop(next ? id | FOREIGN_RANGE : id);
 	if (next)
 		next(id);
-	is_under_way = false;
+	leave(&mark, 0);
 }
 
 CAPTURE_EXPORT void roctxMarkA(const char *message)

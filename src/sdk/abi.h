@@ -282,6 +282,20 @@ struct sdk_hip_data {
 	uint64_t result_rest[2];
 };
 
+/* Of roctx's calls: the message, or the id of the range that ends. */
+struct sdk_mark_data {
+	uint64_t size;
+	uint64_t argument, second; /* a union of 16 bytes */
+	uint64_t result;
+};
+
+struct sdk_retirement_record {
+	uint64_t size;
+	uint32_t kind;
+	uint64_t timestamp_ns;
+	uint64_t internal;
+};
+
 struct sdk_agent {
 	uint64_t size;
 	struct sdk_id id;
@@ -335,6 +349,8 @@ _Static_assert(sizeof(struct sdk_callback_record) == 64, "layout");
 _Static_assert(offsetof(struct sdk_callback_record, payload) == 56, "layout");
 _Static_assert(sizeof(struct sdk_hip_record) == 64, "layout");
 _Static_assert(sizeof(struct sdk_hip_data) == 120, "layout");
+_Static_assert(sizeof(struct sdk_mark_data) == 32, "layout");
+_Static_assert(sizeof(struct sdk_retirement_record) == 32, "layout");
 _Static_assert(sizeof(struct sdk_dispatch_info) == 128, "layout");
 _Static_assert(sizeof(struct sdk_dispatch_record) == 184, "layout");
 _Static_assert(sizeof(struct sdk_copy_record) == 96, "layout");

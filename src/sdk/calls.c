@@ -5,15 +5,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/numbers.h"
 #include "sdk/arguments.h"
 #include "sdk/contexts.h"
 #include "sdk/externals.h"
+#include "sdk/marks.h"
 #include "sdk/names.h"
 #include "sdk/pushed.h"
+#include "sdk/requests.h"
 
 #define FUNCTIONS 1024 /* more than HIP has */
 #define DEPTH	  8    /* calls inside of each other that a thread remembers */
@@ -42,7 +42,6 @@ struct entered {
 
 static _Thread_local struct entered entered[DEPTH];
 static _Thread_local unsigned depth;
-static _Thread_local uint64_t own_tid;
 static _Thread_local unsigned observing; /* enter and leave that the thread is in */
 
 static pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -106,36 +105,6 @@ static const struct function *function_of(const struct inject_call *call)
 											: function;
 }
 
-static uint64_t tid(void)
-{
-	if (!own_tid)
-		own_tid = (uint64_t)syscall(SYS_gettid);
-	return own_tid;
-}
-
-/* Whether the tool is asked for external ids of KIND. */
-static bool is_asked(uint32_t number, int kind)
-{
-	const struct sdk_request_service *service = &sdk_contexts[number].request;
-
-	return service->is_on && service->kinds >> kind & 1;
-}
-
-/* The external id in context NUMBER: what the tool answers if it is asked for KIND, else what it
- * has pushed. */
-static uint64_t external_of(uint32_t number, int kind, int operation, uint64_t cid)
-{
-	const struct sdk_context *context = &sdk_contexts[number];
-	const struct sdk_request_service *service = &context->request;
-	union sdk_user external = {0};
-
-	if (is_asked(number, kind) &&
-	    service->callback(tid(), sdk_context_id(context), kind, operation, cid, &external,
-			      service->data) == 0)
-		return external.value;
-	return pushed_last(number, tid());
-}
-
 /* Whether context NUMBER gets a record or callbacks of the calls of OPERATION. */
 static bool wants_call(uint32_t number, int operation)
 {
@@ -155,7 +124,7 @@ static bool tell(uint32_t number, int kind, int operation, int phase,
 	const struct sdk_callback_service *service = &context->callbacks[kind];
 	const struct sdk_callback_record record = {
 		.context = sdk_context_id(context),
-		.tid = tid(),
+		.tid = requests_tid(),
 		.correlation = {.internal = call->cid,
 				.external.value = place->externals[number],
 				.ancestor = call->parent},
@@ -183,10 +152,10 @@ static void enter_context(uint32_t number, const struct function *function,
 
 	place->started |= 1u << number;
 	place->stream_users[number].value = place->call_users[number].value = 0;
-	place->externals[number] =
-		wants_call(number, operation)
-			? external_of(number, SDK_REQUEST_HIP_RUNTIME_API, operation, call->cid)
-			: pushed_last(number, tid());
+	place->externals[number] = wants_call(number, operation)
+					   ? requests_external(number, SDK_REQUEST_HIP_RUNTIME_API,
+							       operation, call->cid)
+					   : pushed_last(number, requests_tid());
 	if (function->has_stream && tell(number, SDK_CALLBACK_HIP_STREAM, SDK_HIP_STREAM_SET,
 					 SDK_PHASE_ENTER, call, place, stream))
 		place->streams |= 1u << number;
@@ -230,12 +199,12 @@ static void keep_activities(uint32_t number, int kind, const struct inject_call 
 
 	if (!count || !sdk_contexts[number].buffers[kind].operations.is_on)
 		return;
-	if (is_asked(number, kind)) {
+	if (requests_ask(number, kind)) {
 		for (uint32_t i = 0; i < count; i++)
 			externals_add(number, call->cid, kind,
-				      external_of(number, kind, operation, call->cid));
-	} else if (pushed_last(number, tid())) {
-		externals_add(number, call->cid, kind, pushed_last(number, tid()));
+				      requests_external(number, kind, operation, call->cid));
+	} else if (pushed_last(number, requests_tid())) {
+		externals_add(number, call->cid, kind, pushed_last(number, requests_tid()));
 	}
 }
 
@@ -246,8 +215,8 @@ static void keep_externals(const struct inject_call *call, struct entered *place
 		if (!(place->started >> i & 1))
 			continue;
 		/* The tool may have pushed another one at the entry. */
-		if (!is_asked(i, SDK_REQUEST_HIP_RUNTIME_API))
-			place->externals[i] = pushed_last(i, tid());
+		if (!requests_ask(i, SDK_REQUEST_HIP_RUNTIME_API))
+			place->externals[i] = pushed_last(i, requests_tid());
 		if (place->externals[i] &&
 		    sdk_contexts[i].buffers[SDK_BUFFER_HIP_RUNTIME_API].operations.is_on)
 			externals_add(i, call->cid, SDK_REQUEST_HIP_RUNTIME_API,
@@ -303,7 +272,8 @@ bool sdk_calls_in_callback(void)
 
 void sdk_calls_observe(void)
 {
-	static const struct inject_observer observer = {observe_entry, observe_return};
+	static const struct inject_observer observer = {observe_entry, observe_return,
+							marks_observe};
 
 	sdk_calls_find()->observe(&observer);
 }
@@ -313,6 +283,6 @@ void sdk_calls_forget(void)
 	sdk_calls_find()->observe(NULL);
 	pthread_mutex_init(&stream_lock, NULL);
 	pthread_mutex_init(&learn_lock, NULL);
-	own_tid = 0;
+	requests_forget_thread();
 	depth = 0;
 }

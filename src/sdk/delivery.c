@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/strtab.h"
 #include "sdk/agents.h"
 #include "sdk/buffers.h"
@@ -233,6 +234,26 @@ static int put_activity(const struct trace *window, const struct trace_activity 
 	return is_copy ? put_copy(window, row, index) : put_dispatch(window, row, index);
 }
 
+/* Everything of CALL has been delivered: its number comes in no other record. */
+static int put_retirement(const struct trace_call *call)
+{
+	struct sdk_retirement_record record = {
+		.size = sizeof(record),
+		.kind = SDK_BUFFER_CORRELATION_ID_RETIREMENT,
+		.timestamp_ns = sdk_time_of(clock_now_ns()),
+		.internal = call->cid,
+	};
+	int err = 0;
+
+	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
+		struct sdk_buffer *buffer = buffer_for(i, (int)record.kind, 0, call->begin_ns);
+
+		if (buffer)
+			err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));
+	}
+	return err;
+}
+
 int delivery_put(const struct trace *window)
 {
 	int err = 0;
@@ -245,6 +266,8 @@ int delivery_put(const struct trace *window)
 		for (uint32_t k = 0; k < call->activity_count && err == 0; k++)
 			err = put_activity(window, &window->activities[call->activity_first + k],
 					   &met);
+		if (err == 0)
+			err = put_retirement(call);
 		externals_drop(call->cid);
 	}
 	for (uint32_t i = 0; i < window->activities_count && err == 0; i++)

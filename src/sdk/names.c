@@ -18,6 +18,9 @@ static const char *const code_object_operations[] = {"CODE_OBJECT_NONE", "CODE_O
 						     "CODE_OBJECT_HOST_KERNEL_SYMBOL_REGISTER"};
 static const char *const dispatch_operations[] = {"KERNEL_DISPATCH_NONE", "KERNEL_DISPATCH_ENQUEUE",
 						  "KERNEL_DISPATCH_COMPLETE"};
+static const char *const mark_operations[] = {"roctxMarkA",	"roctxRangePushA",
+					      "roctxRangePop",	"roctxRangeStartA",
+					      "roctxRangeStop", "roctxGetThreadId"};
 static const char *const copy_operations[] = {
 	"MEMORY_COPY_NONE", "MEMORY_COPY_HOST_TO_HOST", "MEMORY_COPY_HOST_TO_DEVICE",
 	"MEMORY_COPY_DEVICE_TO_HOST", "MEMORY_COPY_DEVICE_TO_DEVICE"};
@@ -50,6 +53,8 @@ static struct name_list callback_operations(int kind)
 	switch (kind) {
 	case SDK_CALLBACK_HIP_RUNTIME_API:
 		return (struct name_list){sdk_hip_operations, sdk_hip_operation_count};
+	case SDK_CALLBACK_MARKER_CORE_API:
+		return (struct name_list)LIST(mark_operations);
 	case SDK_CALLBACK_HIP_STREAM:
 		return (struct name_list)LIST(stream_operations);
 	case SDK_CALLBACK_CODE_OBJECT:
@@ -64,6 +69,8 @@ static struct name_list buffer_operations(int kind)
 	switch (kind) {
 	case SDK_BUFFER_HIP_RUNTIME_API:
 		return (struct name_list){sdk_hip_operations, sdk_hip_operation_count};
+	case SDK_BUFFER_MARKER_CORE_API:
+		return (struct name_list)LIST(mark_operations);
 	case SDK_BUFFER_KERNEL_DISPATCH:
 		return (struct name_list)LIST(dispatch_operations);
 	case SDK_BUFFER_MEMORY_COPY:

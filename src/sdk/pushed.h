@@ -1,5 +1,6 @@
 /* The external correlation ids that tools push for threads: a stack for each context and thread.
- * Any thread: a lock covers the stacks. While no tool has pushed anything, a look costs one load. */
+ * Any thread: a lock covers the stacks. While no tool has pushed anything, a look costs one
+ * load. */
 #ifndef DAGTAP_SDK_PUSHED_H
 #define DAGTAP_SDK_PUSHED_H
 

@@ -19,6 +19,7 @@
 #include "sdk/contexts.h"
 #include "sdk/delivery.h"
 #include "sdk/externals.h"
+#include "sdk/marks.h"
 #include "sdk/pushed.h"
 
 #define POLL_NS	      20000000ull
@@ -108,6 +109,7 @@ static void follow(void)
 	size_t bytes = sdk_calls_find()->path(path, sizeof(path));
 	bool is_other = bytes && bytes < sizeof(path) && strcmp(path, source.path) != 0;
 
+	marks_deliver();
 	if (source.live)
 		poll_all(is_other);
 	if (source.live || !is_other)
@@ -247,6 +249,7 @@ static void leave_parent(void)
 	sdk_calls_forget();
 	externals_reset_lock();
 	pushed_reset_lock();
+	marks_reset_lock();
 	pthread_mutex_init(&source.lock, NULL);
 	pthread_cond_init(&source.asked, NULL);
 	pthread_cond_init(&source.served, NULL);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/inject.h"
 #include "sdk/abi.h"
 #include "sdk/functions.h"
 
@@ -54,6 +55,15 @@ static void take_records(struct sdk_id context, struct sdk_id from,
 			say("call %lu external %lu op %d %lu %lu", call->correlation.internal,
 			    call->correlation.external.value, call->operation, call->start_ns,
 			    call->end_ns);
+			break;
+		case SDK_BUFFER_MARKER_CORE_API:
+			say("mark %lu external %lu op %d %lu %lu", call->correlation.internal,
+			    call->correlation.external.value, call->operation, call->start_ns,
+			    call->end_ns);
+			break;
+		case SDK_BUFFER_CORRELATION_ID_RETIREMENT:
+			say("retired %lu",
+			    ((const struct sdk_retirement_record *)headers[i]->payload)->internal);
 			break;
 		case SDK_BUFFER_KERNEL_DISPATCH:
 			say("dispatch %lu external %lu kernel %lu %lu %lu agent %lu grid %u,%u,%u "
@@ -150,6 +160,21 @@ static void take_call(struct sdk_callback_record record, union sdk_user *user, v
 	    record.correlation.internal, record.operation, record.tid);
 }
 
+/* The message is there at the entry and at the return. */
+static void take_mark(struct sdk_callback_record record, union sdk_user *user, void *data)
+{
+	const struct sdk_mark_data *mark = record.payload;
+	bool has_message = record.operation != INJECT_POP && record.operation != INJECT_STOP;
+
+	if (record.phase == SDK_PHASE_ENTER)
+		user->value = record.correlation.internal * 3;
+	else
+		expect("the value of a mark", user->value == record.correlation.internal * 3, true);
+	say("%s %lu op %d %s", record.phase == SDK_PHASE_ENTER ? "begin" : "end",
+	    record.correlation.internal, record.operation,
+	    has_message ? (const char *)(uintptr_t)mark->argument : "-");
+}
+
 /* A number of its own for each request of a call. */
 static int answer_request(uint64_t tid, struct sdk_id context, int kind, int operation,
 			  uint64_t internal, union sdk_user *ret_external, void *data)
@@ -167,7 +192,8 @@ static int answer_request(uint64_t tid, struct sdk_id context, int kind, int ope
 static void configure_collecting(void)
 {
 	static const int kinds[] = {SDK_BUFFER_HIP_RUNTIME_API, SDK_BUFFER_KERNEL_DISPATCH,
-				    SDK_BUFFER_MEMORY_COPY};
+				    SDK_BUFFER_MEMORY_COPY, SDK_BUFFER_MARKER_CORE_API,
+				    SDK_BUFFER_CORRELATION_ID_RETIREMENT};
 	static const int requests[] = {SDK_REQUEST_KERNEL_DISPATCH};
 	struct sdk_id thread;
 
@@ -191,6 +217,10 @@ static void configure_collecting(void)
 	expect("callback tracing",
 	       rocprofiler_configure_callback_tracing_service(
 		       collecting, SDK_CALLBACK_HIP_RUNTIME_API, NULL, 0, take_call, NULL),
+	       SDK_SUCCESS);
+	expect("marks",
+	       rocprofiler_configure_callback_tracing_service(
+		       collecting, SDK_CALLBACK_MARKER_CORE_API, NULL, 0, take_mark, NULL),
 	       SDK_SUCCESS);
 	expect("requests",
 	       rocprofiler_configure_external_correlation_id_request_service(

@@ -11,4 +11,5 @@ launch record --sdk --calls all -q "--softgpu=kernel_ns=1000,work_log=$work/log"
 	"$BUILD_DIR/tests/sdk/libsdk-client.so" "$BUILD_DIR/$program" "$@" >"$work/run.out" || fail "$program exited with $?"
 "$dagtap" export --format csv -o "$work/activities.csv" "$work/run.dagtap"
 "$dagtap" export --format csv --table calls -o "$work/calls.csv" "$work/run.dagtap"
-python3 "$here/../sdk/sdk_rows.py" "$work/client" "$work/activities.csv" "$work/calls.csv" "$work"/log.*
+"$dagtap" export --format csv --table scopes -o "$work/scopes.csv" "$work/run.dagtap"
+python3 "$here/../sdk/sdk_rows.py" "$work/client" "$work/activities.csv" "$work/calls.csv" "$work/scopes.csv" "$work"/log.*

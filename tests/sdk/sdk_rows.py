@@ -1,16 +1,16 @@
-"""sdk_rows.py OUT ACTIVITIES CALLS WORK_LOG...: what a profiler got from librocprofiler-sdk.so.1
-(tests/sdk/client.c, which wrote OUT) is what dagtap recorded (tables of `dagtap export --format
-csv`) and what the software GPU ran: each call, kernel and copy with its correlation id, name and
-dimensions, and the times and arguments of calls. Each kernel has an external id of its own, and
-what else a call has caused the one that was pushed at its entry. The times of activities are not
-compared: both sides convert the same ticks, but with the anchors that were known at different
-moments."""
+"""sdk_rows.py OUT ACTIVITIES CALLS SCOPES WORK_LOG...: what a profiler got from
+librocprofiler-sdk.so.1 (tests/sdk/client.c, which wrote OUT) is what dagtap recorded (tables of
+`dagtap export --format csv`) and what the software GPU ran: each call, kernel and copy with its
+correlation id, name and dimensions, the times and arguments of calls, and the messages of roctx's.
+Each kernel has an external id of its own, and what else a call has caused the one that was pushed
+at its entry. The times of activities are not compared: both sides convert the same ticks, but with
+the anchors that were known at different moments."""
 import collections
 import csv
 import re
 import sys
 
-out, activities, calls = sys.argv[1:4]
+out, activities, calls, scopes = sys.argv[1:5]
 NUMBER = r"-?\d+|0x[0-9a-f]+"
 AXES = ["grid_x", "grid_y", "grid_z", "workgroup_x", "workgroup_y", "workgroup_z"]
 
@@ -42,9 +42,29 @@ class Profile:
         self.requests = collections.Counter()  # by correlation id
         self.answers = collections.defaultdict(list)  # that its dispatches got
         self.values = {}  # of arguments
+        self.marks = collections.defaultdict(list)  # by correlation id
+        self.over = set()
         for line in lines:
             words = line.split()
             getattr(self, words[0], self.pass_over)(words)
+
+    def mark(self, words):
+        if int(words[6]) > int(words[7]):
+            fail(f"times of {' '.join(words)}")
+        self.marks[words[1]].append(("mark", words[5]))
+
+    def begin(self, words):
+        self.marks[words[1]].append((words[0], *words[3:]))
+
+    end = begin
+
+    def alive(self, cid):
+        if cid in self.over:
+            fail(f"call {cid} was retired, and comes again")
+
+    def retired(self, words):
+        self.alive(words[1])
+        self.over.add(words[1])
 
     def pass_over(self, words):
         if words[0] != "finished":
@@ -65,6 +85,7 @@ class Profile:
         self.activity(words, int(words[7]), words[4:6])
 
     def activity(self, words, what, times):
+        self.alive(words[1])
         if not 0 < int(times[0]) <= int(times[1]):
             fail(f"times of {' '.join(words)}")
         self.activities[words[1]].append(what)
@@ -77,6 +98,7 @@ class Profile:
         self.requests[words[1]] += 1
 
     def call(self, words):
+        self.alive(words[1])
         self.pushed(words)
         self.calls[words[1]].append((int(words[6]), int(words[7])))
 
@@ -117,7 +139,7 @@ for cid, all_of_call in recorded.items():
 seen = collections.Counter(what for all_of_call in profile.activities.values() for what in all_of_call
                            if isinstance(what, tuple))
 ran = collections.Counter()
-for path in sys.argv[4:]:
+for path in sys.argv[5:]:
     with open(path, encoding="utf-8") as file:
         columns = file.readline().rstrip("\n").split("\t")
         for line in file:
@@ -138,6 +160,14 @@ for cid, (begin, end) in expected.items():
     if profile.calls[cid] != [(begin + min(apart), end + min(apart))]:
         fail(f"call {cid}: {profile.calls[cid]} delivered, {begin} to {end} recorded")
 is_alone = len({row["thread"] for row in rows(calls)}) == 1
+if not set(expected) <= profile.over:
+    fail(f"calls that were not retired: {sorted(set(expected) - profile.over)[:5]}")
+for cid, marks in profile.marks.items():
+    if sorted(marks) != sorted([("begin", *marks[0][1:]), ("end", *marks[0][1:]), ("mark", marks[0][1])]):
+        fail(f"roctx's call {cid}: {marks}")
+begun = collections.Counter(marks[0][2] for marks in profile.marks.values() if marks[0][2] != "-")
+if begun != collections.Counter(row["text"] for row in rows(scopes) if row["kind"] == "roctx"):
+    fail(f"roctx: {begun} delivered")
 for cid, answers in profile.answers.items():
     requests = profile.requests[cid]
     # Packets that another thread has passed to the device share one answer.
@@ -160,4 +190,5 @@ for cid in expected:
     told = profile.told[cid]
     if [words[0] for words in told] != ["enter", "exit"] or told[0][2:] != told[1][2:]:
         fail(f"callbacks of call {cid}: {told}")
-print(f"{count} activities, {sum(seen.values())} of them dispatches, {len(expected)} calls, {compared} arguments")
+print(f"{count} activities, {sum(seen.values())} of them dispatches, {len(expected)} calls, {compared} arguments, "
+      f"{len(profile.marks)} of roctx")
