@@ -44,6 +44,8 @@ static _Thread_local struct entered entered[DEPTH];
 static _Thread_local unsigned depth;
 static _Thread_local unsigned observing; /* enter and leave that the thread is in */
 
+static pthread_mutex_t observe_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool is_observed; /* calls have been observed */
 static pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct numbers streams; /* by handle; the null stream is not in it */
 
@@ -251,7 +253,7 @@ static void leave(const struct inject_call *call)
 			     place, &stream);
 }
 
-static void observe_entry(const struct inject_call *call)
+void sdk_calls_enter(const struct inject_call *call)
 {
 	observing++;
 	enter(call);
@@ -272,15 +274,27 @@ bool sdk_calls_in_callback(void)
 
 void sdk_calls_observe(void)
 {
-	static const struct inject_observer observer = {observe_entry, observe_return,
+	static const struct inject_observer observer = {sdk_calls_enter, observe_return,
 							marks_observe};
 
+	pthread_mutex_lock(&observe_lock);
+	is_observed = true;
 	sdk_calls_find()->observe(&observer);
+	pthread_mutex_unlock(&observe_lock);
+}
+
+void sdk_calls_await(const struct inject_observer *observer)
+{
+	pthread_mutex_lock(&observe_lock);
+	if (!is_observed)
+		sdk_calls_find()->observe(observer);
+	pthread_mutex_unlock(&observe_lock);
 }
 
 void sdk_calls_forget(void)
 {
 	sdk_calls_find()->observe(NULL);
+	pthread_mutex_init(&observe_lock, NULL);
 	pthread_mutex_init(&stream_lock, NULL);
 	pthread_mutex_init(&learn_lock, NULL);
 	requests_forget_thread();

@@ -18,6 +18,13 @@ bool sdk_calls_in_callback(void);
 /* Begins to observe calls, once. Any thread. */
 void sdk_calls_observe(void);
 
+/* Sets OBSERVER, or none if it is NULL, until calls are observed; does nothing once they have
+ * been. */
+void sdk_calls_await(const struct inject_observer *observer);
+
+/* A call is entered: what the observer does. For the call within which the observing has begun. */
+void sdk_calls_enter(const struct inject_call *call);
+
 /* In a child of fork, on its only thread: ends the observing, and forgets the calls that the thread
  * is inside and the state of the locks. */
 void sdk_calls_forget(void);

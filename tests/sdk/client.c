@@ -1,7 +1,7 @@
 /* A profiler for a HIP program, to be preloaded: configures librocprofiler-sdk.so.1 as XLA does,
  * and writes a line for every record and callback to the file that CLIENT_OUT names. It flushes at
  * the end of the process, in its finalize, which it asks for in exit() with CLIENT_ENDS: while the
- * recording goes on. */
+ * recording goes on. With CLIENT_WAITS it waits until the library finds it. */
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -280,6 +280,16 @@ static struct sdk_configuration *configure(uint32_t version, const char *text, u
 	return &configuration;
 }
 
+/* Where the library finds the client itself. */
+struct sdk_configuration *rocprofiler_configure(uint32_t version, const char *text,
+						uint32_t priority, struct sdk_client *client);
+__attribute__((visibility("default"))) struct sdk_configuration *
+rocprofiler_configure(uint32_t version, const char *text, uint32_t priority,
+		      struct sdk_client *client)
+{
+	return out ? configure(version, text, priority, client) : NULL;
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	const char *path = getenv("CLIENT_OUT");
@@ -290,6 +300,8 @@ __attribute__((constructor)) static void begin(void)
 	unsetenv("CLIENT_OUT");
 	if (!out)
 		_Exit(3);
+	if (getenv("CLIENT_WAITS"))
+		return;
 	expect("a context outside of the configuration", rocprofiler_create_context(&always),
 	       SDK_ERROR_CONFIGURATION_LOCKED);
 	expect("configuration", rocprofiler_force_configure(configure), SDK_SUCCESS);
