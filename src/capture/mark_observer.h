@@ -1,5 +1,5 @@
-/* Tells the observer of calls (base/inject.h) of roctx's calls. Any thread. Cost without an observer:
- * one relaxed load. */
+/* Tells the observer of calls (base/inject.h) of roctx's calls. Any thread. Cost without an
+ * observer: one relaxed load. */
 #ifndef DAGTAP_CAPTURE_MARK_OBSERVER_H
 #define DAGTAP_CAPTURE_MARK_OBSERVER_H
 

@@ -1,10 +1,10 @@
-/* Starts a tool that the program brings along and that waits to be found: a library with a function
- * rocprofiler_configure, among those that ROCP_TOOL_LIBRARIES names or in the process. It is looked
- * for at the first recorded call of HIP: before that, the library's constructors may not have
- * run. Its initialize runs inside of this call, of which the tool gets callbacks and a record. */
+/* Finds tools: see found_tool.h. */
+#include "sdk/found_tool.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,42 @@
 #include "sdk/export.h"
 
 #define SYMBOL "rocprofiler_configure"
+
+/* Whether FUNCTION is that of the injected library, which has one only to be asked for tables, and
+ * may lie before a tool's in the order of look-ups. */
+static bool is_injected(const void *function)
+{
+	Dl_info own, injected;
+
+	return dladdr(function, &own) && dladdr(sdk_calls_find(), &injected) &&
+	       own.dli_fbase == injected.dli_fbase;
+}
+
+sdk_configure *found_tool_of(sdk_configure *configure, const void *caller)
+{
+	sdk_configure *own = NULL;
+	void *library = NULL;
+	Dl_info of_caller;
+
+	if (!is_injected((const void *)configure))
+		return configure;
+	if (dladdr(caller, &of_caller))
+		library = dlopen(of_caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (library)
+		own = (sdk_configure *)dlsym(library, SYMBOL);
+	return own ? own : configure;
+}
+
+/* The function of a library of the process; NULL: there is none. */
+static sdk_configure *find_loaded(void)
+{
+	void *first = dlsym(RTLD_DEFAULT, SYMBOL);
+
+	/* This library is preloaded behind the injected one. */
+	if (first && is_injected(first))
+		first = dlsym(RTLD_NEXT, SYMBOL);
+	return (sdk_configure *)first;
+}
 
 /* The function of the library at PATH, which is loaded if it is not; NULL: it has none. */
 static sdk_configure *find_in(const char *path)
@@ -51,7 +87,7 @@ static void seek(const struct inject_call *call)
 		return;
 	found = find_named(getenv("ROCP_TOOL_LIBRARIES"));
 	if (!found)
-		found = (sdk_configure *)dlsym(RTLD_DEFAULT, SYMBOL);
+		found = find_loaded();
 	sdk_calls_await(NULL);
 	/* Does nothing if the tool has configured itself meanwhile. */
 	if (found && rocprofiler_force_configure(found) == SDK_SUCCESS)

@@ -13,6 +13,7 @@
 #include "sdk/buffers.h"
 #include "sdk/calls.h"
 #include "sdk/export.h"
+#include "sdk/found_tool.h"
 #include "sdk/pushed.h"
 #include "sdk/source.h"
 #include "sdk/time.h"
@@ -93,6 +94,7 @@ SDK_EXPORT int rocprofiler_force_configure(sdk_configure *configure)
 	if (timers)
 		timer_configure(timers);
 	configured_pid = getpid();
+	configure = found_tool_of(configure, __builtin_return_address(0));
 	configuration = configure(SDK_VERSION, SDK_VERSION_TEXT, 0, &client);
 	if (configuration && configuration->initialize &&
 	    configuration->initialize(finalize_client, configuration->data) != 0) {

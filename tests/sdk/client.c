@@ -304,7 +304,7 @@ __attribute__((constructor)) static void begin(void)
 		return;
 	expect("a context outside of the configuration", rocprofiler_create_context(&always),
 	       SDK_ERROR_CONFIGURATION_LOCKED);
-	expect("configuration", rocprofiler_force_configure(configure), SDK_SUCCESS);
-	expect("a second configuration", rocprofiler_force_configure(configure),
+	expect("configuration", rocprofiler_force_configure(rocprofiler_configure), SDK_SUCCESS);
+	expect("a second configuration", rocprofiler_force_configure(rocprofiler_configure),
 	       SDK_ERROR_CONFIGURATION_LOCKED);
 }

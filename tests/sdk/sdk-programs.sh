@@ -1,7 +1,7 @@
 #!/bin/bash
 # sdk-programs.sh HOW PROGRAM ARGS...: a profiler on librocprofiler-sdk.so.1 in a HIP program gets
-# what dagtap records and what the software GPU ran. HOW: forced (it configures itself), found (the
-# library finds it), or named (by a variable).
+# what dagtap records and what the software GPU ran. HOW: forced (it configures itself), behind
+# (the same, behind dagtap's libraries), found (the library finds it), or named (by a variable).
 . "$SOURCE_DIR/tests/cli/lib.sh"
 how=$1
 program=$2
@@ -10,7 +10,8 @@ shift 2
 client=$BUILD_DIR/tests/sdk/libsdk-client.so
 case $how in
 forced) variables='LD_PRELOAD="$1:$LD_PRELOAD"' ;;
-found) variables='CLIENT_WAITS=1 LD_PRELOAD="$1:$LD_PRELOAD"' ;;
+behind) variables='LD_PRELOAD="$LD_PRELOAD:$1"' ;;
+found) variables='CLIENT_WAITS=1 LD_PRELOAD="$LD_PRELOAD:$1"' ;;
 named) variables='CLIENT_WAITS=1 ROCP_TOOL_LIBRARIES="/nowhere/libtool.so:$1"' ;;
 esac
 
