@@ -69,6 +69,18 @@ static uint64_t kernel_id(const struct trace *window, const struct trace_work *w
 	return kernel;
 }
 
+/* Whether a tool wants to be told of kernels. */
+static bool tells_kernels(void)
+{
+	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++)
+		if (sdk_operations_have(
+			    &sdk_contexts[i].callbacks[SDK_CALLBACK_CODE_OBJECT].operations,
+			    SDK_CODE_OBJECT_KERNEL_SYMBOL) &&
+		    atomic_load(&sdk_contexts[i].span_count))
+			return true;
+	return false;
+}
+
 /* The buffer in which context I wants records of KIND and OPERATION of a call that began at NS, or
  * NULL. */
 static struct sdk_buffer *buffer_for(uint32_t i, int kind, int operation, int64_t ns)
@@ -152,6 +164,9 @@ static int put_dispatch(const struct trace *window, const struct trace_activity 
 		record.info.grid[axis] = (uint32_t)work->grid[axis];
 	}
 	record.info.dispatch = ++dispatches;
+	/* A tool may want no records, but the names. */
+	if (tells_kernels())
+		record.info.kernel = kernel_id(window, work);
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
 		struct sdk_buffer *buffer =
 			buffer_for(i, SDK_BUFFER_KERNEL_DISPATCH, SDK_DISPATCH_COMPLETE,
@@ -159,7 +174,8 @@ static int put_dispatch(const struct trace *window, const struct trace_activity 
 
 		if (!buffer)
 			continue;
-		record.info.kernel = kernel_id(window, work);
+		if (!record.info.kernel)
+			record.info.kernel = kernel_id(window, work);
 		record.correlation.external.value =
 			externals_find(i, row->cid, SDK_REQUEST_KERNEL_DISPATCH, index);
 		err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));
