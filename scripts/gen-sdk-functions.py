@@ -19,7 +19,8 @@ TYPES = {
     "buffer_callback": "sdk_buffer_callback *", "callback": "sdk_callback *",
     "request": "sdk_request *", "u64": "uint64_t ", "i32": "int32_t ", "user": "union sdk_user ",
     "user*": "union sdk_user *", "record": "struct sdk_callback_record ",
-    "args_callback": "sdk_args_callback *", "kind_callback": "int (*{})(int kind, void *data)",
+    "args_callback": "sdk_args_callback *", "thread_callback": "void (*{})(int library, void *data)",
+    "kind_callback": "int (*{})(int kind, void *data)",
     "operation_callback": "int (*{})(int kind, int operation, void *data)",
     "agents_callback": "int (*{})(int version, const void **agents, size_t count, void *data)",
 }

@@ -169,6 +169,7 @@ enum sdk_request_kind {
 };
 
 enum { SDK_CATEGORY_TRACING = 1 };
+enum { SDK_LIBRARY_SDK = 1 }; /* among bits for runtimes */
 enum { SDK_PHASE_NONE, SDK_PHASE_ENTER, SDK_PHASE_EXIT };
 enum { SDK_POLICY_DISCARD = 1, SDK_POLICY_LOSSLESS = 2 };
 enum { SDK_CODE_OBJECT_KERNEL_SYMBOL = 2 };

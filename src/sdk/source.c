@@ -19,6 +19,7 @@
 #include "sdk/contexts.h"
 #include "sdk/delivery.h"
 #include "sdk/externals.h"
+#include "sdk/internal_threads.h"
 #include "sdk/marks.h"
 #include "sdk/pushed.h"
 
@@ -30,7 +31,8 @@
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t asked, served;
-	pid_t pid; /* of the process that the thread runs in; 0: there is none */
+	pid_t pid;	  /* of the process that the thread runs in; 0: there is none */
+	bool is_starting; /* the thread is being made, or was */
 	pthread_t thread;
 	uint64_t flushes_asked, flushes_served;
 	struct timer_limit flush_limit; /* of the last flush that was asked for */
@@ -234,11 +236,17 @@ static int start_thread(void)
 	int err;
 
 	sigfillset(&all);
+	internal_threads_before();
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_mutex_lock(&source.lock);
 	err = pthread_create(&source.thread, NULL, run, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (err == 0)
 		source.pid = getpid();
+	else
+		source.is_starting = false;
+	pthread_mutex_unlock(&source.lock);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	internal_threads_after();
 	return -err;
 }
 
@@ -263,7 +271,7 @@ static void watch_forks(void)
 int sdk_source_start(void)
 {
 	static pthread_once_t watched = PTHREAD_ONCE_INIT;
-	int err = 0;
+	bool is_first;
 
 	if (source.pid && source.pid != getpid())
 		return 0;
@@ -272,11 +280,11 @@ int sdk_source_start(void)
 	workers_limit(1);
 	sdk_calls_observe();
 	pthread_mutex_lock(&source.lock);
-	if (!source.pid)
-		err = start_thread();
+	is_first = !source.is_starting;
+	source.is_starting = true;
 	pthread_cond_signal(&source.asked);
 	pthread_mutex_unlock(&source.lock);
-	return err;
+	return is_first ? start_thread() : 0;
 }
 
 /* Waits until flush number ASKED is served or the limit has passed. Called with the lock. */

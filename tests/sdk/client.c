@@ -17,6 +17,7 @@
 
 static FILE *out;
 static struct sdk_id collecting, always, buffer;
+static int told;		       /* how often of threads */
 static void (*end)(struct sdk_client); /* NULL: at the library's time */
 
 static void say(const char *format, ...)
@@ -256,6 +257,7 @@ static int initialize(void (*finalize)(struct sdk_client), void *data)
 
 static void finish(void *data)
 {
+	expect("a thread, before and after", told, 2);
 	say("flushed %s", rocprofiler_get_status_name((unsigned)rocprofiler_flush_buffer(buffer)));
 	say("finished");
 	fclose(out);
@@ -271,6 +273,13 @@ __attribute__((visibility("default"))) void exit(int status)
 	own(status);
 }
 
+/* The library makes one thread. */
+static void take_thread(int library, void *data)
+{
+	expect("the library of a thread", library, SDK_LIBRARY_SDK);
+	++*(int *)data;
+}
+
 static struct sdk_configuration *configure(uint32_t version, const char *text, uint32_t priority,
 					   struct sdk_client *client)
 {
@@ -278,6 +287,9 @@ static struct sdk_configuration *configure(uint32_t version, const char *text, u
 							 NULL};
 
 	expect("version", (int)version, SDK_VERSION);
+	expect("threads",
+	       rocprofiler_at_internal_thread_create(take_thread, take_thread, 15, &told),
+	       SDK_SUCCESS);
 	client->name = "client";
 	return &configuration;
 }
