@@ -19,6 +19,7 @@
 
 #define INJECT_LIBRARY	"libdagtap-inject.so"
 #define SOFTGPU_LIBRARY "softgpu/libhsa-runtime64.so.1"
+#define SDK_NAME	"librocprofiler-sdk.so"
 #define SDK_LIBRARY	"sdk/librocprofiler-sdk.so.1"
 
 /* The folder ../lib/dagtap of the running executable. */
@@ -146,6 +147,46 @@ int launch_use_softgpu(const char *config, struct dagtap_error *error)
 	return 0;
 }
 
+/* Copies the first library of that name in VARIABLE, a list, that is not OURS. Returns whether
+ * there is one. */
+static bool find_in_list(const char *variable, const char *name, const char *ours, char *ret_path,
+			 size_t bytes)
+{
+	const char *list = getenv(variable);
+
+	while (list && *list) {
+		size_t length = strcspn(list, ": ");
+		const char *base;
+
+		snprintf(ret_path, bytes, "%.*s", (int)length, list);
+		base = strrchr(ret_path, '/');
+		if (!strncmp(base ? base + 1 : ret_path, name, strlen(name)) &&
+		    strcmp(ret_path, ours) != 0)
+			return true;
+		list += length;
+		list += strspn(list, ": ");
+	}
+	return false;
+}
+
+/* Whether the user has named a rocprofiler-sdk to be loaded. Says so. */
+static bool is_sdk_named(const char *ours)
+{
+	static const char *const variables[] = {"LD_PRELOAD", "ROCPROFILER_REGISTER_LIBRARY"};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+		if (!find_in_list(variables[i], SDK_NAME, ours, path, sizeof(path)))
+			continue;
+		fprintf(stderr,
+			"dagtap: %s names %s: it stays, and --sdk gives the program's profiler "
+			"nothing\n",
+			variables[i], path);
+		return true;
+	}
+	return false;
+}
+
 int launch_use_sdk(struct dagtap_error *error)
 {
 	char *library = NULL;
@@ -153,7 +194,8 @@ int launch_use_sdk(struct dagtap_error *error)
 
 	if (result < 0)
 		return result;
-	result = launch_append("LD_PRELOAD", library, ':');
+	if (!is_sdk_named(library))
+		result = launch_append("LD_PRELOAD", library, ':');
 	free(library);
 	return result < 0 ? dagtap_error_set(error, result, "environment: %s", strerror(-result))
 			  : 0;
