@@ -3,12 +3,12 @@
 interface.
 
 gen-sdk-functions.py declarations|missing|map|table LIST
-gen-sdk-functions.py operations TABLE CALLS
+gen-sdk-functions.py operations TABLE CALLS RCCL
 
 declarations: a header with the functions that are there. missing: C code of those that answer
 NOT_IMPLEMENTED. map: the version script. table: the rows of docs/rocprofiler-sdk.md. operations:
-HIP's operations, of src/vendor/hip_table.list, and their parameters, of
-src/vendor/hip_api.list."""
+HIP's operations, of src/vendor/hip_table.list, their parameters, of src/vendor/hip_api.list, and
+RCCL's operations, of src/vendor/rccl_api.list."""
 import re
 import sys
 
@@ -84,8 +84,8 @@ def parameters_of(name, parameters):
     return " ".join(f"{own if name in AS_IN_HIP else RENAMED.get(own, own)}:{kind}" for own, kind in pairs)
 
 
-def operations(table_path, calls_path):
-    """The operations are the slots of HIP's dispatch table, in its order."""
+def operations(table_path, calls_path, rccl_path):
+    """The operations are the slots of HIP's and RCCL's dispatch tables, in their order."""
     names = [row[1] for row in rows_of(table_path)]
     parameters = {row[3].partition("=")[0]: row[4:] for row in rows_of(calls_path)}
     # The one that the interface names otherwise.
@@ -95,7 +95,9 @@ def operations(table_path, calls_path):
     yield from ("};", f"const int sdk_hip_operation_count = {len(names)};",
                 "const char *const sdk_hip_parameters[] = {")
     yield from (f'\t"{parameters_of(name, parameters.get(name, []))}",' for name in names)
-    yield "};"
+    rccl = [row[1] for row in rows_of(rccl_path)]
+    yield from ("};", "const char *const sdk_rccl_operations[] = {", *(f'\t"{name}",' for name in rccl), "};",
+                f"const int sdk_rccl_operation_count = {len(rccl)};")
 
 
 def table(path):
@@ -106,6 +108,6 @@ def table(path):
 
 MAKERS = {"declarations": declarations, "missing": missing, "map": version_script, "operations": operations,
           "table": table}
-if len(sys.argv) < 3 or sys.argv[1] not in MAKERS or len(sys.argv) != 3 + (sys.argv[1] == "operations"):
+if len(sys.argv) < 3 or sys.argv[1] not in MAKERS or len(sys.argv) != 3 + 2 * (sys.argv[1] == "operations"):
     sys.exit(__doc__)
 print("\n".join(MAKERS[sys.argv[1]](*sys.argv[2:])))

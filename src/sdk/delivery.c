@@ -93,27 +93,38 @@ static struct sdk_buffer *buffer_for(uint32_t i, int kind, int operation, int64_
 	return sdk_buffer_find(service->buffer);
 }
 
+/* The kind of the calls of an interface, and the operation of the function NAME; -1: none. */
+static int call_operation(enum record_domain domain, const char *name,
+			  enum sdk_buffer_kind *ret_kind)
+{
+	*ret_kind = domain == RECORD_DOMAIN_RCCL ? SDK_BUFFER_RCCL_API : SDK_BUFFER_HIP_RUNTIME_API;
+	if (domain == RECORD_DOMAIN_HIP)
+		return sdk_hip_operation_find(name);
+	return domain == RECORD_DOMAIN_RCCL ? sdk_rccl_operation_find(name) : -1;
+}
+
 static int put_call(const struct trace *window, const struct trace_call *call)
 {
 	const struct trace_call *parent =
 		call->parent == TRACE_NONE ? NULL : &window->calls[call->parent];
 	struct sdk_hip_record record = {
 		.size = sizeof(record),
-		.kind = SDK_BUFFER_HIP_RUNTIME_API,
-		.operation =
-			sdk_hip_operation_find(trace_text(window, window->apis[call->api].name)),
 		.correlation = {.internal = call->cid, .ancestor = parent ? parent->cid : 0},
 		.start_ns = sdk_time_of((uint64_t)call->begin_ns),
 		.end_ns = sdk_time_of((uint64_t)call->end_ns),
 		.tid = call->thread == TRACE_NONE ? 0 : window->threads[call->thread].tid,
 	};
+	enum sdk_buffer_kind kind;
 	int err = 0;
 
-	if (trace_domain_of(window, call) != RECORD_DOMAIN_HIP || record.operation < 0)
+	record.operation = call_operation(trace_domain_of(window, call),
+					  trace_text(window, window->apis[call->api].name), &kind);
+	record.kind = kind;
+	if (record.operation < 0)
 		return 0;
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
 		struct sdk_buffer *buffer =
-			buffer_for(i, SDK_BUFFER_HIP_RUNTIME_API, record.operation, call->begin_ns);
+			buffer_for(i, (int)kind, record.operation, call->begin_ns);
 
 		if (!buffer)
 			continue;

@@ -71,6 +71,8 @@ static struct name_list buffer_operations(int kind)
 		return (struct name_list){sdk_hip_operations, sdk_hip_operation_count};
 	case SDK_BUFFER_MARKER_CORE_API:
 		return (struct name_list)LIST(mark_operations);
+	case SDK_BUFFER_RCCL_API:
+		return (struct name_list){sdk_rccl_operations, sdk_rccl_operation_count};
 	case SDK_BUFFER_KERNEL_DISPATCH:
 		return (struct name_list)LIST(dispatch_operations);
 	case SDK_BUFFER_MEMORY_COPY:
@@ -88,15 +90,25 @@ static const struct {
 	{"hipChooseDeviceR0600", "hipChooseDevice"},
 };
 
+static int find(const char *const *names, int count, const char *name)
+{
+	for (int i = 0; i < count; i++)
+		if (!strcmp(names[i], name))
+			return i;
+	return -1;
+}
+
 int sdk_hip_operation_find(const char *name)
 {
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
 		if (!strcmp(aliases[i].name, name))
 			name = aliases[i].operation;
-	for (int i = 0; i < sdk_hip_operation_count; i++)
-		if (!strcmp(sdk_hip_operations[i], name))
-			return i;
-	return -1;
+	return find(sdk_hip_operations, sdk_hip_operation_count, name);
+}
+
+int sdk_rccl_operation_find(const char *name)
+{
+	return find(sdk_rccl_operations, sdk_rccl_operation_count, name);
 }
 
 static int answer(struct name_list list, int number, enum sdk_status unknown, const char **ret_name,

@@ -9,7 +9,12 @@ extern const int sdk_hip_operation_count;
 /* The parameters of each, "name:kind ...", as src/vendor/hip_api.list has them. */
 extern const char *const sdk_hip_parameters[];
 
-/* The operation of the HIP function NAME, or -1. */
+/* RCCL's, the same: generated from the functions of its dispatch table. */
+extern const char *const sdk_rccl_operations[];
+extern const int sdk_rccl_operation_count;
+
+/* The operation of the function NAME, or -1. */
 int sdk_hip_operation_find(const char *name);
+int sdk_rccl_operation_find(const char *name);
 
 #endif

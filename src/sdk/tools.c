@@ -275,9 +275,9 @@ SDK_EXPORT int rocprofiler_configure_buffer_tracing_service(struct sdk_id id, in
 		return SDK_ERROR_KIND_NOT_FOUND;
 	if (!sdk_buffer_find(buffer.handle))
 		return SDK_ERROR_BUFFER_NOT_FOUND;
-	if (kind != SDK_BUFFER_HIP_RUNTIME_API && kind != SDK_BUFFER_KERNEL_DISPATCH &&
-	    kind != SDK_BUFFER_MEMORY_COPY && kind != SDK_BUFFER_MARKER_CORE_API &&
-	    kind != SDK_BUFFER_CORRELATION_ID_RETIREMENT)
+	if (kind != SDK_BUFFER_HIP_RUNTIME_API && kind != SDK_BUFFER_RCCL_API &&
+	    kind != SDK_BUFFER_KERNEL_DISPATCH && kind != SDK_BUFFER_MEMORY_COPY &&
+	    kind != SDK_BUFFER_MARKER_CORE_API && kind != SDK_BUFFER_CORRELATION_ID_RETIREMENT)
 		return SDK_ERROR_NOT_IMPLEMENTED;
 	service = &sdk_context_find(id)->buffers[kind];
 	status = set_operations(&service->operations, operations, count);

@@ -21,6 +21,7 @@
 static _Atomic int recorded; /* descriptor of the recording; the source asks on its thread */
 static const struct inject_observer *observed;
 static uint64_t delivered[8]; /* correlation ids of calls; read after a flush */
+static struct sdk_hip_record last;
 static size_t delivered_count;
 static struct sdk_id context, buffer, buffers[3];
 
@@ -46,9 +47,11 @@ static void take_records(struct sdk_id from, struct sdk_id into, struct sdk_reco
 			 size_t count, void *data, uint64_t dropped)
 {
 	(void)from, (void)into, (void)data, (void)dropped;
-	for (size_t i = 0; i < count && delivered_count < 8; i++)
-		delivered[delivered_count++] =
-			((const struct sdk_hip_record *)headers[i]->payload)->correlation.internal;
+	for (size_t i = 0; i < count && delivered_count < 8; i++) {
+		last = *(const struct sdk_hip_record *)headers[i]->payload;
+		delivered[delivered_count++] = last.correlation.internal;
+		assert_int_equal(headers[i]->kind, last.kind);
+	}
 }
 
 static int initialize(void (*finalize)(struct sdk_client), void *data)
@@ -62,6 +65,8 @@ static int initialize(void (*finalize)(struct sdk_client), void *data)
 					 NULL, &buffer) ||
 	       rocprofiler_configure_buffer_tracing_service(context, SDK_BUFFER_HIP_RUNTIME_API,
 							    NULL, 0, buffer) ||
+	       rocprofiler_configure_buffer_tracing_service(context, SDK_BUFFER_RCCL_API, NULL, 0,
+							    buffer) ||
 	       rocprofiler_start_context(context);
 }
 
@@ -81,14 +86,30 @@ struct recording {
 	int fd;
 };
 
-static void put_call(struct recording *recording, uint64_t cid)
+static void put_call_of(struct recording *recording, uint64_t cid, uint32_t function)
 {
 	struct record_api call = {
 		.cid = cid, .begin_ns = clock_now_ns(), .end_ns = clock_now_ns() + 1};
 
-	scene_put(&recording->scene, 0, RECORD_API, SCENE_LAUNCH_BY_PTR, &call, sizeof(call));
+	scene_put(&recording->scene, 0, RECORD_API, function, &call, sizeof(call));
 	assert_int_equal(pwrite(recording->fd, recording->scene.image, SCENE_BYTES, 0),
 			 SCENE_BYTES);
+}
+
+static void put_call(struct recording *recording, uint64_t cid)
+{
+	put_call_of(recording, cid, SCENE_LAUNCH_BY_PTR);
+}
+
+static void put_rccl_name(struct recording *recording, uint32_t function, const char *text)
+{
+	struct {
+		struct record_api_name name;
+		char text[64];
+	} record = {.name = {.domain = RECORD_DOMAIN_RCCL, .text_bytes = strlen(text)}};
+
+	memcpy(record.name.text, text, strlen(text));
+	scene_put(&recording->scene, 0, RECORD_API_NAME, function, &record, sizeof(record));
 }
 
 static void begin(struct recording *recording, uint64_t cid)
@@ -134,6 +155,29 @@ static void a_recording_that_was_left_open_ends_with_the_next_one(void **state)
 	assert_int_equal(delivered[3], 105);
 	end(&first);
 	end(&second);
+}
+
+static void calls_of_rccl_are_records_of_their_own_kind(void **state)
+{
+	struct recording recording;
+	const char *name;
+
+	(void)state;
+	delivered_count = 0;
+	begin(&recording, 201);
+	flush();
+	put_rccl_name(&recording, 2048, "ncclAllReduce sendbuff:p");
+	put_call_of(&recording, 202, 2048);
+	flush();
+	assert_int_equal(delivered_count, 2);
+	assert_int_equal(delivered[1], 202);
+	assert_int_equal(last.kind, SDK_BUFFER_RCCL_API);
+	assert_int_equal(rocprofiler_query_buffer_tracing_kind_operation_name(
+				 SDK_BUFFER_RCCL_API, last.operation, &name, NULL),
+			 SDK_SUCCESS);
+	assert_string_equal(name, "ncclAllReduce");
+	assert_int_equal(last.operation, 1);
+	end(&recording);
 }
 
 static void *destroy(void *number)
@@ -183,6 +227,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recording_that_was_left_open_ends_with_the_next_one),
+		cmocka_unit_test(calls_of_rccl_are_records_of_their_own_kind),
 		cmocka_unit_test(a_child_of_fork_is_not_observed),
 		cmocka_unit_test(buffers_may_be_destroyed_by_several_threads),
 	};
