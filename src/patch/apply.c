@@ -82,6 +82,25 @@ static uint32_t nodes_in_table(const struct dagpatch_recording *recording)
 	return count;
 }
 
+/* The wanted addresses are the applied ones now. */
+static void note_applied(struct dagpatch_recording *recording, const struct step *step)
+{
+	recording->last.number++;
+	recording->last.strategy = step->table > 0 && recording->dirty_count == 0
+					   ? DAGPATCH_DEVICE_TABLE
+					   : step->strategy;
+	recording->last.nodes = recording->dirty_count;
+	recording->last.slots = recording->changed_count;
+	for (uint32_t i = 0; i < recording->changed_count; i++) {
+		uint32_t slot = recording->changed[i];
+
+		recording->applied[slot] = recording->wanted[slot];
+		recording->slots[slot].changed_in = recording->last.number;
+		recording->is_changed[slot] = 0;
+	}
+	recording->changed_count = 0;
+}
+
 static void commit(struct dagpatch_recording *recording, struct step *step)
 {
 	uint32_t recaptures = 0;
@@ -108,20 +127,7 @@ static void commit(struct dagpatch_recording *recording, struct step *step)
 		learn(recording, step);
 	if (recording->context->options.observe)
 		apply_observe(recording, step->strategy, step->ns);
-	recording->last.number++;
-	recording->last.strategy = step->table > 0 && recording->dirty_count == 0
-					   ? DAGPATCH_DEVICE_TABLE
-					   : step->strategy;
-	recording->last.nodes = recording->dirty_count;
-	recording->last.slots = recording->changed_count;
-	for (uint32_t i = 0; i < recording->changed_count; i++) {
-		uint32_t slot = recording->changed[i];
-
-		recording->applied[slot] = recording->wanted[slot];
-		recording->slots[slot].changed_in = recording->last.number;
-		recording->is_changed[slot] = 0;
-	}
-	recording->changed_count = 0;
+	note_applied(recording, step);
 	if (recording->recapture_count > 0)
 		recapture_commit(recording);
 	if (recording->revisions.pending_count > 0)
