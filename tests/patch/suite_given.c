@@ -173,50 +173,59 @@ static struct dagpatch_recording *nest(struct scene *scene, const struct library
 	return nested;
 }
 
+/* Returns a nested recording that holds NESTED, which it takes over, and has the same slots. */
+static struct dagpatch_recording *nest_around(struct scene *scene,
+					      struct dagpatch_recording *nested)
+{
+	struct dagpatch_mapping inner[3] = {{0, 0}, {1, 0}, {2, 0}};
+	struct dagpatch_recording *around;
+
+	OK(NULL, dagpatch_recording_create(scene->context, DAGPATCH_NESTED, &around));
+	for (uint32_t i = 0; i < 3; i++)
+		slot(around, "middle");
+	OK(around,
+	   dagpatch_add_child(around, &DAGPATCH_SIZED(child, nested, inner, 3), NULL, NULL));
+	dagpatch_recording_destroy(nested);
+	OK(around, dagpatch_finalize(around));
+	return around;
+}
+
+/* Adds NESTED as c = a + b and then as d = c + a. c and d are the halves of slots[0], a and b of
+ * slots[1]. */
+static void add_twice(struct dagpatch_recording *recording, struct dagpatch_recording *nested,
+		      const uint32_t slots[2])
+{
+	const struct dagpatch_mapping c_a_b[] = {
+		{slots[0], 0}, {slots[1], 0}, {slots[1], WORDS * 4}};
+	const struct dagpatch_mapping d_c_a[] = {
+		{slots[0], WORDS * 4}, {slots[0], 0}, {slots[1], 0}};
+	uint32_t first;
+
+	OK(recording,
+	   dagpatch_add_child(recording, &DAGPATCH_SIZED(child, nested, c_a_b, 3), NULL, &first));
+	OK(recording, dagpatch_add_child(recording, &DAGPATCH_SIZED(child, nested, d_c_a, 3),
+					 AFTER(first), NULL));
+}
+
 /* NESTED inside two levels of other recordings, in the last one twice: c = a + b, d = c + a. */
 static void nested_in_others(struct scene *scene, bool is_adopted)
 {
 	struct dagpatch_recording *recording = scene->recording, *nested, *middle;
-	struct dagpatch_mapping inner[3] = {{0, 0}, {1, 0}, {2, 0}};
-	uint32_t *block[2], slots[2], first;
+	uint32_t *block[2], slots[2];
 	struct library library;
 
 	library_make(&library, false);
 	nested = nest(scene, &library, is_adopted);
 	library_release(&library);
 	OK(nested, dagpatch_finalize(nested));
-	OK(NULL, dagpatch_recording_create(scene->context, DAGPATCH_NESTED, &middle));
-	for (uint32_t i = 0; i < 3; i++)
-		slot(middle, "middle");
-	OK(middle,
-	   dagpatch_add_child(middle, &DAGPATCH_SIZED(child, nested, inner, 3), NULL, NULL));
-	dagpatch_recording_destroy(nested);
-	OK(middle, dagpatch_finalize(middle));
-	/* c and d are the two halves of one slot, a and b of another. */
+	middle = nest_around(scene, nested);
 	for (uint32_t i = 0; i < 2; i++) {
 		OK(recording,
 		   dagpatch_slot_add(recording, &DAGPATCH_SIZED(slot, .bytes = 2 * WORDS * 4),
 				     &slots[i]));
 		block[i] = device_memory(4 * WORDS * 4);
 	}
-	OK(recording, dagpatch_add_child(recording,
-					 &DAGPATCH_SIZED(child, middle,
-							 ((struct dagpatch_mapping[]){
-								 {slots[0], 0},
-								 {slots[1], 0},
-								 {slots[1], WORDS * 4},
-							 }),
-							 3),
-					 NULL, &first));
-	OK(recording, dagpatch_add_child(recording,
-					 &DAGPATCH_SIZED(child, middle,
-							 ((struct dagpatch_mapping[]){
-								 {slots[0], WORDS * 4},
-								 {slots[0], 0},
-								 {slots[1], 0},
-							 }),
-							 3),
-					 AFTER(first), NULL));
+	add_twice(recording, middle, slots);
 	dagpatch_recording_destroy(middle);
 	OK(recording, dagpatch_finalize(recording));
 	for (uint32_t turn = 0; turn < 2; turn++) {

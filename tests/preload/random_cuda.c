@@ -398,21 +398,46 @@ static void set_inside_child(struct run *run)
 	set_kernel(run->exec, kernel, CHILD_NODE, variant);
 }
 
-static void run_steps(void)
+static void begin_run(struct run *run)
 {
-	struct run run = {0};
+	for (int i = 0; i < PROFILES; i++)
+		for (int node = 0; node < NODES; node++)
+			run->profiles[i][node] = draw(VARIANTS);
+	for (int i = 0; i < STREAMS; i++)
+		CHECK(cuStreamCreate, &run->streams[i], CUDA_STREAM_NON_BLOCKING);
+	CHECK(cuStreamCreate, &run->fresh_stream, CUDA_STREAM_NON_BLOCKING);
+	build(run->variants, UPDATED, &run->graph, run->nodes);
+	CHECK(cuGraphInstantiateWithFlags, &run->exec, run->graph, 0);
+}
+
+/* Makes the call after which the executable passes through, and then launches and updates it.
+ * Returns the graph that it was updated with, to be destroyed. */
+static cuda_graph pass_through(struct run *run)
+{
 	struct cuda_update_result result;
 	cuda_graph other;
 	cuda_node nodes[NODES];
 
-	for (int i = 0; i < PROFILES; i++)
-		for (int node = 0; node < NODES; node++)
-			run.profiles[i][node] = draw(VARIANTS);
-	for (int i = 0; i < STREAMS; i++)
-		CHECK(cuStreamCreate, &run.streams[i], CUDA_STREAM_NON_BLOCKING);
-	CHECK(cuStreamCreate, &run.fresh_stream, CUDA_STREAM_NON_BLOCKING);
-	build(run.variants, UPDATED, &run.graph, run.nodes);
-	CHECK(cuGraphInstantiateWithFlags, &run.exec, run.graph, 0);
+	run->variants[ends_by_inner ? CHILD_NODE : 0] ^= 1;
+	build(run->variants, UPDATED, &other, nodes);
+	if (ends_by_inner)
+		set_inside_child(run);
+	else
+		CHECK(cuGraphExecUpdate_v2, run->exec, other, &result);
+	for (int i = 0; i < STREAMS; i++) {
+		CHECK(cuGraphLaunch, run->exec, run->streams[i]);
+		launch_fresh(run);
+		update(run);
+	}
+	return other;
+}
+
+static void run_steps(void)
+{
+	struct run run = {0};
+	cuda_graph other;
+
+	begin_run(&run);
 	for (uint32_t step = 1; step <= steps; step++) {
 		if (draw(8))
 			update(&run);
@@ -427,18 +452,7 @@ static void run_steps(void)
 	}
 	compare(&run, steps);
 	set_wrongly(&run);
-	/* A call after which the executable passes through, and what follows it. */
-	run.variants[ends_by_inner ? CHILD_NODE : 0] ^= 1;
-	build(run.variants, UPDATED, &other, nodes);
-	if (ends_by_inner)
-		set_inside_child(&run);
-	else
-		CHECK(cuGraphExecUpdate_v2, run.exec, other, &result);
-	for (int i = 0; i < STREAMS; i++) {
-		CHECK(cuGraphLaunch, run.exec, run.streams[i]);
-		launch_fresh(&run);
-		update(&run);
-	}
+	other = pass_through(&run);
 	compare(&run, steps + 1);
 	CHECK(cuGraphExecDestroy, run.exec);
 	CHECK(cuGraphDestroy, other);
