@@ -74,8 +74,8 @@ struct world {
 /* Returns a number below LIMIT from the world's generator. */
 uint32_t world_draw(struct world *world, uint32_t limit);
 
-/* Makes a graph of at most DEPTH levels; block_free frees it. IS_CAPTURED: of operations that can be
- * captured. */
+/* Makes a graph of at most DEPTH levels; block_free frees it. IS_CAPTURED: of operations that can
+ * be captured. */
 struct block *block_make(struct world *world, uint32_t depth, bool is_captured);
 void block_free(struct block *block);
 

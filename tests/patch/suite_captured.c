@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "captured_work.h"
 #include "suite.h"
+#include "suite_work.h"
 
 static int record_add(struct work *work, void *stream, void *const *addresses)
 {

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "captured_work.h"
 #include "suite.h"
+#include "suite_work.h"
 
 static int record_unexplained(struct work *work, void *stream, void *const *addresses)
 {

@@ -1,5 +1,5 @@
-/* Work that a capture callback submits (captured_work.h). */
-#include "captured_work.h"
+/* Work that a capture callback submits (suite_work.h). */
+#include "suite_work.h"
 
 #include <errno.h>
 

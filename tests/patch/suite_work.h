@@ -1,6 +1,6 @@
 /* Work that is captured: what suite_captured.c and suite_refused.c share. */
-#ifndef TESTS_PATCH_CAPTURED_WORK_H
-#define TESTS_PATCH_CAPTURED_WORK_H
+#ifndef TESTS_PATCH_SUITE_WORK_H
+#define TESTS_PATCH_SUITE_WORK_H
 
 #include "suite.h"
 
