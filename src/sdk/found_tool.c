@@ -3,15 +3,12 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/inject.h"
 #include "sdk/calls.h"
-#include "sdk/export.h"
 
 #define SYMBOL "rocprofiler_configure"
 
@@ -78,36 +75,9 @@ static sdk_configure *find_named(const char *paths)
 	return found;
 }
 
-static void seek(const struct inject_call *call)
+sdk_configure *found_tool(void)
 {
-	static atomic_flag is_sought = ATOMIC_FLAG_INIT;
-	sdk_configure *found;
+	sdk_configure *found = find_named(getenv("ROCP_TOOL_LIBRARIES"));
 
-	if (atomic_flag_test_and_set(&is_sought))
-		return;
-	found = find_named(getenv("ROCP_TOOL_LIBRARIES"));
-	if (!found)
-		found = find_loaded();
-	sdk_calls_await(NULL);
-	/* Does nothing if the tool has configured itself meanwhile. */
-	if (found && rocprofiler_force_configure(found) == SDK_SUCCESS)
-		sdk_calls_enter(call);
-}
-
-static void pass_return(const struct inject_call *call)
-{
-	(void)call;
-}
-
-static void pass_mark(const struct inject_mark *mark)
-{
-	(void)mark;
-}
-
-__attribute__((constructor)) static void await_first_call(void)
-{
-	static const struct inject_observer seeker = {seek, pass_return, pass_mark};
-
-	if (sdk_calls_find())
-		sdk_calls_await(&seeker);
+	return found ? found : find_loaded();
 }
