@@ -15,10 +15,11 @@ sdk base record trace live
 merge base record trace
 analyze base record trace
 wire base
+stats base record trace wire
 format base record trace wire
 api base trace analyze format
 jax
-cli base record trace merge analyze wire format
+cli base record trace live merge analyze wire stats format
 vendor base
 patch base vendor
 preload base vendor patch
