@@ -28,6 +28,7 @@ struct window {
 	struct record_run *runs;
 	uint32_t runs_count;
 	uint32_t unit_count; /* of the ready ones, the first */
+	bool has_launch;     /* a unit has the launch of a graph */
 };
 
 int live_open_fd(int fd, const char *name, const struct live_options *options,
@@ -46,6 +47,7 @@ int live_open_fd(int fd, const char *name, const struct live_options *options,
 	live->options.load.without_ledger = true;
 	units_init(&live->units, live->options.quiet_ns ? live->options.quiet_ns : QUIET_NS);
 	live->units.definitions.takes_any_time = live->options.takes_any_time;
+	live->units.graphs.most_bytes = live->options.most_graph_bytes;
 	err = follower_open(&live->follower, fd, name, error);
 	if (err) {
 		free(live);
@@ -111,11 +113,14 @@ static int select_units(struct window *window)
 
 		while (err == 0 && (record = unit_next(unit, &at, &tid))) {
 			definitions_select(&units->definitions, record, tid);
+			window->has_launch |= record->type == RECORD_GRAPH_LAUNCH;
 			err = add_run(window, record, tid);
 		}
 		bytes += unit->size;
 		window->unit_count++;
 	}
+	if (err == 0 && window->has_launch)
+		err = graph_history_selected(&units->graphs, add_run, window);
 	return err == 0 ? definitions_selected(&units->definitions, add_run, window) : err;
 }
 
@@ -190,6 +195,7 @@ void live_count(const struct live *live, struct live_counts *ret_counts)
 		.definition_bytes = units->definitions.bytes,
 		.cut_off = units->cut_off,
 		.damaged_chunks = live->follower.damage,
+		.graph_records_left_out = units->graphs.left_out,
 	};
 	for (int state = UNIT_OPEN; state < UNIT_STATE_COUNT; state++)
 		ret_counts->units_open += units->lists[state].count;

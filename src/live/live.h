@@ -18,8 +18,9 @@
  *   repeated in each window that refers to them. A scope may be open in one and closed in a later
  *   one.
  * - A stream is known by its handle alone: its kind and ordinal are not those of the recording.
- * - Graphs and their nodes are not followed: an activity of a graph's launch has its launch and its
- *   executable graph, but no node, and what only the node tells is missing in its work kind.
+ * - Without most_graph_bytes, an activity of a graph's launch has its launch and its executable
+ *   graph, but no node, and what only the node tells is missing in its work kind. With it, nodes
+ *   have no scope.
  * - A memory operation may have its correlation id but no call, if its call was in an earlier
  *   window. Resets of devices release nothing.
  * - Events, waits and the ledger are not made.
@@ -53,6 +54,9 @@ struct live_options {
 	 * nothing of it is under way, in ns of the recording's clock. 0: 2 s; UINT64_MAX: never. A
 	 * test that has records come in another order sets it. */
 	uint64_t quiet_ns;
+	/* Keep up to so many bytes of records of graphs, and load windows with launches with them.
+	 * 0: none. */
+	size_t most_graph_bytes;
 	/* How windows are loaded; without_waits and without_ledger are always set. */
 	struct trace_options load;
 };
@@ -90,6 +94,7 @@ struct live_counts {
 	uint64_t definition_bytes; /* records that stay, because later ones may refer to them */
 	uint64_t cut_off;	   /* units that were given out without all their records */
 	uint64_t damaged_chunks;   /* chunks whose rest was not read */
+	uint64_t graph_records_left_out; /* beyond most_graph_bytes */
 	/* Records that are not followed, by type. */
 	uint64_t passed[RECORD_TYPE_COUNT];
 };

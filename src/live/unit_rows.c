@@ -27,6 +27,7 @@ void units_release(struct units *units)
 	hash_map_release(&units->calls);
 	hash_map_release(&units->submission_map);
 	definitions_release(&units->definitions);
+	graph_history_release(&units->graphs);
 	units_init(units, units->quiet_ns);
 }
 

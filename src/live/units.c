@@ -114,6 +114,8 @@ int units_add(struct units *units, const struct record_header *record, uint32_t 
 
 	if (definitions_has_type(record->type))
 		return definitions_add(&units->definitions, record, tid);
+	if (units->graphs.most_bytes && graph_history_has_type(record->type))
+		return graph_history_add(&units->graphs, record, tid);
 	switch (record->type) {
 	case RECORD_API:
 		return add_call(units, at, tid);
@@ -160,6 +162,18 @@ static bool is_quiet(const struct units *units, const struct unit *unit)
 	       now - unit->end_ns > units->quiet_ns;
 }
 
+/* Whether everything that RECORD refers to has come. */
+static bool has_all_of(const struct units *units, const struct record_header *record)
+{
+	const void *at = record;
+
+	if (record->type == RECORD_GRAPH_LAUNCH &&
+	    !graph_history_has_exec(&units->graphs,
+				    ((const struct record_graph_launch *)at)->exec_id))
+		return false;
+	return definitions_resolve(&units->definitions, record);
+}
+
 static bool is_resolved(const struct units *units, struct unit *unit)
 {
 	size_t at = unit->resolved;
@@ -167,7 +181,7 @@ static bool is_resolved(const struct units *units, struct unit *unit)
 	uint32_t tid;
 
 	while ((record = unit_next(unit, &at, &tid))) {
-		if (!definitions_resolve(&units->definitions, record))
+		if (!has_all_of(units, record))
 			return false;
 		unit->resolved = at;
 	}

@@ -22,6 +22,7 @@
 
 #include "base/hash_map.h"
 #include "live/definitions.h"
+#include "live/graph_history.h"
 
 #define UNITS_NONE UINT32_MAX
 
@@ -73,6 +74,7 @@ struct unit_list {
 
 struct units {
 	struct definitions definitions;
+	struct graph_history graphs;
 	struct unit *rows;
 	uint32_t rows_count;
 	uint32_t *free_rows;

@@ -34,7 +34,7 @@ static void poll_all(struct live *live, struct followed *followed)
 struct followed follow(const void *image, size_t length, uint64_t seed, uint32_t most_records,
 		       const struct live_options *options)
 {
-	struct followed followed = {0};
+	struct followed followed = {.rows.has_nodes = options && options->most_graph_bytes};
 	struct player player;
 	struct live *live;
 	struct trace *window;
@@ -57,10 +57,12 @@ struct followed follow(const void *image, size_t length, uint64_t seed, uint32_t
 
 uint32_t follow_assert_same(const void *image, size_t length, uint64_t seed, uint32_t most_records)
 {
-	/* Writers are mixed at random: an anchor may come long before an earlier record. */
-	const struct live_options options = {.quiet_ns = UINT64_MAX};
+	/* Writers are mixed at random: an anchor may come long before an earlier record. Graphs are
+	 * kept for every second seed. */
+	const struct live_options options = {.quiet_ns = UINT64_MAX,
+					     .most_graph_bytes = seed % 2 ? 64u << 20 : 0};
 	struct followed followed = follow(image, length, seed, most_records, &options);
-	struct rows whole = {0};
+	struct rows whole = {.has_nodes = options.most_graph_bytes};
 	struct trace *trace;
 	uint32_t count;
 

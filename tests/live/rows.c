@@ -74,7 +74,17 @@ static void put_work(FILE *to, const struct trace *trace, const struct trace_act
 		trace_text(trace, work->name), work->bytes, work->direction, work->src, work->dst);
 }
 
-static void put_activity(FILE *to, const struct trace *trace, uint32_t number)
+static void put_node(FILE *to, const struct trace *trace, const struct trace_activity *activity)
+{
+	const struct trace_node *node = &trace->nodes[activity->node];
+
+	fprintf(to, " confidence=%d", activity->confidence);
+	if (activity->node != TRACE_NONE)
+		fprintf(to, " node=%" PRIu64 ".%u(%s)", trace->graphs[node->graph].id, node->index,
+			trace_text(trace, node->name));
+}
+
+static void put_activity(FILE *to, const struct trace *trace, uint32_t number, bool has_node)
 {
 	const struct trace_activity *activity = &trace->activities[number];
 
@@ -98,6 +108,8 @@ static void put_activity(FILE *to, const struct trace *trace, uint32_t number)
 		fprintf(to, " launch=%" PRIu64 " of %" PRIu64,
 			trace->launches[activity->launch].replay,
 			trace->execs[trace->launches[activity->launch].exec].id);
+	if (has_node)
+		put_node(to, trace, activity);
 }
 
 static void put_memory(FILE *to, const struct trace *trace,
@@ -125,7 +137,7 @@ void rows_add(struct rows *rows, const struct trace *trace)
 		if (i < trace->calls_count)
 			put_call(to, trace, &trace->calls[i]);
 		else if (i < trace->calls_count + trace->activities_count)
-			put_activity(to, trace, i - trace->calls_count);
+			put_activity(to, trace, i - trace->calls_count, rows->has_nodes);
 		else
 			put_memory(to, trace, &trace->memory_operations[memory]);
 		fclose(to);

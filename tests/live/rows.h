@@ -2,6 +2,7 @@
 #ifndef DAGTAP_TESTS_LIVE_ROWS_H
 #define DAGTAP_TESTS_LIVE_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,7 @@
 struct rows {
 	char **lines;
 	uint32_t count;
+	bool has_nodes; /* set by the caller: lines tell the graph nodes of activities */
 };
 
 /* Adds a line for each call, activity and memory operation of TRACE: all that live/live.h says is
