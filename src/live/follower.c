@@ -11,10 +11,13 @@
 #include <unistd.h>
 
 #include "base/table.h"
+#include "live/follower_ring.h"
 #include "record/record_check.h"
 #include "record/spool_header.h"
+#include "record/writer.h"
 
-static int map_header(struct follower *follower, const char *name, struct dagtap_error *error)
+static int map_header(struct follower *follower, const char *name, bool takes_ring,
+		      struct dagtap_error *error)
 {
 	struct stat status;
 	void *mapping;
@@ -32,20 +35,26 @@ static int map_header(struct follower *follower, const char *name, struct dagtap
 		return dagtap_error_set(error, -errno, "%s: %s", name, strerrordesc_np(errno));
 	follower->header = mapping;
 	err = spool_header_check(mapping, (size_t)status.st_size, name, error);
-	if (!err && follower->header->ring_bytes)
+	if (!err && follower->header->ring_bytes && !takes_ring)
 		err = dagtap_error_set(error, -EOPNOTSUPP,
 				       "%s: a ring recording cannot be followed", name);
 	return err;
 }
 
-int follower_open(struct follower *follower, int fd, const char *name, struct dagtap_error *error)
+int follower_open(struct follower *follower, int fd, const char *name, bool takes_ring,
+		  struct dagtap_error *error)
 {
 	int err;
 
 	*follower = (struct follower){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)};
 	if (follower->fd < 0)
 		return dagtap_error_set(error, -errno, "%s: %s", name, strerrordesc_np(errno));
-	err = map_header(follower, name, error);
+	err = map_header(follower, name, takes_ring, error);
+	if (!err && follower->header->ring_bytes) {
+		follower->copy = malloc(SPOOL_CHUNK_BYTES);
+		if (!follower->copy)
+			err = dagtap_error_set(error, -ENOMEM, "%s: out of memory", name);
+	}
 	if (err)
 		follower_close(follower);
 	return err;
@@ -63,17 +72,13 @@ void follower_close(struct follower *follower)
 	for (size_t i = 0; i < follower->chunk_count; i++)
 		unmap_chunk(&follower->chunks[i]);
 	free(follower->chunks);
+	free(follower->seen);
+	free(follower->copy);
 	if (follower->header)
 		munmap((void *)follower->header, SPOOL_HEADER_BYTES);
 	if (follower->fd > 0)
 		close(follower->fd);
 	*follower = (struct follower){0};
-}
-
-bool follower_is_closed(const struct follower *follower)
-{
-	return atomic_load_explicit(&follower->header->live.state, memory_order_acquire) ==
-	       SPOOL_CLOSED;
 }
 
 /* ---- chunks ---- */
@@ -117,30 +122,14 @@ static int add_places(struct follower *follower)
 	return 0;
 }
 
-/* The first fields of struct spool_chunk. */
-struct label {
-	uint32_t magic;
-	uint32_t index;
-	uint64_t session_id;
-};
-_Static_assert(offsetof(struct spool_chunk, index) == offsetof(struct label, index) &&
-		       offsetof(struct spool_chunk, session_id) ==
-			       offsetof(struct label, session_id),
-	       "layout of a label");
-
 /* Reads the label of a chunk that had none, if it has one now. Without a mapping: the process cuts
  * off the places that it did not use when it closes the spool. */
 static void read_label(struct follower *follower, struct followed_chunk *followed)
 {
-	off_t offset = (off_t)(SPOOL_CHUNK_OFFSET + followed->place * SPOOL_CHUNK_BYTES);
-	struct label label;
+	struct follower_label label;
 
-	/* The magic is the label's last store, so the second read has all of the label. */
-	for (int look = 0; look < 2; look++) {
-		if (pread(follower->fd, &label, sizeof(label), offset) != sizeof(label) ||
-		    !label.magic)
-			return;
-	}
+	if (!follower_read_label(follower, followed->place, &label))
+		return;
 	followed->at = SPOOL_CHUNK_HEAD_BYTES;
 	followed->index = label.index;
 	follower->labels++;
@@ -148,15 +137,6 @@ static void read_label(struct follower *follower, struct followed_chunk *followe
 		follower->damage++;
 		followed->at = SPOOL_CHUNK_BYTES;
 	}
-}
-
-static int by_index(const void *left, const void *right)
-{
-	const struct followed_chunk *a = left, *b = right;
-
-	if (a->index != b->index)
-		return a->index < b->index ? -1 : 1;
-	return (a->place > b->place) - (a->place < b->place);
 }
 
 /* Looks for labels, and brings the chunks into their order. */
@@ -167,6 +147,8 @@ static int find_chunks(struct follower *follower)
 	uint64_t labels = follower->labels;
 	int err;
 
+	if (follower->copy)
+		return follower_ring_find(follower);
 	if (taken == labels)
 		return 0;
 	err = add_places(follower);
@@ -175,7 +157,7 @@ static int find_chunks(struct follower *follower)
 			read_label(follower, &follower->chunks[i]);
 	}
 	if (follower->labels != labels)
-		qsort(follower->chunks, follower->chunk_count, sizeof(*follower->chunks), by_index);
+		follower_sort(follower);
 	return err;
 }
 
@@ -203,13 +185,12 @@ struct reading {
 	void *context;
 };
 
-/* The record at the chunk's cursor, or NULL if it is not complete. */
-static const struct record_header *next_record(const struct followed_chunk *followed,
-					       uint32_t limit)
+/* The record at AT of the chunk, or NULL if it is not complete. */
+static const struct record_header *next_record(const void *chunk, uint32_t at_byte, uint32_t limit)
 {
-	const char *at = (const char *)followed->chunk + followed->at;
+	const char *at = (const char *)chunk + at_byte;
 
-	if (followed->at >= limit)
+	if (at_byte >= limit)
 		return NULL;
 	/* The header is the last store of a record. Pairs with the release in writer_commit. */
 	if (!(uint16_t)atomic_load_explicit((const _Atomic uint64_t *)at, memory_order_acquire))
@@ -217,20 +198,35 @@ static const struct record_header *next_record(const struct followed_chunk *foll
 	return (const struct record_header *)at;
 }
 
-/* Reads the records of a chunk. Leaves the chunk at its end if nothing more comes in it. */
-static int read_chunk(struct reading *reading, struct followed_chunk *followed)
+/* Maps a chunk, and finds how far it may be read. */
+static int look_into(const struct follower *follower, struct followed_chunk *followed,
+		     struct follower_view *ret_view)
 {
+	int err = map_chunk(follower, followed);
+
+	if (err < 0)
+		return err;
+	ret_view->chunk = followed->chunk;
 	/* Pairs with the release with which the writer gives the chunk up: no record comes later,
 	 * and used_bytes is valid. */
-	bool is_open = atomic_load_explicit(&followed->chunk->state, memory_order_acquire) ==
-		       SPOOL_CHUNK_OPEN;
-	uint32_t limit = is_open ? SPOOL_CHUNK_BYTES : followed->chunk->used_bytes;
+	ret_view->is_open = atomic_load_explicit(&followed->chunk->state, memory_order_acquire) ==
+			    SPOOL_CHUNK_OPEN;
+	ret_view->limit = ret_view->is_open ? SPOOL_CHUNK_BYTES : followed->chunk->used_bytes;
+	if (ret_view->limit > SPOOL_CHUNK_BYTES)
+		ret_view->limit = SPOOL_CHUNK_BYTES;
+	return 0;
+}
+
+/* Reads the records of a chunk. Leaves the chunk at its end if nothing more comes in it. */
+static int read_chunk(struct reading *reading, struct followed_chunk *followed,
+		      const struct follower_view *view)
+{
+	const uint32_t limit = view->limit;
 	const struct record_header *record;
 	int err = 0;
 
-	if (limit > SPOOL_CHUNK_BYTES)
-		limit = SPOOL_CHUNK_BYTES;
-	while (err == 0 && reading->bytes_left && (record = next_record(followed, limit))) {
+	while (err == 0 && reading->bytes_left &&
+	       (record = next_record(view->chunk, followed->at, limit))) {
 		size_t bytes = record->words * 8u;
 
 		if (record_check(record, limit - followed->at)) {
@@ -241,11 +237,13 @@ static int read_chunk(struct reading *reading, struct followed_chunk *followed)
 		if (record->type == RECORD_THREAD)
 			followed->tid = record->tag;
 		if (record->type < RECORD_TYPE_COUNT)
+			reading->follower->read[record_class_of(record->type)]++;
+		if (record->type < RECORD_TYPE_COUNT)
 			err = reading->take(reading->context, record, followed->tid);
 		followed->at += (uint32_t)bytes;
 		reading->bytes_left -= bytes < reading->bytes_left ? bytes : reading->bytes_left;
 	}
-	if (err == 0 && reading->bytes_left && !is_open)
+	if (err == 0 && reading->bytes_left && !view->is_open)
 		followed->at = SPOOL_CHUNK_BYTES;
 	return err;
 }
@@ -257,12 +255,16 @@ int follower_read(struct follower *follower, size_t most_bytes, follower_take *t
 
 	for (size_t i = 0; i < follower->chunk_count && err == 0 && reading.bytes_left; i++) {
 		struct followed_chunk *followed = &follower->chunks[i];
+		struct follower_view view = {0};
 
 		if (!followed->at || followed->at >= SPOOL_CHUNK_BYTES)
 			continue;
-		err = map_chunk(follower, followed);
+		if (!follower->copy)
+			err = look_into(follower, followed, &view);
+		else if (!follower_ring_copy(follower, followed, &view))
+			continue;
 		if (err == 0)
-			err = read_chunk(&reading, followed);
+			err = read_chunk(&reading, followed, &view);
 	}
 	drop_chunks(follower);
 	return err == 0 && !reading.bytes_left ? 1 : err;

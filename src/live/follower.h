@@ -6,6 +6,11 @@
  * records of one writer come in the order of writing. Those of different writers may come in any
  * order: a completion before its dispatch, a call before the name of its function.
  *
+ * A ring recording reuses its chunks. Chunks that it reuses before they were read are lost: the
+ * follower never waits and never makes the process wait, but it counts what is lost
+ * (follower_count). Chunks of a ring are copied, because the process may clear or cut off a chunk
+ * at any time (follower_ring.c).
+ *
  * Cost: a chunk is mapped while it is read; a poll of an idle spool looks at one word of each open
  * chunk. Memory: 40 bytes for each chunk that is not read to its end.
  *
@@ -39,6 +44,28 @@ struct follower {
 	uint64_t next_place; /* places below are among the chunks, or were */
 	uint64_t labels;     /* chunks that had a label */
 	uint64_t damage;     /* chunks that were left because of a record that makes no sense */
+	uint64_t read[RECORD_CLASS_COUNT]; /* records that were given out */
+
+	/* Of a ring recording, else zero. */
+	uint32_t *seen; /* by place: index + 1 of the last chunk that was found there */
+	size_t seen_room;
+	uint64_t scanned_taken; /* chunks_taken before the last scan of the places */
+	bool is_scanned;	/* that scan came after all labels up to then were written */
+	bool is_scanned_closed; /* the last scan came after the end */
+	unsigned char *copy;	/* owned; SPOOL_CHUNK_BYTES: the chunk that is read */
+	uint64_t lost_chunks;
+};
+
+/* What was read so far. */
+struct follower_counts {
+	uint64_t read[RECORD_CLASS_COUNT]; /* records that were given out, by class */
+	/* Records that are in no chunk any more and were not read. Exact when the process writes no
+	 * more; before, records that are not read yet are among them. */
+	uint64_t lost[RECORD_CLASS_COUNT];
+	/* Records that the process itself could not write. */
+	uint64_t dropped[RECORD_CLASS_COUNT];
+	/* Chunks of a ring that were reused before they were read to their end, and were seen. */
+	uint64_t lost_chunks;
 };
 
 /* Takes RECORD, which is well-formed and valid during the call, written by thread TID. Returns 0 or
@@ -47,9 +74,10 @@ typedef int follower_take(void *context, const struct record_header *record, uin
 
 /* Opens the spool that FD refers to, which the caller keeps. NAME stands for it in messages.
  * Returns 0, and the caller closes FOLLOWER; or -EINVAL or -ENODATA as spool_reader_open,
- * -EOPNOTSUPP: a ring recording, whose chunks do not stay; -ENOMEM, or the errno of dup or mmap.
- * ERROR may be NULL. */
-int follower_open(struct follower *follower, int fd, const char *name, struct dagtap_error *error);
+ * -EOPNOTSUPP: a ring recording, without TAKES_RING; -ENOMEM, or the errno of dup or mmap. ERROR
+ * may be NULL. */
+int follower_open(struct follower *follower, int fd, const char *name, bool takes_ring,
+		  struct dagtap_error *error);
 
 /* Closes FOLLOWER, which may be zero. */
 void follower_close(struct follower *follower);
@@ -57,6 +85,9 @@ void follower_close(struct follower *follower);
 /* Calls TAKE for the next records, about MOST_BYTES of them. Returns 1 if there are more now, 0 if
  * not, or a negative errno: of TAKE, of mmap, or -ENOMEM. */
 int follower_read(struct follower *follower, size_t most_bytes, follower_take *take, void *context);
+
+/* Counts what was read and lost. Reads the counters of all writers. */
+void follower_count(const struct follower *follower, struct follower_counts *ret_counts);
 
 /* Whether the recording is closed: no record comes after those that can be read now. */
 bool follower_is_closed(const struct follower *follower);

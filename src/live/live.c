@@ -48,7 +48,7 @@ int live_open_fd(int fd, const char *name, const struct live_options *options,
 	units_init(&live->units, live->options.quiet_ns ? live->options.quiet_ns : QUIET_NS);
 	live->units.definitions.takes_any_time = live->options.takes_any_time;
 	live->units.graphs.most_bytes = live->options.most_graph_bytes;
-	err = follower_open(&live->follower, fd, name, error);
+	err = follower_open(&live->follower, fd, name, live->options.takes_ring, error);
 	if (err) {
 		free(live);
 		return err;
@@ -200,4 +200,5 @@ void live_count(const struct live *live, struct live_counts *ret_counts)
 	for (int state = UNIT_OPEN; state < UNIT_STATE_COUNT; state++)
 		ret_counts->units_open += units->lists[state].count;
 	memcpy(ret_counts->passed, units->passed, sizeof(ret_counts->passed));
+	follower_count(&live->follower, &ret_counts->ring);
 }

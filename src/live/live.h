@@ -27,7 +27,9 @@
  * - Times are converted with the anchors up to then. They are those of the whole recording, unless
  *   a later anchor shows that an earlier one was read badly, or takes_any_time is set.
  *
- * Recordings of CUDA are not followed (-EOPNOTSUPP), and neither are ring recordings.
+ * Recordings of CUDA are not followed (-EOPNOTSUPP). Of a ring recording, records may be dropped
+ * by the ring before they are read: they are counted, and their units end as those that lack
+ * records.
  *
  * Threading: one thread at a time uses a struct live; windows are independent of it. Loading a
  * window shares no state with the recorded program and takes no lock of it. Cost: each poll reads
@@ -35,6 +37,7 @@
 #ifndef DAGTAP_LIVE_LIVE_H
 #define DAGTAP_LIVE_LIVE_H
 
+#include "live/follower.h"
 #include "trace/load.h"
 
 struct live;
@@ -54,6 +57,8 @@ struct live_options {
 	 * nothing of it is under way, in ns of the recording's clock. 0: 2 s; UINT64_MAX: never. A
 	 * test that has records come in another order sets it. */
 	uint64_t quiet_ns;
+	/* Follow the spool of a ring recording, too; else live_open refuses it (-EOPNOTSUPP). */
+	bool takes_ring;
 	/* Keep up to so many bytes of records of graphs, and load windows with launches with them.
 	 * 0: none. */
 	size_t most_graph_bytes;
@@ -95,6 +100,7 @@ struct live_counts {
 	uint64_t cut_off;	   /* units that were given out without all their records */
 	uint64_t damaged_chunks;   /* chunks whose rest was not read */
 	uint64_t graph_records_left_out; /* beyond most_graph_bytes */
+	struct follower_counts ring;	 /* what was read, and what the ring dropped before */
 	/* Records that are not followed, by type. */
 	uint64_t passed[RECORD_TYPE_COUNT];
 };

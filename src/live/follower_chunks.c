@@ -1,0 +1,42 @@
+/* What both parts of a follower need: the labels of chunks, their order, and the end of the
+ * recording. The contracts are in follower.h and follower_ring.h. */
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "live/follower_ring.h"
+
+bool follower_is_closed(const struct follower *follower)
+{
+	return atomic_load_explicit(&follower->header->live.state, memory_order_acquire) ==
+	       SPOOL_CLOSED;
+}
+
+bool follower_read_label(const struct follower *follower, uint64_t place,
+			 struct follower_label *ret_label)
+{
+	off_t offset = (off_t)(SPOOL_CHUNK_OFFSET + place * SPOOL_CHUNK_BYTES);
+
+	/* The magic is the label's last store, so the second read has all of the label. */
+	for (int look = 0; look < 2; look++) {
+		if (pread(follower->fd, ret_label, sizeof(*ret_label), offset) !=
+			    sizeof(*ret_label) ||
+		    !ret_label->magic)
+			return false;
+	}
+	return true;
+}
+
+static int by_index(const void *left, const void *right)
+{
+	const struct followed_chunk *a = left, *b = right;
+
+	if (a->index != b->index)
+		return a->index < b->index ? -1 : 1;
+	return (a->place > b->place) - (a->place < b->place);
+}
+
+void follower_sort(struct follower *follower)
+{
+	qsort(follower->chunks, follower->chunk_count, sizeof(*follower->chunks), by_index);
+}

@@ -1,0 +1,42 @@
+/* The part of a follower that reads the chunks of a ring recording, which are reused; and what both
+ * parts share. For follower.c and follower_ring.c; the threading rule is in follower.h. */
+#ifndef DAGTAP_LIVE_FOLLOWER_RING_H
+#define DAGTAP_LIVE_FOLLOWER_RING_H
+
+#include "live/follower.h"
+
+/* The first fields of struct spool_chunk. */
+struct follower_label {
+	uint32_t magic;
+	uint32_t index;
+	uint64_t session_id;
+};
+_Static_assert(offsetof(struct spool_chunk, index) == offsetof(struct follower_label, index) &&
+		       offsetof(struct spool_chunk, session_id) ==
+			       offsetof(struct follower_label, session_id),
+	       "layout of a label");
+
+/* A chunk as it is read: mapped, or a copy. */
+struct follower_view {
+	const void *chunk;
+	uint32_t limit; /* offset behind the last byte that may be read */
+	bool is_open;	/* more records may come */
+};
+
+/* Reads the label of the chunk at PLACE. Returns false if there is none. */
+bool follower_read_label(const struct follower *follower, uint64_t place,
+			 struct follower_label *ret_label);
+
+/* Brings the chunks into the order in which they were taken. */
+void follower_sort(struct follower *follower);
+
+/* Looks for chunks that were taken since the last call. Chunks whose place was reused before they
+ * were read to their end are lost. Returns 0, -ENOMEM or the errno of fstat. */
+int follower_ring_find(struct follower *follower);
+
+/* Copies the complete records of FOLLOWED that were not read. Returns false if the chunk was reused
+ * meanwhile: it is then lost, and counted. */
+bool follower_ring_copy(struct follower *follower, struct followed_chunk *followed,
+			struct follower_view *ret_view);
+
+#endif

@@ -1,0 +1,159 @@
+/* Following a ring recording: what is read, and what the ring drops before it is read. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "live/follower.h"
+#include "spool_fixture.h"
+
+#define RING_BYTES    SPOOLER_RING_BYTES_LEAST
+#define RING_RECORDS  (RING_BYTES / sizeof(struct record_api))
+#define TOTAL	      (6 * RING_RECORDS)
+#define SERVICE_EVERY 500
+
+struct following {
+	struct spooler *spooler;
+	struct writer *writer;
+	struct follower follower;
+	uint64_t next; /* a cid of the next record is at least this */
+	uint64_t count;
+};
+
+static void begin(struct following *following, const struct fixture *fixture)
+{
+	const struct spooler_options options = {
+		.folder = fixture->folder,
+		.ready_bytes = SPOOLER_READY_BYTES_LEAST,
+		.ring_bytes = RING_BYTES,
+	};
+	char path[2 * TEST_PATH_BYTES];
+	int fd;
+
+	*following = (struct following){0};
+	assert_int_equal(spooler_open(&options, &following->spooler), 0);
+	following->writer = fixture_writer(following->spooler, "busy");
+	assert_int_equal(fixture_files(fixture, path, sizeof(path)), 1);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(follower_open(&following->follower, fd, path, false, NULL), -EOPNOTSUPP);
+	assert_int_equal(follower_open(&following->follower, fd, path, true, NULL), 0);
+	close(fd);
+}
+
+static int take(void *context, const struct record_header *record, uint32_t tid)
+{
+	struct following *following = context;
+	const struct record_api *api = (const void *)record;
+
+	if (record->type != RECORD_API)
+		return 0;
+	assert_true(tid);
+	assert_true(api->cid >= following->next);
+	following->next = api->cid + 1;
+	following->count++;
+	return 0;
+}
+
+/* Writes all records and reads after every POLL_EVERY of them; then closes the spool and reads the
+ * rest. */
+static void write_and_follow(struct following *following, uint64_t poll_every)
+{
+	for (uint64_t i = 0; i < TOTAL; i++) {
+		assert_true(fixture_put(following->writer, i, 0));
+		if (i % SERVICE_EVERY == 0)
+			assert_true(spooler_service(following->spooler) >= 0);
+		if (i % poll_every == 0)
+			while (follower_read(&following->follower, RING_BYTES, take, following) > 0)
+				;
+	}
+	assert_int_equal(spooler_close(following->spooler), 0);
+	spooler_release(following->spooler);
+	while (follower_read(&following->follower, RING_BYTES, take, following) > 0)
+		;
+	assert_true(follower_is_closed(&following->follower));
+}
+
+static void a_follower_that_keeps_up_reads_each_record_once(void **state)
+{
+	struct following following;
+	struct follower_counts counts;
+
+	begin(&following, *state);
+	write_and_follow(&following, RING_RECORDS / 8);
+	follower_count(&following.follower, &counts);
+	assert_int_equal(following.count, TOTAL);
+	assert_int_equal(counts.read[RECORD_CLASS_API], TOTAL);
+	for (int class = 0; class < RECORD_CLASS_COUNT; class ++)
+		assert_int_equal(counts.lost[class], 0);
+	assert_int_equal(counts.lost_chunks, 0);
+	follower_close(&following.follower);
+}
+
+static void what_the_ring_drops_before_it_is_read_is_counted(void **state)
+{
+	struct following following;
+	struct follower_counts counts;
+
+	begin(&following, *state);
+	write_and_follow(&following, 3 * RING_RECORDS);
+	follower_count(&following.follower, &counts);
+	assert_true(following.count < TOTAL);
+	assert_int_equal(counts.lost[RECORD_CLASS_API], TOTAL - following.count);
+	assert_int_equal(following.next, TOTAL);
+	follower_close(&following.follower);
+}
+
+/* The follower reads while another thread writes, reuses and clears chunks. */
+static void *write_all(void *context)
+{
+	struct following *following = context;
+	struct keeper keeper;
+
+	keeper_start(&keeper, following->spooler);
+	for (uint64_t i = 0; i < TOTAL; i++)
+		while (!keeper_put(&keeper, following->writer, i, 0))
+			;
+	keeper_stop(&keeper);
+	assert_int_equal(spooler_close(following->spooler), 0);
+	return NULL;
+}
+
+static void each_record_is_read_or_lost_while_the_ring_turns(void **state)
+{
+	struct following following;
+	struct follower_counts counts;
+	pthread_t thread;
+
+	begin(&following, *state);
+	assert_int_equal(pthread_create(&thread, NULL, write_all, &following), 0);
+	while (!follower_is_closed(&following.follower))
+		assert_true(follower_read(&following.follower, RING_BYTES / 4, take, &following) >=
+			    0);
+	pthread_join(thread, NULL);
+	spooler_release(following.spooler);
+	while (follower_read(&following.follower, RING_BYTES, take, &following) > 0)
+		;
+	follower_count(&following.follower, &counts);
+	assert_int_equal(following.count + counts.lost[RECORD_CLASS_API], TOTAL);
+	assert_int_equal(following.follower.damage, 0);
+	follower_close(&following.follower);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		CASE(a_follower_that_keeps_up_reads_each_record_once),
+		CASE(what_the_ring_drops_before_it_is_read_is_counted),
+		CASE(each_record_is_read_or_lost_while_the_ring_turns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
