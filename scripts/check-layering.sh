@@ -15,7 +15,7 @@ sdk base record trace live
 merge base record trace
 analyze base record trace
 wire base
-stats base record trace wire
+stats base record trace wire format
 format base record trace wire
 api base trace analyze format
 jax

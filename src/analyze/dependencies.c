@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/dependency_walk.h"
+#include "trace/collective.h"
 
 #define PARENT_DEPTH_MAX 64 /* limit of nested calls; damaged files may have cycles */
 
@@ -292,17 +293,6 @@ static int walk_calls(struct dependencies *deps)
 	return result < 0 ? result : deps->error;
 }
 
-static bool is_collective_name(const char *name)
-{
-	static const char *const starts[] = {"ncclDevKernel", "ncclKernel", "rccl"};
-
-	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
-		if (!strncmp(name, starts[i], strlen(starts[i])))
-			return true;
-	}
-	return false;
-}
-
 static int find_collectives(struct dependencies *deps)
 {
 	const struct trace *trace = deps->trace;
@@ -313,7 +303,7 @@ static int find_collectives(struct dependencies *deps)
 	for (uint32_t i = 0; i < trace->works_count; i++)
 		deps->is_collective[i] =
 			trace->works[i].kind == TRACE_KERNEL &&
-			is_collective_name(trace_text(trace, trace->works[i].name));
+			trace_is_collective_name(trace_text(trace, trace->works[i].name));
 	for (uint32_t i = 0; i < trace->apis_count; i++)
 		deps->has_rccl |= trace->apis[i].domain == RECORD_DOMAIN_RCCL;
 	return 0;
