@@ -35,7 +35,7 @@ struct cli_command {
 /* The commands, each defined in the file cmd_NAME.c. */
 extern const struct cli_command cmd_record, cmd_softgpu, cmd_summary, cmd_check, cmd_graph,
 	cmd_path, cmd_gaps, cmd_scopes, cmd_memory, cmd_diff, cmd_report, cmd_export, cmd_info,
-	cmd_control, cmd_merge, cmd_collectives;
+	cmd_control, cmd_merge, cmd_collectives, cmd_stats;
 
 /* Print one line "dagtap: ..." on stderr, without control characters, and return CLI_FAILED. */
 int cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

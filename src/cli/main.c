@@ -15,10 +15,9 @@
 #include "format/read.h"
 
 static const struct cli_command *const commands[] = {
-	&cmd_record,	  &cmd_control, &cmd_softgpu, &cmd_summary, &cmd_check,
-	&cmd_graph,	  &cmd_path,	&cmd_gaps,    &cmd_scopes,  &cmd_memory,
-	&cmd_collectives, &cmd_diff,	&cmd_report,  &cmd_export,  &cmd_merge,
-	&cmd_info,	  NULL,
+	&cmd_record, &cmd_stats,  &cmd_control, &cmd_softgpu, &cmd_summary, &cmd_check,
+	&cmd_graph,  &cmd_path,	  &cmd_gaps,	&cmd_scopes,  &cmd_memory,  &cmd_collectives,
+	&cmd_diff,   &cmd_report, &cmd_export,	&cmd_merge,   &cmd_info,    NULL,
 };
 
 static void print_overview(FILE *out)

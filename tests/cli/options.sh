@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 
-commands="record control softgpu summary check graph path gaps scopes memory collectives diff report export merge info"
+commands="record stats control softgpu summary check graph path gaps scopes memory collectives diff report export merge info"
 
 expect_code() { # WANT ARGS...
 	local want=$1 code=0
@@ -32,6 +32,7 @@ expect_code 1 path --scope step --nth 1 --limit 4 no.dagtap
 expect_code 1 path --from -5 --to=7 no.dagtap
 expect_code 0 record -fq --wait --capture-range step --skip 1 --count 2 --delay 0.5 --duration 3s -otaken.dagtap true
 expect_code 0 record -fq --keep --back=hsa -otaken.dagtap true
+expect_code 1 stats --by node --lim 3 --js no.dagstats
 # The first operand ends the options of record: what follows is the program's.
 expect_code 0 record -q -o taken.dagtap sh -c 'test "$1" = --force' -- --force
 expect_code 0 record -q -o taken.dagtap -- true --no-such-option
@@ -55,6 +56,9 @@ expect_line err "colour"
 expect_code 2 diff --by stream a b
 expect_code 2 diff --threshold=-1 a b
 expect_code 2 record --backend metal true
+expect_code 2 stats
+expect_line err "FILE is missing"
+expect_code 2 stats --by colour no.dagstats
 expect_code 2 record --hsa-mode guess true
 expect_code 2 record --calls some true
 expect_code 2 record --skip 3 true
@@ -143,7 +147,7 @@ completes() { # WANT WORDS...: what the last of WORDS is completed to, separated
 	_dagtap dagtap "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}" || :
 	expect "completion of $*" "${COMPREPLY[*]}" "$want"
 }
-completes "softgpu summary scopes" dagtap s
+completes "stats softgpu summary scopes" dagtap s
 completes "check" dagtap ch
 completes "--json" dagtap summary --j
 completes "kernel" dagtap summary --by k
