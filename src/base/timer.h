@@ -72,6 +72,12 @@
 	  "for the recorder to read why other processes are not recorded")                         \
 	X(SURVIVORS, "survivors", 3000000000, 1,                                                   \
 	  "for processes that a recorded program left running")                                    \
+	X(STATS_POLL, "stats_poll", 200000000, 0,                                                  \
+	  "the recordings of dagtap record --stats are read")                                      \
+	X(STATS_SNAPSHOT, "stats_snapshot", 60000000000, 0,                                        \
+	  "the rows around an outlier are written at most so often")                               \
+	X(METRICS_CLIENT, "metrics_client", 2000000000, 1,                                         \
+	  "for a client of --metrics to send its request, and to take the answer")                 \
 	X(SDK_FLUSH, "sdk_flush", 30000000000, 1,                                                  \
 	  "for the end of the work whose records a profiler flushes")                              \
 	X(SDK_EXIT, "sdk_exit", 2000000000, 1, "the same, when the process ends")                  \

@@ -19,16 +19,18 @@
 #include "cli/launcher.h"
 #include "cli/loss_box.h"
 #include "cli/record_options.h"
+#include "cli/record_stats.h"
 #include "cli/spool_folder.h"
 #include "cli/spool_listing.h"
 
 /* A file name made of the program's name, without control characters. NULL: out of memory. */
-static char *default_output(const char *program)
+static char *default_output(const char *program, const char *suffix)
 {
 	const char *slash = strrchr(program, '/');
 	char *name;
 
-	if (asprintf(&name, "dagtap-%s-%d.dagtap", slash ? slash + 1 : program, (int)getpid()) < 0)
+	if (asprintf(&name, "dagtap-%s-%d%s", slash ? slash + 1 : program, (int)getpid(), suffix) <
+	    0)
 		return NULL;
 	human_make_plain(name);
 	/* human_make_plain writes '?', which a shell would expand. */
@@ -53,8 +55,12 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	if (options->sdk && options->ring)
 		return cli_usage(self, "--sdk and --ring cannot be combined: a ring's records do "
 				       "not wait for a profiler");
+	err = record_stats_check(self, options);
+	if (err != CLI_OK)
+		return err;
 	if (!options->output)
-		options->output = *ret_made_name = default_output(*options->program);
+		options->output = *ret_made_name = default_output(
+			*options->program, options->has_stats ? ".dagstats" : ".dagtap");
 	return options->output ? CLI_OK : cli_fail("out of memory");
 }
 
@@ -297,31 +303,68 @@ static int gather(const struct record_options *options, const struct spool_folde
 	return status;
 }
 
+/* As gather, with --stats: ends the statistics instead of packing spools. */
+static int end_stats(const struct record_options *options, const struct spool_folder *folder,
+		     struct ears *ears, struct stats_follow *follow)
+{
+	bool has_survivors = wait_for_survivors(folder->fd);
+	uint32_t lost_count = 0;
+	int err = record_stats_end(options, follow, has_survivors);
+	char *losses = collect_losses(folder, ears->box, &lost_count);
+
+	if (!has_survivors && !options->keep_spool)
+		spool_folder_remove(folder);
+	if (!losses)
+		return cli_fail("out of memory");
+	free(losses);
+	return lost_count ? CLI_FAILED : err;
+}
+
+/* Runs the program. FOLLOW keeps statistics, or is NULL. */
+static int run_program(const struct record_options *options, const struct spool_folder *folder,
+		       struct ears *ears, struct bundle_meta *meta, struct stats_follow *follow)
+{
+	struct stats_follow_result unused;
+	struct dagtap_error error;
+	int status = 0, err;
+
+	if (launch_run(options->program, &status, &error) < 0) {
+		if (follow) {
+			stats_follow_finish(follow, &unused);
+			unlink(options->output);
+		}
+		spool_folder_remove(folder);
+		return cli_fail_error(&error);
+	}
+	meta->exit_status = status;
+	catch_interrupts();
+	err = follow ? end_stats(options, folder, ears, follow)
+		     : gather(options, folder, ears, meta);
+	/* The program's own exit status, unless it is 0: then dagtap's. */
+	return status ? status : err;
+}
+
 static int record(const struct cli_command *self, const struct record_options *options,
 		  const struct spool_folder *folder, struct ears *ears)
 {
-	struct dagtap_error error;
 	struct bundle_meta meta = {
 		.version = (char *)DAGTAP_VERSION,
+		.command = join_words(options->program),
 		.start_ns = clock_read_ns(CLOCK_REALTIME),
 	};
-	int status = 0;
-	int err = prepare_environment(self, options, folder->path);
+	struct stats_follow *follow = NULL;
+	int err = meta.command ? prepare_environment(self, options, folder->path)
+			       : cli_fail("out of memory");
 
-	if (err != CLI_OK || launch_run(options->program, &status, &error) < 0) {
+	if (err == CLI_OK && options->has_stats)
+		err = record_stats_begin(options, folder, meta.command, &follow);
+	if (err == CLI_OK)
+		err = run_program(options, folder, ears, &meta, follow);
+	else
 		spool_folder_remove(folder);
-		return err != CLI_OK ? err : cli_fail_error(&error);
-	}
-	meta.exit_status = status;
-	meta.command = join_words(options->program);
-	if (!meta.command)
-		return cli_fail("out of memory; the spools stay in %s", folder->path);
-	catch_interrupts();
-	err = gather(options, folder, ears, &meta);
 	free(meta.losses);
 	free(meta.command);
-	/* The program's own exit status, unless it is 0: then dagtap's. */
-	return status ? status : err;
+	return err;
 }
 
 static int run(const struct cli_command *self, int argc, char **argv)

@@ -12,7 +12,7 @@ struct cli_command;
 struct cli_option;
 
 /* Most rows of one table. */
-#define OPTIONS_MOST 20
+#define OPTIONS_MOST 24
 
 /* One of the values that an option takes. */
 struct option_choice {

@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/launcher.h"
+#include "cli/metrics_door.h"
 #include "format/words.h"
 #include "record/environment.h"
 #include "record/spooler.h"
@@ -134,6 +135,36 @@ static int take_count(const struct cli_command *self, const char *value, void *v
 
 	return err != CLI_OK || *count ? err : cli_usage(self, "--count 0: nothing is recorded");
 }
+
+static int take_interval(const struct cli_command *self, const char *value, void *values)
+{
+	const char *unused;
+
+	(void)amount_seconds(value, &((struct record_options *)values)->interval_ns);
+	return take_seconds(self, "stats-interval", value, &unused);
+}
+
+static int take_outlier(const struct cli_command *self, const char *value, void *values)
+{
+	struct record_options *options = values;
+	char *end;
+
+	options->outlier = value;
+	options->outlier_factor = strtod(value, &end);
+	if (end == value || *end || *value < '0' || *value > '9' ||
+	    (options->outlier_factor != 0 && options->outlier_factor < 1))
+		return cli_usage(self, "--outlier %s: neither 0 nor a factor of 1 or more", value);
+	return CLI_OK;
+}
+
+static int take_metrics(const struct cli_command *self, const char *value, void *values)
+{
+	((struct record_options *)values)->metrics = value;
+	if (!metrics_address_is_sound(value))
+		return cli_usage(self, "--metrics %s: neither unix:PATH nor 127.0.0.1:PORT", value);
+	return CLI_OK;
+}
+
 const struct cli_option options_of_record[] = {
 	{"output", 'o', "OUT", "the recording, by default dagtap-PROGRAM-PID.dagtap", OPTION_TEXT,
 	 OPTION_IN(record_options, output)},
@@ -168,6 +199,15 @@ const struct cli_option options_of_record[] = {
 	 OPTION_IN(record_options, has_control)},
 	{"dynolog", 0, NULL, "record what dynolog's daemon asks for, and nothing else", OPTION_FLAG,
 	 OPTION_IN(record_options, has_dynolog)},
+	{"stats", 0, NULL, "keep statistics, not rows: OUT is a file for dagtap stats", OPTION_FLAG,
+	 OPTION_IN(record_options, has_stats)},
+	{"stats-interval", 0, "SECONDS", "with --stats, the length of an interval (default 60)",
+	 OPTION_HANDLER, .take = take_interval},
+	{"outlier", 0, "FACTOR",
+	 "with --stats, keep the rows around what takes FACTOR times the p99 (default 8; 0: none)",
+	 OPTION_HANDLER, .take = take_outlier},
+	{"metrics", 0, "ADDRESS", "with --stats, answer Prometheus at unix:PATH or 127.0.0.1:PORT",
+	 OPTION_HANDLER, .take = take_metrics},
 	{"hsa-mode", 0, "MODE", "how kernels are timed, by default harvest:", OPTION_HANDLER,
 	 .take = take_hsa_mode, .choice = mode_choice},
 	{"keep-spool", 0, NULL, "leave the folder of spools beside OUT", OPTION_FLAG,

@@ -42,8 +42,10 @@ static int name_folder(const char *output, char **ret_path)
 	char *cwd = NULL;
 	int length;
 
-	if (chars > 7 && !strcmp(output + chars - 7, ".dagtap"))
-		chars -= 7;
+	if (listing_has_suffix(output, ".dagtap"))
+		chars -= strlen(".dagtap");
+	else if (listing_has_suffix(output, ".dagstats"))
+		chars -= strlen(".dagstats");
 	if (output[0] != '/' && !(cwd = getcwd(NULL, 0)))
 		return cli_fail("%s: the working directory cannot be told: %s", output,
 				strerror(errno));

@@ -26,7 +26,8 @@ struct spool_folder {
 	int fd; /* locked (flock) against other recordings */
 };
 
-/* Makes the folder for the recording OUTPUT, named OUT.spool for OUT.dagtap: new, empty, with
+/* Makes the folder for the recording OUTPUT, named OUT.spool for OUT.dagtap
+ * and OUT.dagstats: new, empty, with
  * mode 0700, and locked until it is closed. Returns CLI_OK, or another cli_exit after a message;
  * then there is nothing to close. */
 int spool_folder_make(const char *output, const struct spool_folder_options *options,

@@ -181,6 +181,11 @@ bool live_is_past(const struct live *live, uint64_t mark)
 	return units_oldest(&live->units) > mark;
 }
 
+const struct spool_info *live_info(const struct live *live)
+{
+	return &live->info;
+}
+
 bool live_is_closed(const struct live *live)
 {
 	return follower_is_closed(&live->follower);

@@ -90,6 +90,9 @@ int live_finish(struct live *live, struct trace **ret_window);
 uint64_t live_mark(const struct live *live);
 bool live_is_past(const struct live *live, uint64_t mark);
 
+/* The process that is recorded. Texts are valid until live_close. */
+const struct spool_info *live_info(const struct live *live);
+
 /* Whether the recording is closed: after a poll that returned 0, no more records come. */
 bool live_is_closed(const struct live *live);
 

@@ -32,6 +32,7 @@ expect_code 1 path --scope step --nth 1 --limit 4 no.dagtap
 expect_code 1 path --from -5 --to=7 no.dagtap
 expect_code 0 record -fq --wait --capture-range step --skip 1 --count 2 --delay 0.5 --duration 3s -otaken.dagtap true
 expect_code 0 record -fq --keep --back=hsa -otaken.dagtap true
+expect_code 0 record -fq --stats --stats-interval 2.5 --outlier 3.5 --ring 8M -otaken.dagstats true
 expect_code 1 stats --by node --lim 3 --js no.dagstats
 # The first operand ends the options of record: what follows is the program's.
 expect_code 0 record -q -o taken.dagtap sh -c 'test "$1" = --force' -- --force
@@ -56,6 +57,15 @@ expect_line err "colour"
 expect_code 2 diff --by stream a b
 expect_code 2 diff --threshold=-1 a b
 expect_code 2 record --backend metal true
+expect_code 2 record --outlier 3 true
+expect_line err "need --stats"
+expect_code 2 record --stats --outlier 0.5 true
+expect_code 2 record --stats --outlier x true
+expect_code 2 record --stats --stats-interval 0 true
+expect_code 2 record --stats --sdk true
+expect_line err "--stats cannot be combined"
+expect_code 2 record --stats --metrics 192.168.0.1:80 true
+expect_line err "neither unix:PATH nor 127.0.0.1:PORT"
 expect_code 2 stats
 expect_line err "FILE is missing"
 expect_code 2 stats --by colour no.dagstats

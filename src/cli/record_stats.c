@@ -1,0 +1,123 @@
+/* The options, the begin and the end of statistics: see record_stats.h. */
+#include "cli/record_stats.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/help.h"
+#include "cli/human.h"
+
+#define INTERVAL_NS    60000000000u
+#define OUTLIER_FACTOR 8
+#define RING	       "64M"
+#define RING_BYTES     (64u << 20)
+
+int record_stats_check(const struct cli_command *self, struct record_options *options)
+{
+	if (!options->has_stats)
+		return options->interval_ns || options->outlier || options->metrics
+			       ? cli_usage(self, "--stats-interval, --outlier and --metrics need "
+						 "--stats")
+			       : CLI_OK;
+	if (options->sdk || options->has_dynolog)
+		return cli_usage(self, "--stats cannot be combined with --sdk or --dynolog: they "
+				       "need all rows");
+	if (!options->interval_ns)
+		options->interval_ns = INTERVAL_NS;
+	if (!options->outlier)
+		options->outlier_factor = OUTLIER_FACTOR;
+	if (!options->ring) {
+		options->ring = RING;
+		options->ring_bytes = RING_BYTES;
+	}
+	return CLI_OK;
+}
+
+static void __attribute__((format(printf, 1, 2))) tell(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	human_print_to(stderr, "dagtap: ", format, args);
+	va_end(args);
+}
+
+int record_stats_begin(const struct record_options *options, const struct spool_folder *folder,
+		       const char *command, struct stats_follow **ret_follow)
+{
+	const struct stats_follow_options wanted = {
+		.output = options->output,
+		.force = options->force,
+		.folder = folder->path,
+		.folder_fd = folder->fd,
+		.keep_spool = options->keep_spool,
+		.command = command,
+		.interval_ns = options->interval_ns,
+		.outlier_factor = options->outlier_factor,
+		.metrics = options->metrics,
+	};
+	struct dagtap_error error;
+
+	if (stats_follow_start(&wanted, ret_follow, &error) < 0)
+		return cli_fail_error(&error);
+	if (options->metrics && !options->quiet)
+		tell("metrics at %s", stats_follow_address(*ret_follow));
+	return CLI_OK;
+}
+
+/* What was not counted, or the empty text. */
+static const char *loss_text(const struct stats_follow_result *result, char text[128])
+{
+	char lost[HUMAN_CHARS], dropped[HUMAN_CHARS];
+
+	*text = '\0';
+	if (result->lost || result->dropped)
+		snprintf(text, 128, "; records not counted: %s reused by the ring, %s dropped",
+			 human_count(result->lost, lost), human_count(result->dropped, dropped));
+	return text;
+}
+
+static void tell_result(const char *output, const struct stats_follow_result *result)
+{
+	char size[HUMAN_CHARS], activities[HUMAN_CHARS], keys[HUMAN_CHARS], losses[128];
+
+	tell("%s: %s, %s activities, %s keys%s", output, human_bytes(result->file_bytes, size),
+	     human_count(result->activities, activities), human_count(result->keys, keys),
+	     loss_text(result, losses));
+	if (result->left_out)
+		tell("%s records of graphs did not fit: some nodes have no statistics",
+		     human_count(result->left_out, keys));
+	if (result->outliers)
+		tell("outliers: %s; the rows around %s of them are in OUT.outlier-N.dagtap",
+		     human_count(result->outliers, activities),
+		     human_count(result->snapshots, keys));
+}
+
+int record_stats_end(const struct record_options *options, struct stats_follow *follow,
+		     bool has_survivors)
+{
+	struct stats_follow_result result;
+
+	stats_follow_finish(follow, &result);
+	if (result.processes == 0) {
+		unlink(options->output);
+		if (!options->quiet)
+			tell("%s used no GPU: nothing recorded; dagtap info says what can be "
+			     "recorded here",
+			     options->program[0]);
+		return CLI_OK;
+	}
+	if (!options->quiet)
+		tell_result(options->output, &result);
+	if (has_survivors && !options->quiet)
+		tell("%s left processes running: what they record from now on is not counted",
+		     options->program[0]);
+	if (result.failed)
+		return cli_fail("%u of %u recordings could not be followed: %s", result.failed,
+				result.processes, result.failure.message);
+	if (result.write_error)
+		return cli_fail("%s: %s: the statistics are not complete", options->output,
+				strerrordesc_np(-result.write_error));
+	return CLI_OK;
+}

@@ -1,0 +1,484 @@
+/* The thread that reads the spools: see stats_follow.h. */
+#include "cli/stats_follow.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/table.h"
+#include "base/timer.h"
+#include "cli/gather.h"
+#include "cli/metrics_door.h"
+#include "cli/spool_listing.h"
+#include "live/live.h"
+#include "stats/prometheus.h"
+#include "stats/stats_file.h"
+
+/* Records of graphs that are kept for each process. */
+#define GRAPH_BYTES_MOST (32u << 20)
+
+/* Recordings of outliers of one run. */
+#define SNAPSHOTS_MOST 16
+
+struct followed {
+	char *name;	   /* of the spool, owned */
+	struct live *live; /* NULL: read to its end, or not to be followed */
+	uint32_t process;  /* in stats */
+};
+
+struct stats_follow {
+	struct stats_follow_options options;
+	struct stats_writer writer;
+	FILE *out;
+	struct metrics_door *door;
+
+	/* Of the thread alone. */
+	struct followed *rows;
+	uint32_t rows_count;
+	uint64_t interval_begin_ns; /* CLOCK_REALTIME */
+	struct timer_limit interval_end;
+	struct timer_limit snapshot_pause;
+	bool has_outlier; /* of the window that is counted */
+	struct stat_outlier outlier;
+	struct stats_follow_result result;
+
+	bool has_thread;
+	pthread_t thread;
+	pthread_mutex_t lock; /* over what follows */
+	pthread_cond_t ended;
+	bool is_over; /* the program has ended */
+	struct stats stats;
+};
+
+static void note_write(struct stats_follow *follow, int err)
+{
+	if (err < 0 && !follow->result.write_error)
+		follow->result.write_error = err;
+}
+
+/* ---- outliers ---- */
+
+/* Keeps the first one of a window. */
+static void take_outlier(void *context, const struct stat_outlier *outlier)
+{
+	struct stats_follow *follow = context;
+
+	if (!follow->has_outlier)
+		follow->outlier = *outlier;
+	follow->has_outlier = true;
+}
+
+/* OUT.outlier-N.dagtap for OUT.dagstats. NULL: out of memory. */
+static char *snapshot_path(const struct stats_follow *follow)
+{
+	static const char suffix[] = ".dagstats";
+	const char *output = follow->options.output;
+	size_t chars = strlen(output);
+	char *path;
+
+	if (listing_has_suffix(output, suffix))
+		chars -= strlen(suffix);
+	return asprintf(&path, "%.*s.outlier-%llu.dagtap", (int)chars, output,
+			(unsigned long long)follow->result.snapshots + 1) < 0
+		       ? NULL
+		       : path;
+}
+
+/* Copies what the ring holds now, and notes the outlier. */
+static void write_snapshot(struct stats_follow *follow, const char *spool)
+{
+	struct bundle_meta meta = {
+		.version = (char *)DAGTAP_VERSION,
+		.command = (char *)follow->options.command,
+		.start_ns = clock_read_ns(CLOCK_REALTIME),
+		.exit_status = -1,
+	};
+	char *path = snapshot_path(follow);
+	const struct gather_request request = {
+		.folder = follow->options.folder,
+		.folder_fd = follow->options.folder_fd,
+		.output = path,
+		.force = follow->options.force,
+		.keep = true,
+		.meta = &meta,
+	};
+	struct gather_result unused = {0};
+	struct dagtap_error error;
+	bool is_written = path && gather_one(&request, spool, &unused, &error) == 0;
+
+	follow->result.snapshots += is_written;
+	note_write(follow, stats_write_outlier(&follow->writer, &follow->stats, &follow->outlier,
+					       is_written ? path : NULL));
+	free(path);
+}
+
+/* ---- reading ---- */
+
+static int count_window(struct stats_follow *follow, const struct followed *row,
+			const struct trace *window)
+{
+	int err;
+
+	follow->has_outlier = false;
+	follow->result.activities += window->activities_count;
+	pthread_mutex_lock(&follow->lock);
+	err = stats_take(&follow->stats, row->process, window, take_outlier, follow);
+	pthread_mutex_unlock(&follow->lock);
+	if (err < 0 || !follow->has_outlier || follow->result.snapshots >= SNAPSHOTS_MOST ||
+	    !timer_is_over(follow->snapshot_pause))
+		return err;
+	follow->snapshot_pause = timer_start(TIMER_STATS_SNAPSHOT);
+	write_snapshot(follow, row->name);
+	return 0;
+}
+
+/* Brings the counts of what was not read into the statistics. */
+static void count_losses(struct stats_follow *follow, const struct followed *row, bool is_over)
+{
+	struct stat_process *process = &follow->stats.processes[row->process];
+	struct live_counts counts;
+	uint64_t lost = 0, dropped = 0;
+
+	live_count(row->live, &counts);
+	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
+		lost += counts.ring.lost[class];
+		dropped += counts.ring.dropped[class];
+	}
+	pthread_mutex_lock(&follow->lock);
+	/* While the process writes, what is not read yet would count as lost. */
+	process->lost = is_over ? lost : process->lost;
+	process->dropped = dropped;
+	process->cut_off = counts.cut_off;
+	process->left_out = counts.graph_records_left_out;
+	process->is_over = is_over;
+	pthread_mutex_unlock(&follow->lock);
+}
+
+static void fail(struct stats_follow *follow, struct followed *row, int err)
+{
+	if (!follow->result.failed++)
+		dagtap_error_set(&follow->result.failure, err, "%s: %s", row->name,
+				 err == -EOPNOTSUPP ? "statistics of CUDA are not made yet"
+						    : strerrordesc_np(-err));
+	live_close(row->live);
+	row->live = NULL;
+}
+
+static void write_interval(struct stats_follow *follow, uint32_t process, uint64_t end_ns)
+{
+	int err;
+
+	note_write(follow, stats_write_interval(&follow->writer, &follow->stats, process,
+						follow->interval_begin_ns, end_ns));
+	pthread_mutex_lock(&follow->lock);
+	err = stats_end_interval(&follow->stats, process);
+	pthread_mutex_unlock(&follow->lock);
+	note_write(follow, err);
+}
+
+/* Gives out what is left of a recording to which nothing is added any more. */
+static void finish_row(struct stats_follow *follow, struct followed *row)
+{
+	struct trace *window;
+	int more;
+
+	do {
+		more = live_finish(row->live, &window);
+		if (more >= 0 && window) {
+			int err = count_window(follow, row, window);
+
+			more = err < 0 ? err : more;
+		}
+		trace_close(window);
+	} while (more > 0);
+	count_losses(follow, row, true);
+	write_interval(follow, row->process, clock_read_ns(CLOCK_REALTIME));
+	note_write(follow, stats_write_end(&follow->writer, &follow->stats, row->process));
+	if (more < 0) {
+		fail(follow, row, more);
+		return;
+	}
+	live_close(row->live);
+	row->live = NULL;
+	if (!follow->options.keep_spool)
+		unlinkat(follow->options.folder_fd, row->name, 0);
+}
+
+/* Reads all that a recording has now. IS_LAST: its process has ended. */
+static void read_row(struct stats_follow *follow, struct followed *row, bool is_last)
+{
+	struct trace *window;
+	bool is_closed;
+	int more;
+
+	do {
+		is_closed = live_is_closed(row->live);
+		more = live_poll(row->live, &window);
+		if (more >= 0 && window) {
+			int err = count_window(follow, row, window);
+
+			more = err < 0 ? err : more;
+		}
+		trace_close(window);
+	} while (more > 0);
+	if (more < 0)
+		fail(follow, row, more);
+	else if (is_closed || is_last)
+		finish_row(follow, row);
+}
+
+/* ---- finding recordings ---- */
+
+static bool is_known(const struct stats_follow *follow, const char *name)
+{
+	for (uint32_t i = 0; i < follow->rows_count; i++) {
+		if (!strcmp(follow->rows[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+/* Begins to follow a spool. Returns 0 or a negative errno. */
+static int open_row(struct stats_follow *follow, struct followed *row)
+{
+	const struct live_options options = {
+		.takes_ring = true,
+		.most_graph_bytes = GRAPH_BYTES_MOST,
+		.load = {.is_brief = true},
+	};
+	int fd = listing_open(follow->options.folder_fd, row->name);
+	const struct spool_info *info;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = live_open_fd(fd, row->name, &options, &row->live, NULL);
+	close(fd);
+	if (err < 0)
+		return err;
+	info = live_info(row->live);
+	pthread_mutex_lock(&follow->lock);
+	err = stats_add_process(&follow->stats, info->pid, info->session, info->exe,
+				info->start_realtime_ns, &row->process);
+	pthread_mutex_unlock(&follow->lock);
+	return err;
+}
+
+static void add_row(struct stats_follow *follow, const char *name)
+{
+	struct followed *row = table_add((void **)&follow->rows, &follow->rows_count, sizeof(*row));
+	int err;
+
+	if (!row)
+		return;
+	row->name = strdup(name);
+	if (!row->name) {
+		follow->rows_count--;
+		return;
+	}
+	follow->result.processes++;
+	err = open_row(follow, row);
+	if (err < 0)
+		fail(follow, row, err);
+}
+
+static void find_rows(struct stats_follow *follow)
+{
+	struct dirent **entries;
+	int count =
+		scandirat(follow->options.folder_fd, ".", &entries, listing_is_spool, alphasort);
+
+	for (int i = 0; i < count; i++) {
+		if (!is_known(follow, entries[i]->d_name))
+			add_row(follow, entries[i]->d_name);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+}
+
+static void end_intervals(struct stats_follow *follow)
+{
+	uint64_t now_ns = clock_read_ns(CLOCK_REALTIME);
+
+	for (uint32_t i = 0; i < follow->rows_count; i++) {
+		if (!follow->rows[i].live)
+			continue;
+		count_losses(follow, &follow->rows[i], false);
+		write_interval(follow, follow->rows[i].process, now_ns);
+	}
+	follow->interval_begin_ns = now_ns;
+	follow->interval_end = timer_start_ns(follow->options.interval_ns);
+}
+
+static void read_all(struct stats_follow *follow, bool is_last)
+{
+	find_rows(follow);
+	for (uint32_t i = 0; i < follow->rows_count; i++) {
+		if (follow->rows[i].live)
+			read_row(follow, &follow->rows[i], is_last);
+	}
+	if (!is_last && timer_is_over(follow->interval_end))
+		end_intervals(follow);
+}
+
+/* ---- the thread ---- */
+
+/* Waits until it is time to read. Returns whether the program has ended. */
+static bool await(struct stats_follow *follow)
+{
+	struct timer_limit limit = timer_start(TIMER_STATS_POLL);
+	bool is_over;
+
+	pthread_mutex_lock(&follow->lock);
+	while (!follow->is_over && timer_wait_for(&follow->ended, &follow->lock, limit))
+		;
+	is_over = follow->is_over;
+	pthread_mutex_unlock(&follow->lock);
+	return is_over;
+}
+
+static void *follow_all(void *context)
+{
+	struct stats_follow *follow = context;
+
+	while (!await(follow))
+		read_all(follow, false);
+	read_all(follow, true);
+	return NULL;
+}
+
+static int start_thread(struct stats_follow *follow)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&follow->thread, NULL, follow_all, follow);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	follow->has_thread = !err;
+	return -err;
+}
+
+static int write_metrics(void *context, FILE *out)
+{
+	struct stats_follow *follow = context;
+	int err;
+
+	pthread_mutex_lock(&follow->lock);
+	err = prometheus_write(&follow->stats, out);
+	pthread_mutex_unlock(&follow->lock);
+	return err;
+}
+
+/* ---- start and end ---- */
+
+static void release(struct stats_follow *follow)
+{
+	metrics_door_close(follow->door);
+	for (uint32_t i = 0; i < follow->rows_count; i++) {
+		live_close(follow->rows[i].live);
+		free(follow->rows[i].name);
+	}
+	free(follow->rows);
+	stats_release(&follow->stats);
+	if (follow->out)
+		fclose(follow->out);
+	pthread_cond_destroy(&follow->ended);
+	pthread_mutex_destroy(&follow->lock);
+	free(follow);
+}
+
+static int open_output(struct stats_follow *follow, struct dagtap_error *error)
+{
+	const struct stats_follow_options *options = &follow->options;
+	char host[256] = "";
+	int fd = open(options->output,
+		      O_WRONLY | O_CREAT | O_CLOEXEC | (options->force ? O_TRUNC : O_EXCL), 0666);
+	int err;
+
+	follow->out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!follow->out)
+		return dagtap_error_set(error, -errno, "%s: %s", options->output,
+					strerrordesc_np(errno));
+	gethostname(host, sizeof(host) - 1);
+	follow->interval_begin_ns = clock_read_ns(CLOCK_REALTIME);
+	follow->interval_end = timer_start_ns(options->interval_ns);
+	err = stats_write_head(&follow->writer, follow->out, host, options->command,
+			       follow->interval_begin_ns);
+	return err < 0 ? dagtap_error_set(error, err, "%s: %s", options->output,
+					  strerrordesc_np(-err))
+		       : 0;
+}
+
+int stats_follow_start(const struct stats_follow_options *options, struct stats_follow **ret_follow,
+		       struct dagtap_error *error)
+{
+	struct stats_follow *follow = calloc(1, sizeof(*follow));
+	int err;
+
+	if (!follow)
+		return dagtap_error_set(error, -ENOMEM, "out of memory");
+	follow->options = *options;
+	pthread_mutex_init(&follow->lock, NULL);
+	pthread_cond_init(&follow->ended, NULL);
+	err = stats_init(&follow->stats);
+	follow->stats.outlier_factor = options->outlier_factor;
+	if (err == 0 && options->metrics)
+		err = metrics_door_open(options->metrics, write_metrics, follow, &follow->door,
+					error);
+	else if (err < 0)
+		dagtap_error_set(error, err, "out of memory");
+	if (err == 0)
+		err = open_output(follow, error);
+	if (err == 0) {
+		err = start_thread(follow);
+		if (err < 0)
+			dagtap_error_set(error, err, "no thread: %s", strerrordesc_np(-err));
+	}
+	if (err < 0) {
+		release(follow);
+		return err;
+	}
+	*ret_follow = follow;
+	return 0;
+}
+
+const char *stats_follow_address(const struct stats_follow *follow)
+{
+	return follow->door ? metrics_door_address(follow->door) : NULL;
+}
+
+void stats_follow_finish(struct stats_follow *follow, struct stats_follow_result *ret_result)
+{
+	struct stats_follow_result *result = &follow->result;
+	struct stat status;
+
+	pthread_mutex_lock(&follow->lock);
+	follow->is_over = true;
+	pthread_cond_signal(&follow->ended);
+	pthread_mutex_unlock(&follow->lock);
+	pthread_join(follow->thread, NULL);
+	result->keys = follow->stats.keys_count;
+	for (uint32_t i = 0; i < follow->stats.processes_count; i++) {
+		const struct stat_process *process = &follow->stats.processes[i];
+
+		result->lost += process->lost;
+		result->dropped += process->dropped;
+		result->left_out += process->left_out;
+		result->outliers += process->outliers;
+	}
+	if (fstat(fileno(follow->out), &status) == 0)
+		result->file_bytes = (uint64_t)status.st_size;
+	*ret_result = *result;
+	release(follow);
+}
