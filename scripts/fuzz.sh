@@ -31,6 +31,7 @@ declare -A inputs=(
 	[patch]=80000
 	[rocpd]=8000
 	[spool]=100000
+	[stats]=60000
 	[trace]=30000
 	[xspace]=150000
 )
