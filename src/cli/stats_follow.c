@@ -22,8 +22,9 @@
 #include "stats/prometheus.h"
 #include "stats/stats_file.h"
 
-/* Records of graphs that are kept for each process. */
-#define GRAPH_BYTES_MOST (32u << 20)
+/* Records of graphs that are kept for each process. Each window with a launch is loaded with all of
+ * them, so this bounds its cost, too. */
+#define GRAPH_BYTES_MOST (16u << 20)
 
 /* Recordings of outliers of one run. */
 #define SNAPSHOTS_MOST 16
