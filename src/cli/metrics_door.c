@@ -226,7 +226,7 @@ static int bind_socket(struct metrics_door *door, const union address *address, 
 /* The port may have been chosen by the system. */
 static int tell_address(struct metrics_door *door, const char *text)
 {
-	struct sockaddr_in bound;
+	struct sockaddr_in bound = {0};
 	socklen_t bytes = sizeof(bound);
 
 	if (door->path)
