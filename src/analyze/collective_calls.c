@@ -1,26 +1,13 @@
 /* Finds the operations of NCCL and RCCL among a trace's calls, their communicators and kernels. */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "analyze/collectives.h"
+#include "analyze/collective_functions.h"
 #include "base/numbers.h"
 #include "trace/args.h"
 #include "trace/row_table.h"
 
 #define PARENT_DEPTH_MAX 64
-
-/* What a function does. KIND is COLLECTIVE_KIND_COUNT for functions that are no operation. */
-enum role { ROLE_NONE, ROLE_OPERATION, ROLE_GROUP_START, ROLE_GROUP_END, ROLE_DESTROY };
-
-struct function {
-	enum role role;
-	enum collective_kind kind;
-	bool is_part; /* its count is that of one of N parts */
-	/* args_word of the arguments; ARGS_NO_WORD: it has no such argument. */
-	uint8_t comm, count, datatype, rank, number, ranks, id;
-};
 
 /* An activity that a call of NCCL has caused. */
 struct launched {
@@ -47,8 +34,8 @@ struct finding {
 	const struct trace *trace;
 	const struct selection *selection;
 	struct collectives *collectives;
-	struct function *functions; /* by API */
-	struct group *groups;	    /* by thread */
+	struct collective_function *functions; /* by API */
+	struct group *groups;		       /* by thread */
 	struct operation *operations;
 	uint32_t operations_count;
 	struct launched *launched; /* by call, then by activity */
@@ -59,110 +46,7 @@ struct finding {
 	struct numbers communicators; /* index into collectives.communicators */
 };
 
-/* ---- functions ---- */
-
-static const struct {
-	const char *function, *key;
-	enum collective_factor factor;
-	bool is_part;
-} kinds[] = {
-#define X(name, function, key, factor, is_part) {function, key, factor, is_part},
-	COLLECTIVE_KINDS(X)
-#undef X
-};
-
-const char *collective_kind_key(enum collective_kind kind)
-{
-	return kinds[kind].key;
-}
-
-double collective_algorithm_rate(uint64_t bytes, double ns)
-{
-	return ns > 0 ? (double)bytes * 1e9 / ns : 0;
-}
-
-double collective_bus_rate(enum collective_kind kind, uint32_t ranks, uint64_t bytes, double ns)
-{
-	double rate = collective_algorithm_rate(bytes, ns);
-	double share = ranks ? (double)(ranks - 1) / ranks : 0;
-
-	switch (kinds[kind].factor) {
-	case COLLECTIVE_ONCE:
-		return rate;
-	case COLLECTIVE_SHARE:
-		return rate * share;
-	case COLLECTIVE_TWICE:
-		return rate * 2 * share;
-	case COLLECTIVE_NO_FACTOR:
-		break;
-	}
-	return 0;
-}
-
-/* Copies NAME's part that says what the function does, in lower case. */
-static void shorten(const char *name, char *ret_text, size_t size)
-{
-	static const char *const ends[] = {"config", "withbias"};
-	size_t chars = 0;
-
-	for (name += strlen("nccl"); *name && chars + 1 < size; name++)
-		ret_text[chars++] = (char)tolower((unsigned char)*name);
-	ret_text[chars] = '\0';
-	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
-		size_t end = strlen(ends[i]);
-
-		if (chars > end && !strcmp(ret_text + chars - end, ends[i]))
-			ret_text[chars - end] = '\0';
-	}
-}
-
-static enum role role_of(const char *text)
-{
-	if (!strcmp(text, "groupstart"))
-		return ROLE_GROUP_START;
-	if (!strcmp(text, "groupend"))
-		return ROLE_GROUP_END;
-	if (!strcmp(text, "commdestroy") || !strcmp(text, "commabort"))
-		return ROLE_DESTROY;
-	return ROLE_NONE;
-}
-
-static uint8_t count_word(const struct trace *trace, const struct trace_api *api)
-{
-	static const char *const names[] = {"count", "sendcount", "recvcount"};
-	uint8_t word = ARGS_NO_WORD;
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && word == ARGS_NO_WORD; i++)
-		word = args_word(trace, api, names[i]);
-	return word;
-}
-
-static struct function function_of(const struct trace *trace, const struct trace_api *api)
-{
-	const char *name = trace_text(trace, api->name);
-	struct function function = {.kind = COLLECTIVE_KIND_COUNT};
-	char text[32];
-
-	if (api->domain != RECORD_DOMAIN_RCCL || strncmp(name, "nccl", strlen("nccl")) != 0)
-		return function;
-	shorten(name, text, sizeof(text));
-	function.role = role_of(text);
-	function.comm = args_word(trace, api, "comm");
-	for (int kind = 0; kind < COLLECTIVE_KIND_COUNT; kind++) {
-		if (strcmp(text, kinds[kind].function) != 0 || function.comm == ARGS_NO_WORD)
-			continue;
-		function.role = ROLE_OPERATION;
-		function.kind = (enum collective_kind)kind;
-		function.is_part = kinds[kind].is_part;
-	}
-	function.count = count_word(trace, api);
-	function.datatype = args_word(trace, api, "datatype");
-	function.rank = args_word(trace, api, "rank");
-	function.number = args_word(trace, api, "seq");
-	function.ranks = args_word(trace, api, "nranks");
-	function.id = args_word(trace, api, "commId");
-	return function;
-}
+/* ---- arguments ---- */
 
 static uint64_t word_at(const struct finding *finding, const struct trace_call *call, uint8_t word,
 			uint64_t absent)
@@ -196,7 +80,7 @@ static uint32_t *generation_of(struct finding *finding, const struct trace_call 
 
 /* Sets *RET_ROW to the row of the communicator of CALL. Returns 0 or -ENOMEM. */
 static int find_communicator(struct finding *finding, const struct trace_call *call,
-			     const struct function *function, uint32_t *ret_row)
+			     const struct collective_function *function, uint32_t *ret_row)
 {
 	struct collectives *collectives = finding->collectives;
 	uint64_t handle = word_at(finding, call, function->comm, 0);
@@ -225,7 +109,8 @@ static int find_communicator(struct finding *finding, const struct trace_call *c
 
 /* ---- calls ---- */
 
-static int add_operation(struct finding *finding, uint32_t call, const struct function *function)
+static int add_operation(struct finding *finding, uint32_t call,
+			 const struct collective_function *function)
 {
 	const struct trace_call *row = &finding->trace->calls[call];
 	struct operation *operation = trace_add(finding, operations);
@@ -290,29 +175,29 @@ static bool is_inner(const struct trace *trace, const struct trace_call *call)
 static int take_call(struct finding *finding, uint32_t at)
 {
 	const struct trace_call *call = &finding->trace->calls[at];
-	const struct function *function = &finding->functions[call->api];
+	const struct collective_function *function = &finding->functions[call->api];
 	uint32_t *generation;
 
-	if (function->role == ROLE_NONE || is_inner(finding->trace, call) ||
+	if (function->role == COLLECTIVE_ROLE_NONE || is_inner(finding->trace, call) ||
 	    call->thread >= finding->trace->threads_count)
 		return 0;
 	switch (function->role) {
-	case ROLE_OPERATION:
+	case COLLECTIVE_ROLE_OPERATION:
 		return add_operation(finding, at, function);
-	case ROLE_GROUP_START:
+	case COLLECTIVE_ROLE_GROUP_START:
 		start_group(finding, call->thread);
 		return 0;
-	case ROLE_GROUP_END:
+	case COLLECTIVE_ROLE_GROUP_END:
 		end_group(finding, at, call->thread);
 		return 0;
-	case ROLE_DESTROY:
+	case COLLECTIVE_ROLE_DESTROY:
 		generation =
 			generation_of(finding, call, word_at(finding, call, function->comm, 0));
 		if (!generation)
 			return -ENOMEM;
 		++*generation;
 		return 0;
-	case ROLE_NONE:
+	case COLLECTIVE_ROLE_NONE:
 		break;
 	}
 	return 0;
@@ -328,7 +213,7 @@ static int take_calls(struct finding *finding)
 	if (!finding->functions || !finding->groups)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < trace->apis_count; i++)
-		finding->functions[i] = function_of(trace, &trace->apis[i]);
+		finding->functions[i] = collective_function_of(trace, &trace->apis[i]);
 	for (uint32_t i = 0; i < trace->calls_count && err == 0; i++)
 		err = take_call(finding, i);
 	return err;
