@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [*sorted((ROOT / "src/preload").glob("*.[cS]")), *(ROOT / "src" / source for source in """
-base/amount.c base/hash_map.c base/msgpack.c base/table.c patch/layout.c patch/driver.c patch/cuda/cuda_call.c patch/hip/hip_code.c
+base/amount.c base/dlsym_entry.c base/dlsym_entry.S base/hash_map.c base/msgpack.c base/table.c patch/layout.c patch/driver.c patch/cuda/cuda_call.c patch/hip/hip_code.c
 patch/hip/hip_library.c patch/hip/amd_code.c""".split())]
 WAYS = {"plain": None, "control": None, "preloaded": "1", "counted": "count"}
 FLAGS = "--xla_gpu_deterministic_ops=true --xla_gpu_autotune_level=0"
@@ -34,7 +34,7 @@ def build(folder):
     subprocess.run([os.environ.get("CC", "cc"), "-std=gnu17", "-O2", "-g", "-shared", "-fPIC", "-fvisibility=hidden",
                     "-ffunction-sections", "-fno-strict-aliasing", "-D_GNU_SOURCE", f"-I{ROOT}/include", f"-I{ROOT}/src",
                     f"-Wl,--version-script={ROOT}/src/preload/preload.map", "-Wl,--gc-sections,-z,nodelete,-z,now,-z,defs",
-                    "-Wl,--defsym=dlsym=door_entry", "-o", library,
+                    "-Wl,--defsym=dlsym=dlsym_entry", "-o", library,
                     *(source for source in SOURCES if not source.name.startswith("run")), "-lpthread", "-ldl"], check=True)
     return library
 
