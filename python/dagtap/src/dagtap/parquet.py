@@ -34,22 +34,28 @@ def write(table: Any, path: Union[str, "os.PathLike[str]"], *, replace: bool = F
     target = os.fspath(path)
     if not replace and os.path.lexists(target):
         raise make_error(errno.EEXIST, f"{target}: exists already; replace=True replaces it")
-    folder = os.path.dirname(os.path.abspath(target))
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=folder)
+        handle, temporary = create_temporary(target)
     except OSError as cause:
         raise make_error(cause.errno or 0, f"{target}: {cause.strerror}") from None
     try:
-        # As open() would have made it, which mkstemp does not.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.fchmod(handle, 0o666 & ~mask)
         with os.fdopen(handle, "wb") as out:
             _write_stream(pyarrow.RecordBatchReader.from_stream(table), out)
         _give_name(temporary, target, replace)
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def create_temporary(target: str) -> tuple[int, str]:
+    """Creates a file beside TARGET whose name begins with a dot, with the mode that open() would
+    give it; its descriptor and path. OSError if that fails."""
+    folder = os.path.dirname(os.path.abspath(target))
+    handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=folder)
+    mask = os.umask(0)
+    os.umask(mask)
+    os.fchmod(handle, 0o666 & ~mask)
+    return handle, temporary
 
 
 def _give_name(temporary: str, target: str, replace: bool) -> None:
