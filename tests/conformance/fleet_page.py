@@ -1,0 +1,51 @@
+"""The SQL of docs/fleet.md: what it says is what tests and bench/fleet run."""
+
+import os
+import pathlib
+import re
+import sys
+
+from readers import BUILD
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+# ClickHouse as a library, apart because it is large and only these tests use it.
+CHDB = BUILD / "conformance" / "chdb"
+CHDB_REQUIREMENTS = "requirements-chdb.txt"
+BLOCK = re.compile(r"^```sql (\w+)\n(.*?)^```$", re.M | re.S)
+BLOCKS = dict(BLOCK.findall((SOURCE / "docs" / "fleet.md").read_text()))
+QUERIES = {name: sql for name, sql in BLOCKS.items() if name not in ("duckdb", "clickhouse")}
+
+
+def views(engine, root):
+    """The statements that open the store ROOT in "duckdb" or "clickhouse"."""
+    assert "/store/" in BLOCKS[engine]
+    text = BLOCKS[engine].replace("'/store/", f"'{os.fspath(root)}/")
+    return [statement for statement in text.split(";") if statement.strip()]
+
+
+class DuckDb:
+    """A database in memory, or in the file PATH."""
+
+    def __init__(self, path=":memory:"):
+        import duckdb
+
+        self._connection = duckdb.connect(str(path))
+
+    def run(self, sql):
+        """The rows, as tuples."""
+        return self._connection.execute(sql).fetchall()
+
+
+class ClickHouse:
+    """A session of chdb, which has its tables in memory or in the folder PATH. One in a process."""
+
+    def __init__(self, path=None):
+        sys.path.append(str(CHDB))
+        from chdb.session import Session
+
+        self._session = Session(path and str(path))
+
+    def run(self, sql):
+        """The rows, as tuples."""
+        done = self._session.query(sql.rstrip().rstrip(";"), "ArrowTable")
+        return [tuple(row.values()) for row in done.to_pylist()] if done is not None else []
