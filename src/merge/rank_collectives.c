@@ -47,9 +47,12 @@ struct search {
 /* Not ncclAllToAllv, whose counts may be zero between two ranks. NCCL writes AlltoAll. */
 static enum role role_of(const struct trace *trace, const struct trace_api *api)
 {
-	static const char *const collectives[] = {"ncclAllReduce", "ncclAllReduceWithBias",
-						  "ncclAllGather", "ncclReduceScatter",
-						  "ncclAllToAll",  "ncclAlltoAll"};
+	static const char *const collectives[] = {
+		"ncclAllReduce",      "ncclAllReduceWithBias",	 "ncclAllReduceConfig",
+		"ncclAllGather",      "ncclAllGatherConfig",	 "ncclReduceScatter",
+		"ncclAllToAll",	      "ncclReduceScatterConfig", "ncclAlltoAll",
+		"ncclAlltoAllConfig",
+	};
 	const char *name = trace_text(trace, api->name);
 
 	if (api->domain != RECORD_DOMAIN_RCCL)
@@ -60,7 +63,10 @@ static enum role role_of(const struct trace *trace, const struct trace_api *api)
 	}
 	if (!strcmp(name, "ncclGroupStart"))
 		return ROLE_GROUP_START;
-	return strcmp(name, "ncclGroupEnd") ? ROLE_OTHER : ROLE_GROUP_END;
+	/* The latter runs nothing, but ends the group. */
+	if (!strcmp(name, "ncclGroupEnd") || !strcmp(name, "ncclGroupSimulateEnd"))
+		return ROLE_GROUP_END;
+	return ROLE_OTHER;
 }
 
 /* ---- what calls submitted ---- */
