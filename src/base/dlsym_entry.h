@@ -14,8 +14,8 @@ void *dlsym_entry(void *handle, const char *name);
 /* The library's answer. */
 void *dlsym_of_handle(void *handle, const char *name);
 
-/* What is behind our dlsym, called from here: the answer of the next such library for a handle, else
- * the C library's. */
+/* What is behind our dlsym, called from here: the answer of the next such library for a handle,
+ * else the C library's. */
 void *dlsym_inner(void *handle, const char *name);
 
 /* dlsym_of_handle, for the library before this one. */

@@ -26,6 +26,7 @@ struct switch_failures {
 	uint64_t ranges; /* that found no room */
 };
 
+/* Writes the note that says why a recording began. */
 void switch_describe_begin(const struct switch_cause *cause, char text[SWITCH_NOTE_BYTES]);
 
 /* END is the event that ended the recording; NULL: the duration. */
