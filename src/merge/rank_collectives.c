@@ -14,7 +14,8 @@
  * times itself. */
 #define DEVICE_ERROR_NS 1000
 
-/* What one call, with all calls inside it, submitted to one stream. */
+/* What one call, with all calls inside it, submitted to one stream. TRACE_NONE: the kernels that it
+ * submitted to any stream; NCCL also copies, to prepare, before any rank waits for another one. */
 struct envelope {
 	uint32_t root, stream;
 	int64_t begin_ns, end_ns;
@@ -117,30 +118,42 @@ static uint32_t device_error(const struct trace *trace, uint32_t agent)
 	return (uint32_t)fmin(ceil(trace->agents[agent].fit_error_ns) + 1, 1e9);
 }
 
+static int add_to_envelope(struct search *search, uint32_t root, uint32_t stream,
+			   const struct trace_activity *row)
+{
+	struct envelope *envelope = envelope_of(search, root, stream, true);
+	uint32_t error_ns = device_error(search->trace, row->agent);
+
+	if (!envelope)
+		return -ENOMEM;
+	envelope->is_untimed |= row->untimed != RECORD_UNTIMED_NO;
+	if (row->start_ns < envelope->begin_ns)
+		envelope->begin_ns = row->start_ns;
+	if (row->end_ns > envelope->end_ns)
+		envelope->end_ns = row->end_ns;
+	if (error_ns > envelope->error_ns)
+		envelope->error_ns = error_ns;
+	return 0;
+}
+
 static int find_envelopes(struct search *search)
 {
 	const struct trace *trace = search->trace;
+	int err = 0;
 
-	for (uint32_t i = 0; i < trace->activities_count; i++) {
+	for (uint32_t i = 0; i < trace->activities_count && err == 0; i++) {
 		const struct trace_activity *row = &trace->activities[i];
-		uint32_t root = root_of(trace, row->call), error_ns;
-		struct envelope *envelope;
+		uint32_t root = root_of(trace, row->call);
 
 		if (root == TRACE_NONE)
 			continue;
-		envelope = envelope_of(search, root, row->stream, true);
-		if (!envelope)
-			return -ENOMEM;
-		error_ns = device_error(trace, row->agent);
-		envelope->is_untimed |= row->untimed != RECORD_UNTIMED_NO;
-		if (row->start_ns < envelope->begin_ns)
-			envelope->begin_ns = row->start_ns;
-		if (row->end_ns > envelope->end_ns)
-			envelope->end_ns = row->end_ns;
-		if (error_ns > envelope->error_ns)
-			envelope->error_ns = error_ns;
+		if (row->stream != TRACE_NONE)
+			err = add_to_envelope(search, root, row->stream, row);
+		/* Of a call whose stream is not known, as NCCL's on the null stream. */
+		if (err == 0 && trace_work_of(trace, row)->kind == TRACE_KERNEL)
+			err = add_to_envelope(search, root, TRACE_NONE, row);
 	}
-	return 0;
+	return err;
 }
 
 /* ---- operations ---- */

@@ -58,6 +58,32 @@ static void an_operation_lasts_as_its_kernels(void **state)
 	rank_collectives_release(&found);
 }
 
+/* NCCL on CUDA's null stream: its calls have no stream, its kernels have one. */
+static void an_operation_of_unknown_stream_lasts_as_its_kernels(void **state)
+{
+	struct rank_collectives found;
+	struct trace *trace;
+
+	rank_scene_reduce(&scene, 1, 20000, 30000);
+	rank_scene_close(&scene, 10000000);
+	trace = scene_load(&scene.scene);
+	scene_release(&scene.scene);
+	for (uint32_t i = 0; i < trace->calls_count; i++)
+		trace->calls[i].stream = TRACE_NONE;
+	assert_int_not_equal(trace->activities[0].stream, TRACE_NONE);
+	assert_int_equal(rank_collectives_find(trace, &found), 0);
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.rows[0].begin_ns, 20000);
+	assert_int_equal(found.rows[0].end_ns, 30000);
+	rank_collectives_release(&found);
+	for (uint32_t i = 0; i < trace->works_count; i++)
+		trace->works[i].kind = TRACE_COPY;
+	assert_int_equal(rank_collectives_find(trace, &found), 0);
+	assert_int_equal(found.count, 0);
+	rank_collectives_release(&found);
+	trace_close(trace);
+}
+
 /* A broadcast's root may end before others begin, and a captured operation has no kernel. */
 static void what_bounds_nothing_is_left_out(void **state)
 {
@@ -107,6 +133,7 @@ struct many {
 	struct trace_api api;
 	struct trace_api_arg args[WORDS];
 	struct trace_thread thread;
+	struct trace_work work;
 	struct trace_call calls[MANY];
 	struct trace_activity activities[MANY];
 	uint64_t words[MANY * WORDS];
@@ -140,6 +167,8 @@ static void make_many(struct many *many)
 		.threads_count = 1,
 		.calls = many->calls,
 		.calls_count = MANY,
+		.works = &many->work,
+		.works_count = 1,
 		.activities = many->activities,
 		.activities_count = MANY,
 		.words = many->words,
@@ -234,6 +263,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(an_operation_lasts_as_its_kernels),
+		CASE(an_operation_of_unknown_stream_lasts_as_its_kernels),
 		CASE(what_bounds_nothing_is_left_out),
 		CASE(operations_of_a_group_last_as_the_group),
 		cmocka_unit_test(of_too_many_multiples_of_a_power_of_two_are_kept),
