@@ -334,7 +334,34 @@ static void name_category_wide(uint32_t category, const wchar_t *name)
 	name_category_wide_in(NULL, category, name);
 }
 
-/* ---- the entry point ---- */
+/* ---- with payloads of the program's own layout, which are not read ---- */
+
+static void mark_payload(struct text *domain, const void *payloads, size_t count)
+{
+	mark_in(domain, NULL);
+}
+
+static int push_payload(struct text *domain, const void *payloads, size_t count)
+{
+	return push_in(domain, NULL);
+}
+
+static int pop_payload(struct text *domain, const void *payloads, size_t count)
+{
+	return pop_in(domain);
+}
+
+static uint64_t start_payload(struct text *domain, const void *payloads, size_t count)
+{
+	return start_in(domain, NULL);
+}
+
+static void end_payload(struct text *domain, uint64_t id, const void *payloads, size_t count)
+{
+	end_in(domain, id);
+}
+
+/* ---- the entry points ---- */
 
 struct entry {
 	unsigned int id;
@@ -371,6 +398,12 @@ static const struct entry core2[] = {
 	{NVTX_CORE2_DomainCreateW, create_domain_wide},
 };
 
+static const struct entry payload[] = {
+	{NVTX_PAYLOAD_Mark, mark_payload},    {NVTX_PAYLOAD_RangePush, push_payload},
+	{NVTX_PAYLOAD_RangePop, pop_payload}, {NVTX_PAYLOAD_RangeStart, start_payload},
+	{NVTX_PAYLOAD_RangeEnd, end_payload},
+};
+
 static void fill(const struct nvtx_callbacks *callbacks, enum nvtx_module module,
 		 const struct entry *entries, size_t entry_count)
 {
@@ -386,6 +419,7 @@ static void fill(const struct nvtx_callbacks *callbacks, enum nvtx_module module
 }
 
 CAPTURE_EXPORT int InitializeInjectionNvtx2(nvtx_get_table *get_table);
+CAPTURE_EXPORT int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
 
 static void lock_names(void)
 {
@@ -419,5 +453,23 @@ int InitializeInjectionNvtx2(nvtx_get_table *get_table)
 	watch_forks();
 	fill(callbacks, NVTX_MODULE_CORE, core, sizeof(core) / sizeof(*core));
 	fill(callbacks, NVTX_MODULE_CORE2, core2, sizeof(core2) / sizeof(*core2));
+	return 1;
+}
+
+/* The same for an extension of NVTX. A program that begins a range by the core's functions may end
+ * it by the extension's: NCCL does, to add its results. */
+int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
+{
+	struct nvtx_slots *segment;
+
+	if (!session_may_record() || !extension || extension->bytes < sizeof(*extension) ||
+	    extension->id != NVTX_EXTENSION_PAYLOAD || extension->segment_count == 0)
+		return 0;
+	watch_forks();
+	segment = &extension->segments[0];
+	for (size_t i = 0; i < sizeof(payload) / sizeof(*payload); i++) {
+		if (payload[i].id < segment->count)
+			segment->slots[payload[i].id] = (nvtx_function)payload[i].function;
+	}
 	return 1;
 }

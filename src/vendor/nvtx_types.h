@@ -88,4 +88,34 @@ struct nvtx_callbacks {
 
 typedef const void *nvtx_get_table(uint32_t id);
 
+/* ---- extensions (nvToolsExtPayload.h) ---- */
+
+#define NVTX_EXTENSION_PAYLOAD 2 /* nvtx_extension.id */
+
+/* Indices into the slots of the extension of payloads. */
+enum nvtx_payload_call {
+	NVTX_PAYLOAD_Mark = 2,
+	NVTX_PAYLOAD_RangePush = 3,
+	NVTX_PAYLOAD_RangePop = 4,
+	NVTX_PAYLOAD_RangeStart = 5,
+	NVTX_PAYLOAD_RangeEnd = 6,
+};
+
+struct nvtx_slots {
+	size_t id;
+	size_t count;
+	nvtx_function *slots;
+};
+
+struct nvtx_extension {
+	uint16_t version;
+	uint16_t bytes;
+	uint16_t id;
+	uint16_t compatible; /* number of the layout of payloads */
+	size_t segment_count;
+	struct nvtx_slots *segments;
+	void *get_export;
+	const void *info;
+};
+
 #endif

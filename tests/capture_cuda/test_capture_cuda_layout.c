@@ -2,6 +2,7 @@
 #include <cuda.h>
 #include <cupti.h>
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtPayload.h>
 
 #include "record/record.h"
 #include "vendor/cupti_types.h"
@@ -360,6 +361,19 @@ NVTX(payload, payload);
 NVTX(message_type, messageType);
 NVTX(message, message);
 FITS(nvtx_attributes, nvtxEventAttributes_t);
+SAME_AS(nvtx_extension, bytes, nvtxExtModuleInfo_t, structSize);
+SAME_AS(nvtx_extension, id, nvtxExtModuleInfo_t, moduleId);
+SAME_AS(nvtx_extension, segment_count, nvtxExtModuleInfo_t, segmentsCount);
+SAME_AS(nvtx_extension, segments, nvtxExtModuleInfo_t, segments);
+SAME_AS(nvtx_slots, count, nvtxExtModuleSegment_t, slotCount);
+SAME_AS(nvtx_slots, slots, nvtxExtModuleSegment_t, functionSlots);
+FITS(nvtx_extension, nvtxExtModuleInfo_t);
+VALUE(NVTX_EXTENSION_PAYLOAD, NVTX_EXT_PAYLOAD_MODULEID);
+VALUE(NVTX_PAYLOAD_Mark, NVTX3EXT_CBID_nvtxMarkPayload);
+VALUE(NVTX_PAYLOAD_RangePush, NVTX3EXT_CBID_nvtxRangePushPayload);
+VALUE(NVTX_PAYLOAD_RangePop, NVTX3EXT_CBID_nvtxRangePopPayload);
+VALUE(NVTX_PAYLOAD_RangeStart, NVTX3EXT_CBID_nvtxRangeStartPayload);
+VALUE(NVTX_PAYLOAD_RangeEnd, NVTX3EXT_CBID_nvtxRangeEndPayload);
 VALUE(NVTX_TEXT, NVTX_MESSAGE_TYPE_ASCII);
 VALUE(NVTX_REGISTERED, NVTX_MESSAGE_TYPE_REGISTERED);
 VALUE(NVTX_PAYLOAD_UINT64, NVTX_PAYLOAD_TYPE_UNSIGNED_INT64);

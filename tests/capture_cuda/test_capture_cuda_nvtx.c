@@ -12,6 +12,7 @@
 #include "vendor/nvtx_types.h"
 
 int InitializeInjectionNvtx2(nvtx_get_table *get_table);
+int InitializeInjectionNvtxExtension(struct nvtx_extension *extension);
 
 /* A library's table: pointers to function slots, which are null until a tool fills them. */
 static nvtx_function core_functions[16], core2_functions[16];
@@ -406,6 +407,72 @@ static void nothing_is_filled_when_nothing_is_recorded(void **state)
 	assert_int_equal(in_child(NULL, without_a_recording), 0);
 }
 
+/* ---- payloads ---- */
+
+/* The slots of a library's extension; the library passes them without the first one, its state. */
+static nvtx_function payload_functions[64];
+
+static int ask_for_payloads(uint16_t id, uint16_t bytes)
+{
+	struct nvtx_slots segment = {.count = 63, .slots = payload_functions};
+	struct nvtx_extension extension = {
+		.version = 3, .bytes = bytes, .id = id, .segment_count = 1, .segments = &segment};
+
+	return InitializeInjectionNvtxExtension(&extension);
+}
+
+#define PAYLOAD(name, type) ((type)payload_functions[NVTX_PAYLOAD_##name])
+
+typedef void mark_payload(void *, const void *, size_t);
+typedef int range_payload(void *, const void *, size_t);
+typedef uint64_t start_payload(void *, const void *, size_t);
+typedef void end_payload(void *, uint64_t, const void *, size_t);
+
+static void payloads(void)
+{
+	const uint16_t bytes = sizeof(struct nvtx_extension);
+	struct nvtx_attributes attributes = named("init");
+	void *domain;
+	uint64_t id;
+
+	session_arm();
+	expect(InitializeInjectionNvtx2(get_table) == 1);
+	expect(ask_for_payloads(NVTX_EXTENSION_PAYLOAD + 1, bytes) == 0);
+	expect(ask_for_payloads(NVTX_EXTENSION_PAYLOAD, bytes - 1) == 0);
+	expect(!PAYLOAD(RangePop, range_payload *));
+	expect(ask_for_payloads(NVTX_EXTENSION_PAYLOAD, bytes) == 1);
+	expect(!payload_functions[7]); /* whether a domain is enabled: NVTX says so itself */
+	session_start();
+	domain = CORE2(DomainCreateA, create *)("NCCL");
+	expect(CORE2(DomainRangePushEx, push_domain *)(domain, &attributes) == 0);
+	expect(PAYLOAD(RangePop, range_payload *)(domain, "", 1) == 0);
+	attributes = named("reduce");
+	expect(CORE2(DomainRangePushEx, push_domain *)(domain, &attributes) == 0);
+	expect(CORE2(DomainRangePop, pop_domain *)(domain) == 0);
+	expect(PAYLOAD(RangePush, range_payload *)(domain, "", 1) == 0);
+	PAYLOAD(Mark, mark_payload *)(domain, "", 1);
+	expect(CORE2(DomainRangePop, pop_domain *)(domain) == 0);
+	id = PAYLOAD(RangeStart, start_payload *)(domain, "", 1);
+	expect(id);
+	PAYLOAD(RangeEnd, end_payload *)(domain, id, "", 1);
+	session_stop();
+}
+
+/* NCCL begins its ranges by the core's functions and ends some of them with a payload. */
+static void payloads_end_ranges(void **state)
+{
+	struct trace *trace = play_scene(*state, payloads);
+
+	assert_int_equal(trace->scopes_count, 5);
+	for (uint32_t i = 0; i < trace->scopes_count; i++)
+		assert_false(trace->scopes[i].open);
+	assert_int_equal(find_scope(trace, "init")->parent, TRACE_NONE);
+	assert_int_equal(find_scope(trace, "reduce")->parent, TRACE_NONE);
+	assert_string_equal(
+		trace_text(trace, attribute(trace, find_scope(trace, ""), "domain")->value.text),
+		"NCCL");
+}
+
 static void without_a_table(void)
 {
 	session_arm();
@@ -429,6 +496,7 @@ int main(void)
 		PLAY_CASE(categories_have_names_by_domain),
 		PLAY_CASE(a_range_may_end_on_another_thread),
 		PLAY_CASE(nothing_is_filled_when_nothing_is_recorded),
+		PLAY_CASE(payloads_end_ranges),
 		PLAY_CASE(a_library_without_a_table_is_refused),
 	};
 
