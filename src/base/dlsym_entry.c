@@ -31,6 +31,8 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) void dlsym_open(v
 	for (size_t i = 0; !found && i < sizeof(versions) / sizeof(*versions); i++)
 		found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
 	dlsym_libc = (dlsym_function)found;
+	if (!dlsym_libc)
+		return;
 	next = dlsym_libc(RTLD_NEXT, "dagtap_dlsym_of_handle_v1");
 	dlsym_next = next ? (dlsym_function)next : dlsym_libc;
 }
@@ -39,6 +41,8 @@ void *dlsym_inner(void *handle, const char *name)
 {
 	if (!dlsym_next)
 		dlsym_open();
+	if (!dlsym_next)
+		return NULL;
 	return handle == RTLD_DEFAULT || handle == RTLD_NEXT ? dlsym_libc(handle, name)
 							     : dlsym_next(handle, name);
 }
