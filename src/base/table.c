@@ -116,6 +116,8 @@ int table_add_rows(void **array, uint32_t *count, const void *rows, uint32_t mor
 {
 	uint64_t total = (uint64_t)*count + more, room = room_of(total);
 
+	if (more == 0)
+		return 0;
 	if (total > TABLE_LIMIT)
 		return -ENOMEM;
 	if (room != room_of(*count)) {
@@ -126,8 +128,7 @@ int table_add_rows(void **array, uint32_t *count, const void *rows, uint32_t mor
 		*array = moved;
 		table_ask_large_pages(moved, room * row_bytes);
 	}
-	if (more)
-		memcpy((char *)*array + *count * row_bytes, rows, more * row_bytes);
+	memcpy((char *)*array + *count * row_bytes, rows, more * row_bytes);
 	*count = (uint32_t)total;
 	return 0;
 }

@@ -63,11 +63,11 @@ static bool next_parameter(const char **text, struct parameter *ret)
 	if (sscanf(*text, "%63[^:]:%15s%n", name, kind, &bytes) != 2)
 		return false;
 	*text += bytes + ((*text)[bytes] == ' ');
-	for (uint8_t i = 0; i < KINDS; i++) {
+	for (size_t i = 0; i < KINDS; i++) {
 		if (strcmp(kinds[i].name, kind) != 0)
 			continue;
 		memcpy(ret->name, name, sizeof(name));
-		ret->kind = i;
+		ret->kind = (uint8_t)i;
 		return true;
 	}
 	return false;

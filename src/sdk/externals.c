@@ -85,7 +85,8 @@ static void append(struct external *row, uint64_t value)
 		return;
 	}
 	if (table_reserve((void **)&row->values, &row->room, row->count + 1ull,
-			  sizeof(*row->values)) < 0)
+			  sizeof(*row->values)) < 0 ||
+	    !row->values)
 		return;
 	for (uint32_t i = 0; is_first && i < row->count; i++)
 		row->values[i] = row->value;

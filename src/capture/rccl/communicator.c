@@ -106,14 +106,11 @@ uint64_t communicator_id(const void *bytes, size_t size)
 uint64_t communicator_split(uint64_t handle, int32_t color)
 {
 	struct communicator *parent = communicator_use(handle);
-	struct {
-		uint64_t id, number;
-		int64_t color;
-	} of = {.color = color};
+	uint64_t of[3] = {0, 0, (uint64_t)color}; /* the parent's id, number of the split, color */
 
 	if (!parent)
 		return 0;
-	of.number = atomic_fetch_add_explicit(&parent->splits, 1, memory_order_relaxed);
-	of.id = atomic_load_explicit(&parent->id, memory_order_relaxed);
-	return of.id ? communicator_id(&of, sizeof(of)) : 0;
+	of[0] = atomic_load_explicit(&parent->id, memory_order_relaxed);
+	of[1] = atomic_fetch_add_explicit(&parent->splits, 1, memory_order_relaxed);
+	return of[0] ? communicator_id(of, sizeof(of)) : 0;
 }
