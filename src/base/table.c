@@ -120,7 +120,7 @@ int table_add_rows(void **array, uint32_t *count, const void *rows, uint32_t mor
 		return 0;
 	if (total > TABLE_LIMIT)
 		return -ENOMEM;
-	if (room != room_of(*count)) {
+	if (room > room_of(*count)) {
 		void *moved = realloc(*array, room * row_bytes);
 
 		if (!moved)

@@ -1,6 +1,8 @@
 /* A table of communicators with open addressing, without locks; see communicator.h. */
 #include "capture/rccl/communicator.h"
 
+#include <string.h>
+
 enum { PLACES = 1024 };
 
 /* Values of handle. A search begins at the handle's own place and ends at a place that was never
@@ -107,10 +109,12 @@ uint64_t communicator_split(uint64_t handle, int32_t color)
 {
 	struct communicator *parent = communicator_use(handle);
 	uint64_t of[3] = {0, 0, (uint64_t)color}; /* the parent's id, number of the split, color */
+	uint8_t bytes[sizeof(of)];
 
 	if (!parent)
 		return 0;
 	of[0] = atomic_load_explicit(&parent->id, memory_order_relaxed);
 	of[1] = atomic_fetch_add_explicit(&parent->splits, 1, memory_order_relaxed);
-	return of[0] ? communicator_id(of, sizeof(of)) : 0;
+	memcpy(bytes, of, sizeof(of));
+	return of[0] ? communicator_id(bytes, sizeof(bytes)) : 0;
 }
