@@ -25,7 +25,7 @@ EXPORT void *dagtap_dlsym_of_handle_v1(void *handle, const char *name)
 /* The sanitizers' runtimes call dlsym before they are ready. */
 __attribute__((no_sanitize("address", "thread", "undefined"))) void dlsym_open(void)
 {
-	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+	static const char *const versions[] = {"GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.34"};
 	void *found = NULL, *next;
 
 	for (size_t i = 0; !found && i < sizeof(versions) / sizeof(*versions); i++)

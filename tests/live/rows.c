@@ -76,12 +76,14 @@ static void put_work(FILE *to, const struct trace *trace, const struct trace_act
 
 static void put_node(FILE *to, const struct trace *trace, const struct trace_activity *activity)
 {
-	const struct trace_node *node = &trace->nodes[activity->node];
+	const struct trace_node *node;
 
 	fprintf(to, " confidence=%d", activity->confidence);
-	if (activity->node != TRACE_NONE)
-		fprintf(to, " node=%" PRIu64 ".%u(%s)", trace->graphs[node->graph].id, node->index,
-			trace_text(trace, node->name));
+	if (activity->node == TRACE_NONE)
+		return;
+	node = &trace->nodes[activity->node];
+	fprintf(to, " node=%" PRIu64 ".%u(%s)", trace->graphs[node->graph].id, node->index,
+		trace_text(trace, node->name));
 }
 
 static void put_activity(FILE *to, const struct trace *trace, uint32_t number, bool has_node)

@@ -1,23 +1,34 @@
-/* looked_up LIBRARY NAME...: prints the file that has the function NAME as a program gets it that
- * loads LIBRARY itself, a line each. */
+/* looked_up NAME LIBRARY...: prints the file that has the function NAME as a program gets it that
+ * loads the LIBRARIES itself, a line each; the last library is asked first. */
 #include <dlfcn.h>
 #include <stdio.h>
 
+enum { LIBRARIES_MOST = 8 };
+
 int main(int argc, char **argv)
 {
-	void *library = argc > 2 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+	void *libraries[LIBRARIES_MOST];
+	int count = argc - 2;
 
-	if (!library) {
-		fprintf(stderr, "looked_up: %s\n", argc > 2 ? dlerror() : "no library and name");
-		return 1;
+	if (count < 1 || count > LIBRARIES_MOST)
+		return 2;
+	for (int i = 0; i < count; i++) {
+		libraries[i] = dlopen(argv[2 + i], RTLD_NOW | RTLD_LOCAL);
+		if (!libraries[i]) {
+			fprintf(stderr, "looked_up: %s\n", dlerror());
+			return 1;
+		}
 	}
-	for (int i = 2; i < argc; i++) {
-		void *found = dlsym(library, argv[i]);
+	while (count-- > 0) {
+		void *found = dlsym(libraries[count], argv[1]);
+		const char *error = dlerror();
 		Dl_info info = {0};
 
-		if (!found || !dladdr(found, &info))
+		if (!found || error || !dladdr(found, &info)) {
+			fprintf(stderr, "looked_up: %s\n", error ? error : "no file");
 			return 1;
-		printf("%s %s\n", argv[i], info.dli_fname);
+		}
+		printf("%s\n", info.dli_fname);
 	}
 	return 0;
 }

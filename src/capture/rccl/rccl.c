@@ -49,15 +49,6 @@ void *rccl_next_at(unsigned int door, enum rccl_function function)
 	return next;
 }
 
-bool rccl_offer_next(enum rccl_function function, void *next)
-{
-	void *none = NULL;
-
-	return atomic_compare_exchange_strong(&nexts[DOOR_SYMBOL][index_of(function)], &none,
-					      next) ||
-	       none == next;
-}
-
 /* Starts the first session. Returns whether a session is on. */
 static bool wake(void)
 {

@@ -25,17 +25,22 @@ static bool is_inside(const void *address)
 	       starts_with(slash ? slash + 1 : info.dli_fname, "librccl");
 }
 
-/* A wrapper passes its calls to one library. Functions of a second one are given out as they are.
- * */
+/* A wrapper passes its calls to one library, the one that a program that is linked with it gets.
+ * Functions of a second one are given out as they are: communicators of one must not reach the
+ * other. */
 static void *wrapper_of(const char *name, void *found)
 {
+	void *next;
+
 	for (uint32_t i = 1; i < RCCL_COUNT; i++) {
 		if (strcmp(rccl_functions[i].symbol, name) != 0)
 			continue;
-		if (found == rccl_symbols[i] || !is_inside(found) ||
-		    !rccl_offer_next((enum rccl_function)(RCCL_NONE + i), found))
+		if (found == rccl_symbols[i] || !is_inside(found))
 			return found;
-		return rccl_symbols[i];
+		next = rccl_next_at(DOOR_SYMBOL, (enum rccl_function)(RCCL_NONE + i));
+		/* The program's look-up has succeeded, so it expects no error. */
+		(void)dlerror();
+		return next == found ? rccl_symbols[i] : found;
 	}
 	return found;
 }

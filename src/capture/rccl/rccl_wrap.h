@@ -74,10 +74,6 @@ extern void *const rccl_symbols[RCCL_COUNT]; /* the wrappers, as rccl_functions 
 /* Returns the function behind the wrapper of FUNCTION at the entry point DOOR, or NULL. */
 void *rccl_next_at(unsigned int door, enum rccl_function function);
 
-/* Makes NEXT the function behind the wrapper of the symbol of FUNCTION, unless there is another one
- * already. Returns whether NEXT is. */
-bool rccl_offer_next(enum rccl_function function, void *next);
-
 /* Enters a call of FUNCTION at the entry point DOOR; COMM is its communicator. Starts the session
  * if it is the first use of a GPU. Returns false when the wrapper has to pass the call without a
  * record; true when rccl_leave must follow. */

@@ -99,12 +99,15 @@ static uint32_t depth_of(const struct replay *replay, uint32_t scope)
 
 static void put_operator(const struct replay *replay, uint32_t scope, uint32_t first, uint32_t end)
 {
-	uint64_t margin = replay->step * depth_of(replay, scope);
+	uint64_t margin = replay->step * depth_of(replay, scope), most = replay->share / 4;
 	struct kineto *kineto = replay->kineto;
 	const struct trace_scope *row = &kineto->trace->scopes[scope];
 	struct piece name = kineto_scope_name(kineto, scope), attributes;
 	char *at;
 
+	/* From a scope that is deeper than DEPTH_MOST, more operators are seen than from a node. */
+	if (margin > most)
+		margin = most;
 	kineto_put_attributes(kineto, row->attribute_first, row->attribute_count);
 	attributes = pieces_since(&kineto->row, 0);
 	at = kineto_out_begin(&kineto->out, (size_t)name.bytes + attributes.bytes + ROW_BYTES);
