@@ -29,6 +29,7 @@ declare -A inputs=(
 	[kineto]=150000
 	[pack]=60000
 	[patch]=80000
+	[ranks]=60000
 	[rocpd]=8000
 	[spool]=100000
 	[stats]=60000
