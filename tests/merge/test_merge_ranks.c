@@ -194,6 +194,24 @@ static void of_too_many_multiples_of_a_power_of_two_are_kept(void **state)
 	free(many);
 }
 
+/* A damaged file may have calls that are inside each other. */
+static void calls_in_a_cycle_end_the_search(void **state)
+{
+	struct rank_collectives found;
+	struct many *many = calloc(1, sizeof(*many));
+
+	assert_non_null(many);
+	make_many(many);
+	many->trace.calls_count = many->trace.activities_count = 3;
+	many->calls[0].parent = 1;
+	many->calls[1].parent = 0;
+	assert_int_equal(rank_collectives_find(&many->trace, &found), 0);
+	assert_true(found.count >= 1);
+	assert_int_equal(found.rows[found.count - 1].number, 3);
+	rank_collectives_release(&found);
+	free(many);
+}
+
 static struct rank_process processes[3];
 
 /* Adds notes of COUNT members and processes of three files; returns them. */
@@ -267,6 +285,7 @@ int main(void)
 		CASE(what_bounds_nothing_is_left_out),
 		CASE(operations_of_a_group_last_as_the_group),
 		cmocka_unit_test(of_too_many_multiples_of_a_power_of_two_are_kept),
+		cmocka_unit_test(calls_in_a_cycle_end_the_search),
 		cmocka_unit_test(missing_ranks_are_told_once),
 		cmocka_unit_test(cut_and_stopped_processes_are_told),
 		cmocka_unit_test(a_restarted_rank_is_told),
