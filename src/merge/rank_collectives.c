@@ -200,8 +200,12 @@ static void add_row(struct search *search, const struct envelope *envelope, stru
 	row.end_ns = envelope->end_ns;
 	row.error_ns = envelope->error_ns;
 	found->found++;
-	while (row.number % search->number_step == 0 && found->count == RANK_COLLECTIVES_MOST)
+	while (row.number % search->number_step == 0 && found->count == RANK_COLLECTIVES_MOST) {
+		/* Equal numbers, as only a damaged file has them: no step separates them. */
+		if (search->number_step > UINT64_MAX / 2)
+			return;
 		thin(search);
+	}
 	if (row.number % search->number_step == 0)
 		found->rows[found->count++] = row;
 }

@@ -194,6 +194,24 @@ static void of_too_many_multiples_of_a_power_of_two_are_kept(void **state)
 	free(many);
 }
 
+/* In a damaged file all may have the same number, so no step leaves any of them out. */
+static void of_too_many_with_one_number_the_first_are_kept(void **state)
+{
+	struct rank_collectives found;
+	struct many *many = calloc(1, sizeof(*many));
+
+	assert_non_null(many);
+	make_many(many);
+	for (uint32_t i = 0; i < MANY; i++)
+		many->words[i * WORDS + 1] = UINT64_C(1) << 63;
+	assert_int_equal(rank_collectives_find(&many->trace, &found), 0);
+	assert_int_equal(found.found, MANY);
+	assert_int_equal(found.count, RANK_COLLECTIVES_MOST);
+	assert_int_equal(found.rows[found.count - 1].begin_ns, (found.count - 1) * 100);
+	rank_collectives_release(&found);
+	free(many);
+}
+
 /* A damaged file may have calls that are inside each other. */
 static void calls_in_a_cycle_end_the_search(void **state)
 {
@@ -285,6 +303,7 @@ int main(void)
 		CASE(what_bounds_nothing_is_left_out),
 		CASE(operations_of_a_group_last_as_the_group),
 		cmocka_unit_test(of_too_many_multiples_of_a_power_of_two_are_kept),
+		cmocka_unit_test(of_too_many_with_one_number_the_first_are_kept),
 		cmocka_unit_test(calls_in_a_cycle_end_the_search),
 		cmocka_unit_test(missing_ranks_are_told_once),
 		cmocka_unit_test(cut_and_stopped_processes_are_told),
