@@ -1,14 +1,42 @@
 /* Converting by the clock of a merged rank (rank_clock.h). */
 #include "trace/rank_clock.h"
 
-/* Beyond these, sums could overflow. No time is; a damaged record can be. */
-#define TIME_MOST (INT64_MAX / 4)
+/* Each step to the reference adds a drift. */
+#define DRIFT_MOST (RANK_CLOCK_PARTS / 10)
+
+static bool is_within(int64_t value, int64_t most)
+{
+	return -most <= value && value <= most;
+}
+
+bool rank_clock_is_possible(const struct rank_clock *clock)
+{
+	for (int i = 0; i < RANK_CLOCK_KNOTS; i++) {
+		if (clock->uncertainty_ns[i] > INT64_MAX)
+			return false;
+	}
+	return clock->source <= RANK_CLOCK_WALL &&
+	       is_within(clock->base_ns, RANK_CLOCK_TIME_MOST) &&
+	       is_within(clock->offset_ns, RANK_CLOCK_TIME_MOST) &&
+	       is_within(clock->drift, DRIFT_MOST) &&
+	       is_within(clock->first_ns, RANK_CLOCK_TIME_MOST) &&
+	       is_within(clock->last_ns, RANK_CLOCK_TIME_MOST) &&
+	       clock->first_ns <= clock->last_ns && clock->spread <= RANK_CLOCK_PARTS &&
+	       clock->matched <= INT64_MAX && clock->uneven_ns <= INT64_MAX;
+}
+
+uint64_t rank_clock_sum(uint64_t a_ns, uint64_t b_ns)
+{
+	if (a_ns >= INT64_MAX || b_ns >= INT64_MAX - a_ns)
+		return INT64_MAX;
+	return a_ns + b_ns;
+}
 
 int64_t rank_clock_map(const struct rank_clock *clock, int64_t host_ns)
 {
 	double drift = (double)clock->drift / (double)RANK_CLOCK_PARTS, drifted;
 
-	if (host_ns > TIME_MOST || host_ns < -TIME_MOST)
+	if (!is_within(host_ns, RANK_CLOCK_TIME_MOST))
 		return host_ns;
 	/* A double holds the ns of 104 days exactly, and costs less than a 128-bit division. */
 	drifted = (double)(host_ns - clock->base_ns) * drift;
@@ -24,15 +52,16 @@ int64_t rank_clock_knot(const struct rank_clock *clock, int knot)
 
 static uint64_t outside(const struct rank_clock *clock, uint64_t at_edge_ns, int64_t distance_ns)
 {
-	return at_edge_ns + 1 +
-	       (uint64_t)((__int128)distance_ns * clock->spread / RANK_CLOCK_PARTS);
+	__int128 grown_ns = (__int128)distance_ns * clock->spread / RANK_CLOCK_PARTS;
+
+	return rank_clock_sum(at_edge_ns, (uint64_t)grown_ns + 1);
 }
 
 uint64_t rank_clock_uncertainty(const struct rank_clock *clock, int64_t host_ns)
 {
 	const uint64_t *knots = clock->uncertainty_ns;
 
-	if (host_ns > TIME_MOST || host_ns < -TIME_MOST)
+	if (!is_within(host_ns, RANK_CLOCK_TIME_MOST))
 		return INT64_MAX;
 	if (host_ns < clock->first_ns)
 		return outside(clock, knots[0], clock->first_ns - host_ns);

@@ -8,6 +8,7 @@
 #ifndef DAGTAP_TRACE_RANK_CLOCK_H
 #define DAGTAP_TRACE_RANK_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define RANK_CLOCK_KNOTS 9
@@ -18,6 +19,10 @@
 /* No two clocks of machines differ by more in rate, as a part of RANK_CLOCK_PARTS: 1000 ppm. A
  * crystal is wrong by up to 100 ppm, and Linux slews a clock by up to 500 ppm. */
 #define RANK_CLOCK_DRIFT_MOST 1000000000000ll
+
+/* No time, offset or wall clock is further from 0: 73 years. Sums of three do not overflow. Damaged
+ * records may have any time. */
+#define RANK_CLOCK_TIME_MOST (INT64_C(1) << 61)
 
 /* How the clock was compared with the reference. */
 enum rank_clock_source {
@@ -42,7 +47,13 @@ struct rank_clock {
 	uint64_t uneven_ns;
 };
 
-/* HOST_NS on the reference's clock. A time that cannot be, of more than 70 years, stays. */
+/* Whether the fields are within the limits that the other functions need, and files may have. */
+bool rank_clock_is_possible(const struct rank_clock *clock);
+
+/* The sum of two uncertainties, INT64_MAX at most. */
+uint64_t rank_clock_sum(uint64_t a_ns, uint64_t b_ns);
+
+/* HOST_NS on the reference's clock. A time beyond RANK_CLOCK_TIME_MOST stays. */
 int64_t rank_clock_map(const struct rank_clock *clock, int64_t host_ns);
 
 /* The most by which rank_clock_map may be wrong at HOST_NS; INT64_MAX: nothing is known. */

@@ -173,6 +173,8 @@ static void impossible_sections_are_refused(void **state)
 		"clock 1 0 0 0 5 4 0 0 0 0 0 0 0 0 0 0 0 0\nfile 0 1 name\n",
 		"clock 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\nfile 1 1 name\n",
 		"clock 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\nfile 0 1\n",
+		"wall 2305843009213693953\nclock 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+		"file 0 1 name\n",
 	};
 	static const char good[] =
 		"later 7\nwall 5\nclock 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\nfile 0 1 name";

@@ -11,12 +11,6 @@
 #include "base/table.h"
 #include "trace/pack/meta_text.h"
 
-/* A clock that is further off than this would overflow sums of times. 2^61 ns are 73 years. */
-#define OFFSET_MOST (INT64_C(1) << 61)
-
-/* Each step to the reference adds a drift. */
-#define DRIFT_MOST (RANK_CLOCK_PARTS / 10)
-
 int ranks_add_file(struct ranks *ranks, const char *name, uint32_t clock, uint32_t section_count)
 {
 	struct rank_file *file =
@@ -127,11 +121,6 @@ static bool take_u32(const char **line, uint32_t *ret_value)
 	return true;
 }
 
-static bool is_within(int64_t value, int64_t most)
-{
-	return -most <= value && value <= most;
-}
-
 static int read_clock(struct ranks *ranks, const char *line)
 {
 	struct rank_clock clock = {0}, *row;
@@ -144,12 +133,11 @@ static int read_clock(struct ranks *ranks, const char *line)
 
 	for (int i = 0; i < RANK_CLOCK_KNOTS && ok; i++)
 		ok = take_u64(&line, &clock.uncertainty_ns[i]);
-	if (!ok || source > RANK_CLOCK_WALL || !is_within(clock.base_ns, OFFSET_MOST) ||
-	    !is_within(clock.offset_ns, OFFSET_MOST) || !is_within(clock.drift, DRIFT_MOST) ||
-	    !is_within(clock.first_ns, OFFSET_MOST) || !is_within(clock.last_ns, OFFSET_MOST) ||
-	    clock.first_ns > clock.last_ns || clock.spread > RANK_CLOCK_PARTS)
+	if (!ok || source > RANK_CLOCK_WALL)
 		return -EINVAL;
 	clock.source = (enum rank_clock_source)source;
+	if (!rank_clock_is_possible(&clock))
+		return -EINVAL;
 	row = table_add((void **)&ranks->clocks, &ranks->clock_count, sizeof(*row));
 	if (!row)
 		return -ENOMEM;
@@ -167,6 +155,14 @@ static int read_file(struct ranks *ranks, const char *line)
 	return ranks_add_file(ranks, line + 1, clock, sections);
 }
 
+static int read_wall(struct ranks *ranks, const char *line)
+{
+	if (!take_i64(&line, &ranks->wall_ns) || ranks->wall_ns > RANK_CLOCK_TIME_MOST ||
+	    ranks->wall_ns < -RANK_CLOCK_TIME_MOST)
+		return -EINVAL;
+	return 0;
+}
+
 /* Reads a line whose escapes are undone. Lines of later versions are ignored. */
 static int read_line(struct ranks *ranks, const char *line)
 {
@@ -176,10 +172,8 @@ static int read_line(struct ranks *ranks, const char *line)
 		return read_file(ranks, line + 5);
 	if (!strncmp(line, "note ", 5))
 		return ranks_add_note(ranks, line + 5);
-	if (!strncmp(line, "wall ", 5)) {
-		line += 5;
-		return take_i64(&line, &ranks->wall_ns) ? 0 : -EINVAL;
-	}
+	if (!strncmp(line, "wall ", 5))
+		return read_wall(ranks, line + 5);
 	return 0;
 }
 
