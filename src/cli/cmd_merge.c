@@ -59,6 +59,26 @@ static int out_of_memory(void)
 
 /* ---- reading ---- */
 
+/* Whether PROCESS began at a time that can be, and did not end later than can be. A process of which
+ * little is known may end before it starts. */
+static bool has_possible_times(const struct trace_process *process)
+{
+	return process->start_ns >= 0 && process->start_ns <= RANK_CLOCK_TIME_MOST &&
+	       process->end_ns <= RANK_CLOCK_TIME_MOST;
+}
+
+/* What is known of the clock of PROCESS, whose times are possible. */
+static struct clock_facts facts_of(const struct trace_process *process)
+{
+	struct clock_facts facts = {.first_ns = INT64_MAX, .last_ns = INT64_MIN};
+
+	if (process->start_realtime_ns && process->start_realtime_ns <= RANK_CLOCK_TIME_MOST) {
+		facts.wall_ns = (int64_t)process->start_realtime_ns - process->start_ns;
+		facts.has_wall = true;
+	}
+	return facts;
+}
+
 /* The clock of the machine that FIRST, a process of TRACE, ran on; a new one if no file before was
  * recorded there. Two machines of one name did not start within a ms. Returns a negative errno on
  * failure. */
@@ -66,15 +86,14 @@ static int64_t clock_of(struct merge *merge, const struct trace *trace,
 			const struct trace_process *first)
 {
 	const char *host = trace_text(trace, first->host);
-	bool has_wall = first->start_realtime_ns != 0;
-	int64_t wall_ns = (int64_t)first->start_realtime_ns - first->start_ns;
+	const struct clock_facts known = facts_of(first);
 	struct clock_facts *facts;
 	char **place;
 
 	for (uint32_t i = 0; i < merge->fact_count; i++) {
-		int64_t apart_ns = merge->facts[i].wall_ns - wall_ns;
+		int64_t apart_ns = merge->facts[i].wall_ns - known.wall_ns;
 
-		if (has_wall && merge->facts[i].has_wall && !strcmp(merge->hosts[i], host) &&
+		if (known.has_wall && merge->facts[i].has_wall && !strcmp(merge->hosts[i], host) &&
 		    apart_ns > -SAME_CLOCK_NS && apart_ns < SAME_CLOCK_NS)
 			return i;
 	}
@@ -83,7 +102,7 @@ static int64_t clock_of(struct merge *merge, const struct trace *trace,
 		      : NULL;
 	if (!place)
 		return -ENOMEM;
-	*facts = (struct clock_facts){INT64_MAX, INT64_MIN, wall_ns, has_wall};
+	*facts = known;
 	*place = strdup(host);
 	return *place ? (int64_t)merge->fact_count - 1 : -ENOMEM;
 }
@@ -100,8 +119,12 @@ static int keep_processes(struct merge *merge, const struct trace *trace, uint32
 		if (!row)
 			return -ENOMEM;
 		*row = (struct rank_process){
-			merge->ranks.file_count,	from->pid,	from->session,
-			from->state == TRACE_TRUNCATED, from->start_ns, from->end_ns};
+			merge->ranks.file_count,
+			from->pid,
+			from->session,
+			from->state == TRACE_TRUNCATED,
+			from->start_ns,
+			from->end_ns > from->start_ns ? from->end_ns : from->start_ns};
 		if (row->start_ns < facts->first_ns)
 			facts->first_ns = row->start_ns;
 		if (row->end_ns > facts->last_ns)
@@ -204,6 +227,11 @@ static int keep_rank(struct merge *merge, const char *path, const struct bundle 
 
 	if (trace->processes_count == 0)
 		return cli_fail("%s: no process is recorded in it", path);
+	for (uint32_t i = 0; i < trace->processes_count; i++) {
+		if (!has_possible_times(&trace->processes[i]))
+			return cli_fail("%s: damaged: the times of process %u are not possible",
+					path, trace->processes[i].pid);
+	}
 	clock = clock_of(merge, trace, &trace->processes[0]);
 	if (clock < 0 || keep_meta(merge, path, &bundle->meta) < 0 ||
 	    keep_trace(merge, trace, (uint32_t)clock) < 0 ||

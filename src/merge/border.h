@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* Coordinates must be below 2^62 and differences of y below 2^60. */
+/* Differences of x and of y must fit into 63 bits. */
 struct border_point {
 	int64_t x, y;
 };

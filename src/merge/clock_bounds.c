@@ -152,6 +152,12 @@ static void choose_line(const struct lines *lines, struct rank_clock *clock)
 	clock->drift = (int64_t)llround(slope * RANK_CLOCK_PARTS);
 }
 
+/* Rounded up. */
+static uint64_t whole_ns(double ns)
+{
+	return ns < (double)INT64_MAX ? (uint64_t)ceil(ns) : INT64_MAX;
+}
+
 void clock_bounds_fit(const struct clock_bounds *bounds, int64_t first_ns, int64_t last_ns,
 		      struct rank_clock *ret_clock)
 {
@@ -162,7 +168,7 @@ void clock_bounds_fit(const struct clock_bounds *bounds, int64_t first_ns, int64
 	ret_clock->first_ns = first_ns;
 	ret_clock->last_ns = last_ns;
 	ret_clock->matched = bounds->matched;
-	ret_clock->uneven_ns = (uint64_t)ceil(lines.slack_ns);
+	ret_clock->uneven_ns = whole_ns(lines.slack_ns);
 	ret_clock->spread = (uint64_t)((lines.most - lines.least) * RANK_CLOCK_PARTS) + 1;
 	for (int i = 0; i < RANK_CLOCK_KNOTS; i++) {
 		int64_t ns = rank_clock_knot(ret_clock, i);
@@ -171,6 +177,6 @@ void clock_bounds_fit(const struct clock_bounds *bounds, int64_t first_ns, int64
 
 		/* 2: rounding of the line and of its values. */
 		ret_clock->uncertainty_ns[i] =
-			(uint64_t)ceil(fmax(above, below)) + ret_clock->uneven_ns + 2;
+			rank_clock_sum(whole_ns(fmax(above, below)), ret_clock->uneven_ns + 2);
 	}
 }

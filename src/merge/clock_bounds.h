@@ -29,7 +29,8 @@ struct clock_interval {
 };
 
 /* Adds a collective: when each rank began and ended it, on the rank's own clock. ERROR_NS is the
- * most by which the distance of two of these times may be wrong. Returns 0 or -ENOMEM. */
+ * most by which the distance of two of these times may be wrong, 2^32 or less. No two times of
+ * BOUNDS, nor one and 0, may be further apart than RANK_CLOCK_TIME_MOST. Returns 0 or -ENOMEM. */
 int clock_bounds_add(struct clock_bounds *bounds, struct clock_interval own,
 		     struct clock_interval other, int64_t error_ns);
 
@@ -41,7 +42,8 @@ int clock_bounds_mirror(struct clock_bounds *bounds, const struct clock_bounds *
 void clock_bounds_release(struct clock_bounds *bounds);
 
 /* Fills base_ns to uneven_ns of RET_CLOCK with the line in the middle of the possible ones, for
- * own times from FIRST_NS to LAST_NS. BOUNDS must have a collective. */
+ * own times from FIRST_NS to LAST_NS. BOUNDS must have a collective. The result is not possible
+ * (rank_clock_is_possible) if the clocks are too far apart. */
 void clock_bounds_fit(const struct clock_bounds *bounds, int64_t first_ns, int64_t last_ns,
 		      struct rank_clock *ret_clock);
 

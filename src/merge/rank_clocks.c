@@ -231,15 +231,13 @@ static void extend(struct rank_clock *step, const struct rank_clock *parent)
 
 		/* The parent's clock runs faster than the reference by DRIFT_MOST at most. 2: the
 		 * rounding of two conversions. */
-		*ns += *ns / (RANK_CLOCK_PARTS / RANK_CLOCK_DRIFT_MOST) + 2 +
-		       rank_clock_uncertainty(parent, mapped);
-		if (*ns > INT64_MAX)
-			*ns = INT64_MAX;
+		*ns = rank_clock_sum(*ns, *ns / (RANK_CLOCK_PARTS / RANK_CLOCK_DRIFT_MOST) + 2);
+		*ns = rank_clock_sum(*ns, rank_clock_uncertainty(parent, mapped));
 	}
 	step->offset_ns += rank_clock_map(parent, at_ns) - at_ns;
 	step->drift += parent->drift + (int64_t)both;
 	step->spread += parent->spread + step->spread / 1000 + parent->spread / 1000 + 1;
-	step->uneven_ns += parent->uneven_ns;
+	step->uneven_ns = rank_clock_sum(step->uneven_ns, parent->uneven_ns);
 	if (parent->source != RANK_CLOCK_REFERENCE && parent->matched < step->matched)
 		step->matched = parent->matched;
 	step->source = parent->source == RANK_CLOCK_WALL ? RANK_CLOCK_WALL : RANK_CLOCK_COLLECTIVES;
@@ -253,9 +251,12 @@ static void try_step(struct fit *fit, uint32_t clock, uint32_t parent,
 	struct rank_clock way = {0};
 
 	clock_bounds_fit(bounds, facts->first_ns, facts->last_ns, &way);
+	if (!rank_clock_is_possible(&way))
+		return;
 	extend(&way, &fit->clocks[parent]);
-	if (fit->is_reached[clock] &&
-	    rank_clock_worst(&way) >= rank_clock_worst(&fit->clocks[clock]))
+	if (!rank_clock_is_possible(&way) ||
+	    (fit->is_reached[clock] &&
+	     rank_clock_worst(&way) >= rank_clock_worst(&fit->clocks[clock])))
 		return;
 	fit->clocks[clock] = way;
 	fit->is_reached[clock] = true;
@@ -300,7 +301,7 @@ static uint32_t next_clock(const struct fit *fit)
 static bool join_by_wall(struct fit *fit)
 {
 	const struct clock_facts *reference = &fit->facts[fit->reference], *facts;
-	uint64_t error_ns = 2 * fit->wall_error_ns;
+	uint64_t error_ns = rank_clock_sum(fit->wall_error_ns, fit->wall_error_ns);
 	uint32_t clock = 0;
 	int64_t offset_ns;
 
@@ -310,7 +311,8 @@ static bool join_by_wall(struct fit *fit)
 		return false;
 	facts = &fit->facts[clock];
 	offset_ns = facts->wall_ns - reference->wall_ns;
-	if (!facts->has_wall || !reference->has_wall) {
+	if (!facts->has_wall || !reference->has_wall || offset_ns > RANK_CLOCK_TIME_MOST ||
+	    offset_ns < -RANK_CLOCK_TIME_MOST) {
 		error_ns = INT64_MAX;
 		offset_ns = reference->first_ns - facts->first_ns;
 	}

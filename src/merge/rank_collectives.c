@@ -192,6 +192,13 @@ static void thin(struct search *search)
 	found->count = kept;
 }
 
+/* Whether the times can be, so that sums and differences of them do not overflow. */
+static bool is_possible(const struct envelope *envelope)
+{
+	return envelope->begin_ns >= 0 && envelope->begin_ns <= envelope->end_ns &&
+	       envelope->end_ns <= RANK_CLOCK_TIME_MOST;
+}
+
 static void add_row(struct search *search, const struct envelope *envelope, struct collective row)
 {
 	struct rank_collectives *found = search->found;
@@ -233,7 +240,7 @@ static int add_operation(struct search *search, uint32_t call, uint32_t root)
 	args_get(search->trace, row, "sendcount", &count);
 	args_get(search->trace, row, "recvcount", &count);
 	envelope = envelope_of(search, root, row->stream, false);
-	if (envelope && !envelope->is_untimed && count && ranks > 1)
+	if (envelope && !envelope->is_untimed && is_possible(envelope) && count && ranks > 1)
 		add_row(search, envelope, collective);
 	return 0;
 }

@@ -67,6 +67,10 @@ expect "offset" "$(json wall.dagtap info '[(clock["offset_ns"], clock["worst_ns"
 expect_code 0 merge -o same.dagtap rank0.dagtap rank0.dagtap
 expect "machines" "$(json same.dagtap info '[clock["machine"] for clock in d["clocks"]]')" "[0, 0]"
 
+# A damaged process that starts behind its end gives a recording that can be read.
+expect_code 0 merge -o turned.dagtap rank0.dagtap backward.dagtap
+expect "sources" "$(json turned.dagtap info '[clock["source"] for clock in d["clocks"]]')" "['reference', 'collectives']"
+
 # What cannot be done is said, and nothing is written.
 expect_code 1 merge -o both.dagtap rank0.dagtap rank2.dagtap
 grep -q 'both.dagtap' error || fail "no reason: $(cat error)"
@@ -76,6 +80,8 @@ echo text >text
 expect_code 1 merge -o again.dagtap rank0.dagtap text
 grep -q '^dagtap: text: .*not a .dagtap file' error || fail "no reason: $(cat error)"
 expect_code 1 merge -o again.dagtap rank0.dagtap absent.dagtap
+expect_code 1 merge -o again.dagtap rank0.dagtap absurd.dagtap
+grep -q '^dagtap: absurd.dagtap: damaged: the times of process 102 are not possible' error || fail "no reason: $(cat error)"
 expect_code 2 merge -o again.dagtap rank0.dagtap
 expect_code 2 merge rank0.dagtap rank2.dagtap
 expect_code 2 merge -o again.dagtap --wall-error soon rank0.dagtap rank2.dagtap

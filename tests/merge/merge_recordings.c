@@ -1,6 +1,7 @@
 /* Writes the recordings of a job of three ranks into a folder, for tests of dagtap merge: rank 0 of
  * machine a, rank 2 of machine b, whose clock is 3 s behind and 20 ppm fast; and rank 2 again as it
- * would be without communicators that are known. Rank 1 is missing.
+ * would be without communicators that are known. Rank 1 is missing. Two more of rank 2 are damaged:
+ * one starts behind its end, one at a time that cannot be.
  *
  * usage: merge_recordings FOLDER */
 #include <math.h>
@@ -62,8 +63,18 @@ static void write_file(const char *path, const struct rank_scene *scene)
 	spool_reader_close(reader);
 }
 
-/* The ranks are late in turn; all end when the transfer is done. */
-static void write_rank(const char *folder, const char *name, uint32_t rank, uint64_t communicator)
+/* Lets the process start at START_NS. */
+static void set_start(struct rank_scene *scene, uint64_t start_ns)
+{
+	struct spool_header *header = (struct spool_header *)scene->scene.image;
+
+	header->start_ns = start_ns;
+	header->fixed_crc = spool_fixed_crc(header);
+}
+
+/* The ranks are late in turn; all end when the transfer is done. START_NS: 0 for the scene's. */
+static void write_rank(const char *folder, const char *name, uint32_t rank, uint64_t communicator,
+		       uint64_t start_ns)
 {
 	struct rank_scene scene;
 	char path[4096];
@@ -71,6 +82,8 @@ static void write_rank(const char *folder, const char *name, uint32_t rank, uint
 	rank_scene_init(&scene, rank, 3, rank ? "b" : "a",
 			1000000000000 + (rank ? (int64_t)BEHIND_NS + 40000000 : 0));
 	scene.communicator = communicator;
+	if (start_ns)
+		set_start(&scene, start_ns);
 	for (int i = 0; i < OPERATIONS; i++) {
 		int64_t begun_ns = BEGIN_NS + i * (int64_t)STEP_NS + WAIT_NS;
 		bool is_late = (rank == 0) == (i % 3 == 0);
@@ -91,8 +104,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: merge_recordings FOLDER\n");
 		return 2;
 	}
-	write_rank(argv[1], "rank0", 0, 0xc0ffee);
-	write_rank(argv[1], "rank2", 2, 0xc0ffee);
-	write_rank(argv[1], "alone", 2, 0);
+	write_rank(argv[1], "rank0", 0, 0xc0ffee, 0);
+	write_rank(argv[1], "rank2", 2, 0xc0ffee, 0);
+	write_rank(argv[1], "alone", 2, 0, 0);
+	write_rank(argv[1], "backward", 2, 0xc0ffee, 1000 * (uint64_t)BEGIN_NS);
+	write_rank(argv[1], "absurd", 2, 0xc0ffee, UINT64_C(1) << 62);
 	return 0;
 }

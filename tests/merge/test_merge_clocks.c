@@ -237,6 +237,30 @@ static void one_collective_bounds_by_the_drift(void **state)
 	assert_true(rank_clock_uncertainty(&plan.clocks[1], -5 * SECOND) < 10000);
 }
 
+/* Times of damaged records, as far apart as can be, in both directions. */
+static void clocks_that_contradict_each_other_stay_possible(void **state)
+{
+	struct plan plan = {0};
+
+	for (int i = 0; i < 3; i++) {
+		int64_t ns = i == 1 ? RANK_CLOCK_TIME_MOST : 0, other = RANK_CLOCK_TIME_MOST - ns;
+
+		add_clock(&plan, 0);
+		plan.facts[i] = (struct clock_facts){
+			.last_ns = RANK_CLOCK_TIME_MOST, .wall_ns = ns - other, .has_wall = true};
+		add(&plan, (uint32_t)i, 5, 1, ns, ns);
+		add(&plan, (uint32_t)i, 5, 2, other, other);
+	}
+	fit(&plan, UINT64_MAX);
+	for (int i = 0; i < 3; i++)
+		assert_true(rank_clock_is_possible(&plan.clocks[i]));
+	plan.count = 0;
+	fit(&plan, UINT64_MAX);
+	for (int i = 0; i < 3; i++)
+		assert_true(rank_clock_is_possible(&plan.clocks[i]));
+	assert_true(rank_clock_worst(&plan.clocks[1]) == INT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +273,7 @@ int main(void)
 		cmocka_unit_test(a_clock_without_anything_is_unknown),
 		cmocka_unit_test(a_clock_that_jumps_is_told),
 		cmocka_unit_test(one_collective_bounds_by_the_drift),
+		cmocka_unit_test(clocks_that_contradict_each_other_stay_possible),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,6 +194,24 @@ static void of_too_many_multiples_of_a_power_of_two_are_kept(void **state)
 	free(many);
 }
 
+static void operations_at_impossible_times_are_left_out(void **state)
+{
+	struct rank_collectives found;
+	struct many *many = calloc(1, sizeof(*many));
+
+	assert_non_null(many);
+	make_many(many);
+	many->trace.calls_count = many->trace.activities_count = 4;
+	many->activities[0].start_ns = -1;
+	many->activities[1].end_ns = RANK_CLOCK_TIME_MOST + 1;
+	many->activities[2].end_ns = many->activities[2].start_ns - 1;
+	assert_int_equal(rank_collectives_find(&many->trace, &found), 0);
+	assert_int_equal(found.count, 1);
+	assert_int_equal(found.rows[0].number, 4);
+	rank_collectives_release(&found);
+	free(many);
+}
+
 /* In a damaged file all may have the same number, so no step leaves any of them out. */
 static void of_too_many_with_one_number_the_first_are_kept(void **state)
 {
@@ -304,6 +322,7 @@ int main(void)
 		CASE(operations_of_a_group_last_as_the_group),
 		cmocka_unit_test(of_too_many_multiples_of_a_power_of_two_are_kept),
 		cmocka_unit_test(of_too_many_with_one_number_the_first_are_kept),
+		cmocka_unit_test(operations_at_impossible_times_are_left_out),
 		cmocka_unit_test(calls_in_a_cycle_end_the_search),
 		cmocka_unit_test(missing_ranks_are_told_once),
 		cmocka_unit_test(cut_and_stopped_processes_are_told),
