@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranks that are listed of those that are missing. */
-enum { LISTED_MOST = 16 };
+/* Ranks that are listed of those that are missing, and lists of them. */
+enum { LISTED_MOST = 16, LISTS_MOST = 64 };
 
 struct notes {
 	const struct rank_process *processes;
@@ -41,43 +41,54 @@ static int add(struct notes *notes, const char *text)
 	return ranks_add_note(notes->ranks, text);
 }
 
-/* Prints the ranks of a communicator that none of COUNT members is. Returns how many there are. */
-static uint32_t list_missing(const struct rank_member *members, uint32_t count, FILE *out)
+/* The number of ranks of a communicator that none of COUNT members is. */
+static uint32_t count_missing(const struct rank_member *members, uint32_t count)
 {
-	uint32_t missing = 0, at = 0;
+	uint32_t missing = members->ranks;
 
-	for (uint32_t rank = 0; rank < members->ranks && missing < members->ranks; rank++) {
+	for (uint32_t i = 0; i < count; i++)
+		missing -= i == 0 || members[i].rank != members[i - 1].rank;
+	return missing;
+}
+
+/* Prints the first LISTED_MOST of the MISSING ranks of a communicator. */
+static void list_missing(const struct rank_member *members, uint32_t count, uint32_t missing,
+			 FILE *out)
+{
+	uint32_t listed = 0, at = 0;
+
+	for (uint32_t rank = 0; listed < missing && listed < LISTED_MOST; rank++) {
 		while (at < count && members[at].rank < rank)
 			at++;
 		if (at < count && members[at].rank == rank)
 			continue;
-		if (missing < LISTED_MOST)
-			fprintf(out, "%s%" PRIu32, missing ? ", " : "", rank);
-		missing++;
+		fprintf(out, "%s%" PRIu32, listed ? ", " : "", rank);
+		listed++;
 	}
 	if (missing > LISTED_MOST)
 		fputs(" ...", out);
-	return missing;
 }
 
 /* Says which ranks of one communicator have no recording. */
 static int tell_missing(struct notes *notes, const struct rank_member *members, uint32_t count)
 {
 	char list[LISTED_MOST * 12 + 8], text[sizeof(list) + 100];
-	FILE *out = fmemopen(list, sizeof(list), "w");
-	uint32_t missing;
+	uint32_t missing = count_missing(members, count);
+	FILE *out;
 
-	if (!out)
-		return -ENOMEM;
-	missing = list_missing(members, count, out);
-	fclose(out);
 	if (!missing)
 		return 0;
+	out = fmemopen(list, sizeof(list), "w");
+	if (!out)
+		return -ENOMEM;
+	list_missing(members, count, missing, out);
+	fclose(out);
 	snprintf(text, sizeof(text), "of %" PRIu32 " ranks %" PRIu32 " %s missing: %s",
 		 members->ranks, missing, missing == 1 ? "is" : "are", list);
 	return add(notes, text);
 }
 
+/* Called first, so that all notes are of missing ranks. */
 static int tell_all_missing(struct notes *notes)
 {
 	int err = 0;
@@ -85,6 +96,9 @@ static int tell_all_missing(struct notes *notes)
 	for (uint32_t i = 0, n; i < notes->member_count && err == 0; i += n) {
 		const struct rank_member *first = &notes->members[i];
 
+		if (notes->ranks->note_count == LISTS_MOST)
+			return ranks_add_note(notes->ranks,
+					      "ranks of further communicators may be missing");
 		for (n = 1; i + n < notes->member_count; n++) {
 			if (first[n].communicator != first->communicator)
 				break;
@@ -94,39 +108,110 @@ static int tell_all_missing(struct notes *notes)
 	return err;
 }
 
-/* Whether B is the process of a rank that A was before. */
-static bool is_restart(const struct notes *notes, const struct rank_member *a,
-		       const struct rank_member *b)
-{
-	const struct rank_process *before = &notes->processes[a->process];
-	const struct rank_process *after = &notes->processes[b->process];
+/* ---- restarts ---- */
 
-	return a->rank == b->rank && a->communicator != b->communicator &&
-	       (before->file != after->file || before->pid != after->pid) &&
-	       before->end_ns <= after->start_ns;
+/* A process that was a rank, on one of the rank's communicators. */
+struct stay {
+	uint32_t rank, process;
+	uint64_t communicator;
+	int64_t start_ns, end_ns;
+};
+
+/* By rank, start, process and communicator. */
+static int compare_starts(const void *left, const void *right)
+{
+	const struct stay *a = left, *b = right;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	if (a->process != b->process)
+		return a->process < b->process ? -1 : 1;
+	return (a->communicator > b->communicator) - (a->communicator < b->communicator);
 }
 
-static int tell_restarts(struct notes *notes)
+/* By rank, end and start. */
+static int compare_ends(const void *left, const void *right)
 {
-	int err = 0;
+	const struct stay *a = left, *b = right;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns < b->end_ns ? -1 : 1;
+	return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+}
+
+/* Fills STAYS, one for each rank and process, in the order of compare_starts. Returns their number,
+ * that of members at most. */
+static uint32_t find_stays(const struct notes *notes, struct stay *stays)
+{
+	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < notes->member_count; i++) {
-		for (uint32_t k = 0; k < notes->member_count && err == 0; k++) {
-			const struct rank_member *a = &notes->members[i], *b = &notes->members[k];
-			const struct rank_process *before = &notes->processes[a->process];
-			const struct rank_process *after = &notes->processes[b->process];
-			char text[600];
+		const struct rank_member *member = &notes->members[i];
+		const struct rank_process *process = &notes->processes[member->process];
 
-			if (!is_restart(notes, a, b))
-				continue;
-			snprintf(text, sizeof(text),
-				 "rank %" PRIu32 " was restarted: process %" PRIu32
-				 " of %.200s, then process %" PRIu32 " of %.200s",
-				 a->rank, before->pid, notes->ranks->files[before->file].name,
-				 after->pid, notes->ranks->files[after->file].name);
-			err = add(notes, text);
-		}
+		stays[i] = (struct stay){member->rank, member->process, member->communicator,
+					 process->start_ns, process->end_ns};
 	}
+	qsort(stays, notes->member_count, sizeof(*stays), compare_starts);
+	for (uint32_t i = 0; i < notes->member_count; i++) {
+		if (kept && stays[kept - 1].rank == stays[i].rank &&
+		    stays[kept - 1].process == stays[i].process)
+			continue;
+		stays[kept++] = stays[i];
+	}
+	return kept;
+}
+
+/* Whether A is of a rank before B's, or of the same and ended before B started. */
+static bool is_before(const struct stay *a, const struct stay *b)
+{
+	if (a->rank != b->rank)
+		return a->rank < b->rank;
+	return a->end_ns <= b->start_ns && a->start_ns < b->start_ns;
+}
+
+/* Says so if AFTER is the process of a rank that BEFORE, which ended before, was. */
+static int tell_restart(struct notes *notes, const struct stay *before, const struct stay *after)
+{
+	const struct rank_process *first = &notes->processes[before->process];
+	const struct rank_process *then = &notes->processes[after->process];
+	char text[600];
+
+	if (before->rank != after->rank || before->communicator == after->communicator ||
+	    (first->file == then->file && first->pid == then->pid))
+		return 0;
+	snprintf(text, sizeof(text),
+		 "rank %" PRIu32 " was restarted: process %" PRIu32
+		 " of %.200s, then process %" PRIu32 " of %.200s",
+		 after->rank, first->pid, notes->ranks->files[first->file].name, then->pid,
+		 notes->ranks->files[then->file].name);
+	return ranks_add_note(notes->ranks, text);
+}
+
+/* Compares each process with the last one of its rank that ended before it. */
+static int tell_restarts(struct notes *notes)
+{
+	size_t room = notes->member_count + 1ull;
+	struct stay *starts = calloc(2 * room, sizeof(*starts)), *ends = starts + room;
+	uint32_t count, ended = 0;
+	int err = 0;
+
+	if (!starts)
+		return -ENOMEM;
+	count = find_stays(notes, starts);
+	memcpy(ends, starts, count * sizeof(*ends));
+	qsort(ends, count, sizeof(*ends), compare_ends);
+	for (uint32_t i = 0; i < count && err == 0; i++) {
+		while (ended < count && is_before(&ends[ended], &starts[i]))
+			ended++;
+		if (ended)
+			err = tell_restart(notes, &ends[ended - 1], &starts[i]);
+	}
+	free(starts);
 	return err;
 }
 

@@ -311,6 +311,82 @@ static void a_restarted_rank_is_told(void **state)
 	ranks_release(&ranks);
 }
 
+/* A damaged file may say that there are 2^31 ranks. */
+static void ranks_beyond_those_that_are_listed_are_counted(void **state)
+{
+	struct rank_member members[] = {
+		{7, INT32_MAX, 1, 0}, {7, INT32_MAX, 1, 1}, {7, INT32_MAX, INT32_MAX - 1, 2}};
+	struct ranks ranks;
+
+	reset_processes();
+	ranks = make_notes(members, 3);
+	assert_int_equal(ranks.note_count, 1);
+	assert_string_equal(
+		ranks.notes[0],
+		"of 2147483647 ranks 2147483645 are missing: 0, 2, 3, 4, 5, 6, 7, 8, 9, "
+		"10, 11, 12, 13, 14, 15, 16 ...");
+	ranks_release(&ranks);
+}
+
+enum { MANY_MEMBERS = 200000 };
+
+/* Each of another communicator, which misses all other ranks. Lists name the first 16. */
+static void many_members_are_compared_by_rank(void **state)
+{
+	struct rank_member *members = calloc(MANY_MEMBERS, sizeof(*members));
+	struct ranks ranks;
+
+	assert_non_null(members);
+	reset_processes();
+	for (uint32_t i = 0; i < MANY_MEMBERS; i++)
+		members[i] = (struct rank_member){i + 1, MANY_MEMBERS, i, i % 3};
+	ranks = make_notes(members, MANY_MEMBERS);
+	assert_int_equal(ranks.note_count, 17);
+	ranks_release(&ranks);
+	free(members);
+}
+
+/* 127 communicators of 20 ranks, each with other ones of the first seven. */
+static void of_many_lists_the_first_are_told(void **state)
+{
+	struct rank_member members[127 * 7];
+	struct ranks ranks;
+	uint32_t count = 0;
+
+	reset_processes();
+	for (uint32_t communicator = 1; communicator <= 127; communicator++) {
+		for (uint32_t rank = 0; rank < 7; rank++) {
+			if (communicator >> rank & 1)
+				members[count++] = (struct rank_member){communicator, 20, rank, 0};
+		}
+	}
+	ranks = make_notes(members, count);
+	assert_int_equal(ranks.note_count, 65);
+	assert_string_equal(ranks.notes[64], "ranks of further communicators may be missing");
+	ranks_release(&ranks);
+}
+
+/* A process is compared with the last one of its rank that ended before it, whatever runs. */
+static void each_restart_is_told_once(void **state)
+{
+	struct rank_member members[] = {{1, 2, 0, 0}, {2, 2, 0, 1}, {3, 2, 0, 2}, {4, 2, 0, 2},
+					{1, 2, 1, 0}, {2, 2, 1, 0}, {3, 2, 1, 0}, {4, 2, 1, 0}};
+	struct ranks ranks;
+
+	reset_processes();
+	processes[0].end_ns = 10;
+	processes[1].start_ns = 10;
+	processes[1].end_ns = 20;
+	processes[2].start_ns = 30;
+	ranks = make_notes(members, 8);
+	assert_int_equal(ranks.note_count, 2);
+	assert_string_equal(ranks.notes[0],
+			    "rank 0 was restarted: process 10 of a, then process 11 of b");
+	assert_string_equal(ranks.notes[1],
+			    "rank 0 was restarted: process 11 of b, then process 12 of c");
+	ranks_release(&ranks);
+}
+
 #define CASE(name) cmocka_unit_test_setup(name, setup)
 
 int main(void)
@@ -327,6 +403,10 @@ int main(void)
 		cmocka_unit_test(missing_ranks_are_told_once),
 		cmocka_unit_test(cut_and_stopped_processes_are_told),
 		cmocka_unit_test(a_restarted_rank_is_told),
+		cmocka_unit_test(ranks_beyond_those_that_are_listed_are_counted),
+		cmocka_unit_test(many_members_are_compared_by_rank),
+		cmocka_unit_test(of_many_lists_the_first_are_told),
+		cmocka_unit_test(each_restart_is_told_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
