@@ -220,6 +220,8 @@ static void read_row(struct stats_follow *follow, struct followed *row, bool is_
 	bool is_closed;
 	int more;
 
+	if (is_last)
+		live_rescan(row->live);
 	do {
 		is_closed = live_is_closed(row->live);
 		more = live_poll(row->live, &window);

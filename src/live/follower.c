@@ -123,17 +123,22 @@ static int add_places(struct follower *follower)
 }
 
 /* Reads the label of a chunk that had none, if it has one now. Without a mapping: the process cuts
- * off the places that it did not use when it closes the spool. */
-static void read_label(struct follower *follower, struct followed_chunk *followed)
+ * off the places that it did not use when it closes the spool. TAKEN is chunks_taken before the
+ * first label is read: chunks that were taken later are left to the next call. */
+static void read_label(struct follower *follower, struct followed_chunk *followed, uint64_t taken)
 {
 	struct follower_label label;
+	bool is_sound;
 
 	if (!follower_read_label(follower, followed->place, &label))
+		return;
+	is_sound = follower_label_is_sound(follower, &label);
+	if (is_sound && follower_label_is_later(&label, taken))
 		return;
 	followed->at = SPOOL_CHUNK_HEAD_BYTES;
 	followed->index = label.index;
 	follower->labels++;
-	if (label.magic != SPOOL_CHUNK_MAGIC || label.session_id != follower->header->session_id) {
+	if (!is_sound) {
 		follower->damage++;
 		followed->at = SPOOL_CHUNK_BYTES;
 	}
@@ -154,7 +159,7 @@ static int find_chunks(struct follower *follower)
 	err = add_places(follower);
 	for (size_t i = 0; i < follower->chunk_count && err == 0; i++) {
 		if (!follower->chunks[i].at)
-			read_label(follower, &follower->chunks[i]);
+			read_label(follower, &follower->chunks[i], taken);
 	}
 	if (follower->labels != labels)
 		follower_sort(follower);
@@ -246,6 +251,11 @@ static int read_chunk(struct reading *reading, struct followed_chunk *followed,
 	if (err == 0 && reading->bytes_left && !view->is_open)
 		followed->at = SPOOL_CHUNK_BYTES;
 	return err;
+}
+
+void follower_rescan(struct follower *follower)
+{
+	follower->is_scanned = false;
 }
 
 int follower_read(struct follower *follower, size_t most_bytes, follower_take *take, void *context)

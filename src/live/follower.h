@@ -86,6 +86,10 @@ void follower_close(struct follower *follower);
  * not, or a negative errno: of TAKE, of mmap, or -ENOMEM. */
 int follower_read(struct follower *follower, size_t most_bytes, follower_take *take, void *context);
 
+/* Makes the next read look for all chunks. For the last read of a process that ended without closing
+ * its recording: a label that came long after its chunk was taken is not looked for otherwise. */
+void follower_rescan(struct follower *follower);
+
 /* Counts what was read and lost. Reads the counters of all writers. */
 void follower_count(const struct follower *follower, struct follower_counts *ret_counts);
 

@@ -27,6 +27,17 @@ bool follower_read_label(const struct follower *follower, uint64_t place,
 	return true;
 }
 
+bool follower_label_is_sound(const struct follower *follower, const struct follower_label *label)
+{
+	return label->magic == SPOOL_CHUNK_MAGIC &&
+	       label->session_id == follower->header->session_id;
+}
+
+bool follower_label_is_later(const struct follower_label *label, uint64_t taken)
+{
+	return (int32_t)(label->index - (uint32_t)taken) >= 0;
+}
+
 static int by_index(const void *left, const void *right)
 {
 	const struct followed_chunk *a = left, *b = right;

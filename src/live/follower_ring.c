@@ -55,12 +55,17 @@ static void lose_place(struct follower *follower, uint64_t place)
 	}
 }
 
-static int look_at_place(struct follower *follower, uint64_t place)
+/* TAKEN is chunks_taken before the scan: chunks that were taken later are left to the next scan. */
+static int look_at_place(struct follower *follower, uint64_t place, uint64_t taken)
 {
 	struct follower_label label;
+	bool is_sound;
 
 	if (!follower_read_label(follower, place, &label) ||
 	    follower->seen[place] == label.index + 1u)
+		return 0;
+	is_sound = follower_label_is_sound(follower, &label);
+	if (is_sound && follower_label_is_later(&label, taken))
 		return 0;
 	if (follower->seen[place])
 		lose_place(follower, place);
@@ -69,7 +74,7 @@ static int look_at_place(struct follower *follower, uint64_t place)
 		return -ENOMEM;
 	follower->seen[place] = label.index + 1u;
 	follower->labels++;
-	if (label.magic != SPOOL_CHUNK_MAGIC || label.session_id != follower->header->session_id) {
+	if (!is_sound) {
 		follower->damage++;
 		return 0;
 	}
@@ -95,7 +100,7 @@ int follower_ring_find(struct follower *follower)
 	follower->scanned_taken = taken;
 	err = add_places(follower);
 	for (uint64_t place = 0; place < follower->next_place && err == 0; place++)
-		err = look_at_place(follower, place);
+		err = look_at_place(follower, place, taken);
 	if (follower->labels != labels)
 		follower_sort(follower);
 	return err;

@@ -144,6 +144,11 @@ static int take(void *units, const struct record_header *record, uint32_t tid)
 	return units_add(units, record, tid);
 }
 
+void live_rescan(struct live *live)
+{
+	follower_rescan(&live->follower);
+}
+
 int live_poll(struct live *live, struct trace **ret_window)
 {
 	int more = follower_read(&live->follower, LIVE_READ_BYTES, take, &live->units);

@@ -1,4 +1,5 @@
-/* Following a ring recording: what is read, and what the ring drops before it is read. */
+/* Following a ring recording: what is read, and what the ring drops before it is read. The order of
+ * chunks is that of other recordings, too. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -10,12 +11,14 @@
 #include <cmocka.h>
 
 #include "live/follower.h"
+#include "record/chunk_take.h"
 #include "spool_fixture.h"
 
 #define RING_BYTES    SPOOLER_RING_BYTES_LEAST
 #define RING_RECORDS  (RING_BYTES / sizeof(struct record_api))
 #define TOTAL	      (6 * RING_RECORDS)
 #define SERVICE_EVERY 500
+#define CHUNKS	      4
 
 struct following {
 	struct spooler *spooler;
@@ -25,12 +28,13 @@ struct following {
 	uint64_t count;
 };
 
-static void begin(struct following *following, const struct fixture *fixture)
+static void begin_with(struct following *following, const struct fixture *fixture,
+		       uint64_t ring_bytes)
 {
 	const struct spooler_options options = {
 		.folder = fixture->folder,
 		.ready_bytes = SPOOLER_READY_BYTES_LEAST,
-		.ring_bytes = RING_BYTES,
+		.ring_bytes = ring_bytes,
 	};
 	char path[2 * TEST_PATH_BYTES];
 	int fd;
@@ -41,9 +45,16 @@ static void begin(struct following *following, const struct fixture *fixture)
 	assert_int_equal(fixture_files(fixture, path, sizeof(path)), 1);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	assert_int_equal(follower_open(&following->follower, fd, path, false, NULL), -EOPNOTSUPP);
+	if (ring_bytes)
+		assert_int_equal(follower_open(&following->follower, fd, path, false, NULL),
+				 -EOPNOTSUPP);
 	assert_int_equal(follower_open(&following->follower, fd, path, true, NULL), 0);
 	close(fd);
+}
+
+static void begin(struct following *following, const struct fixture *fixture)
+{
+	begin_with(following, fixture, RING_BYTES);
 }
 
 static int take(void *context, const struct record_header *record, uint32_t tid)
@@ -145,6 +156,95 @@ static void each_record_is_read_or_lost_while_the_ring_turns(void **state)
 	follower_close(&following.follower);
 }
 
+/* Writes until CHUNKS chunks are taken, the last of them for one record. Returns how many records the
+ * earlier ones hold. */
+static uint64_t fill_chunks(struct following *following)
+{
+	const struct spool_live *live = spooler_live(following->spooler);
+	uint64_t records = 0;
+
+	while (atomic_load(&live->chunks_taken) < CHUNKS)
+		assert_true(fixture_put(following->writer, records++, 0));
+	assert_true(records > 1);
+	return records - 1;
+}
+
+static void read_all(struct following *following)
+{
+	while (follower_read(&following->follower, RING_BYTES, take, following) > 0)
+		;
+}
+
+static void end(struct following *following)
+{
+	assert_int_equal(spooler_close(following->spooler), 0);
+	spooler_release(following->spooler);
+	follower_close(&following->follower);
+}
+
+/* A reader that has loaded chunks_taken, and is then interrupted while the writer takes the next
+ * chunk, meets a label that is later than the number. It must leave that chunk, because it may have
+ * looked at the place of an earlier one before that got its label. */
+static void read_before_the_last_chunk(struct following *following, uint64_t ring_bytes,
+				       const struct fixture *fixture)
+{
+	struct spool_live *live;
+	uint64_t earlier;
+
+	begin_with(following, fixture, ring_bytes);
+	live = spooler_live(following->spooler);
+	earlier = fill_chunks(following);
+	atomic_store(&live->chunks_taken, CHUNKS - 1);
+	read_all(following);
+	assert_int_equal(following->count, earlier);
+	atomic_store(&live->chunks_taken, CHUNKS);
+	read_all(following);
+	assert_int_equal(following->count, earlier + 1);
+	assert_int_equal(following->follower.damage, 0);
+	end(following);
+}
+
+static void chunks_that_are_taken_during_a_scan_wait_for_the_next_one(void **state)
+{
+	struct following following;
+
+	read_before_the_last_chunk(&following, RING_BYTES, *state);
+	assert_int_equal(fixture_renew(*state), 0);
+	read_before_the_last_chunk(&following, 0, *state);
+}
+
+static void set_magic(const struct fixture *fixture, uint64_t place, uint32_t magic)
+{
+	char path[2 * TEST_PATH_BYTES];
+	off_t offset = (off_t)(SPOOL_CHUNK_OFFSET + place * SPOOL_CHUNK_BYTES +
+			       offsetof(struct spool_chunk, magic));
+	int fd;
+
+	assert_int_equal(fixture_files(fixture, path, sizeof(path)), 1);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, &magic, sizeof(magic), offset), sizeof(magic));
+	close(fd);
+}
+
+/* A writer that is stopped between the ticket and the label, for any number of reads. */
+static void a_late_label_is_found_by_a_read_after_a_rescan(void **state)
+{
+	struct following following;
+	uint64_t earlier;
+
+	begin(&following, *state);
+	earlier = fill_chunks(&following);
+	set_magic(*state, CHUNKS - 1, 0);
+	for (int i = 0; i < 3; i++)
+		read_all(&following);
+	assert_int_equal(following.count, earlier);
+	set_magic(*state, CHUNKS - 1, SPOOL_CHUNK_MAGIC);
+	follower_rescan(&following.follower);
+	read_all(&following);
+	assert_int_equal(following.count, earlier + 1);
+	end(&following);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -153,6 +253,8 @@ int main(void)
 		CASE(a_follower_that_keeps_up_reads_each_record_once),
 		CASE(what_the_ring_drops_before_it_is_read_is_counted),
 		CASE(each_record_is_read_or_lost_while_the_ring_turns),
+		CASE(chunks_that_are_taken_during_a_scan_wait_for_the_next_one),
+		CASE(a_late_label_is_found_by_a_read_after_a_rescan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
