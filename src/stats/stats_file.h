@@ -16,9 +16,12 @@ struct stats_writer {
 	FILE *out;	       /* the caller's */
 	uint32_t keys_written; /* keys of stats that have their line */
 	uint32_t processes_written;
+	int error; /* of the first write that failed */
 };
 
-/* Write a line, or lines; each is flushed. Return 0 or a negative errno. COMMAND and HOST are of
+/* Write a line, or lines; each is flushed. Return 0 or a negative errno. After a write that failed
+ * nothing more is written, so the file is cut off in its last line at most, and all functions return
+ * the error of that write. COMMAND and HOST are of
  * the recording; times are CLOCK_REALTIME, ns. */
 int stats_write_head(struct stats_writer *writer, FILE *out, const char *host, const char *command,
 		     uint64_t start_ns);

@@ -16,10 +16,11 @@ static void begin_line(struct stats_writer *writer, struct json *json)
 	json_row_begin(json);
 }
 
-static int end_line(struct json *json)
+static int end_line(struct stats_writer *writer, struct json *json)
 {
 	json_object_end(json);
-	return json_finish(json);
+	writer->error = json_finish(json);
+	return writer->error;
 }
 
 int stats_write_head(struct stats_writer *writer, FILE *out, const char *host, const char *command,
@@ -35,12 +36,12 @@ int stats_write_head(struct stats_writer *writer, FILE *out, const char *host, c
 	json_put_text(&json, "host", host);
 	json_put_text(&json, "command", command);
 	json_put_u64(&json, "start_ns", start_ns);
-	return end_line(&json);
+	return end_line(writer, &json);
 }
 
 static int write_processes(struct stats_writer *writer, const struct stats *stats)
 {
-	int err = 0;
+	int err = writer->error;
 
 	for (; writer->processes_written < stats->processes_count && err == 0;
 	     writer->processes_written++) {
@@ -53,7 +54,7 @@ static int write_processes(struct stats_writer *writer, const struct stats *stat
 		json_put_u64(&json, "session", row->session);
 		json_put_text(&json, "exe", text_of(stats, row->exe));
 		json_put_u64(&json, "start_ns", row->start_realtime_ns);
-		err = end_line(&json);
+		err = end_line(writer, &json);
 	}
 	return err;
 }
@@ -74,7 +75,7 @@ static int write_keys(struct stats_writer *writer, const struct stats *stats)
 			json_put_u64(&json, "graph", key->graph);
 			json_put_u64(&json, "node", key->node);
 		}
-		err = end_line(&json);
+		err = end_line(writer, &json);
 	}
 	return err;
 }
@@ -155,7 +156,7 @@ int stats_write_interval(struct stats_writer *writer, const struct stats *stats,
 			put_row(&json, i, &of->rows[i]);
 	}
 	json_array_end(&json);
-	return end_line(&json);
+	return end_line(writer, &json);
 }
 
 int stats_write_outlier(struct stats_writer *writer, const struct stats *stats,
@@ -175,7 +176,7 @@ int stats_write_outlier(struct stats_writer *writer, const struct stats *stats,
 	json_put_u64(&json, "limit_ns", (uint64_t)outlier->limit_ns);
 	json_put_i64(&json, "host_ns", outlier->start_ns);
 	json_put_text(&json, "file", file);
-	return end_line(&json);
+	return end_line(writer, &json);
 }
 
 int stats_write_end(struct stats_writer *writer, const struct stats *stats, uint32_t process)
@@ -193,5 +194,5 @@ int stats_write_end(struct stats_writer *writer, const struct stats *stats, uint
 	json_put_u64(&json, "dropped", row->dropped);
 	json_put_u64(&json, "cut_off", row->cut_off);
 	json_put_u64(&json, "left_out", row->left_out);
-	return end_line(&json);
+	return end_line(writer, &json);
 }

@@ -179,6 +179,50 @@ static struct text write_file(struct scene *scene)
 	return text;
 }
 
+/* A stream to a device that is full for one write. */
+struct device {
+	char bytes[65536];
+	size_t size;
+	bool is_full;
+};
+
+static ssize_t device_write(void *context, const char *bytes, size_t size)
+{
+	struct device *device = context;
+
+	if (device->is_full) {
+		device->is_full = false;
+		errno = ENOSPC;
+		return 0;
+	}
+	assert_true(device->size + size <= sizeof(device->bytes));
+	memcpy(device->bytes + device->size, bytes, size);
+	device->size += size;
+	return (ssize_t)size;
+}
+
+static void nothing_is_written_after_a_write_that_failed(void **state)
+{
+	struct scene *scene = *state;
+	struct device device = {0};
+	FILE *out = fopencookie(&device, "w", (cookie_io_functions_t){.write = device_write});
+	struct stats_writer writer;
+	size_t size;
+
+	assert_non_null(out);
+	put(scene, 100);
+	assert_int_equal(stats_write_head(&writer, out, "node7", "train", 1), 0);
+	size = device.size;
+	assert_true(size);
+	device.is_full = true;
+	assert_int_equal(stats_write_interval(&writer, &scene->stats, 0, 1, 2), -ENOSPC);
+	assert_int_equal(stats_write_interval(&writer, &scene->stats, 0, 2, 3), -ENOSPC);
+	assert_int_equal(stats_write_outlier(&writer, &scene->stats, &scene->last, NULL), -ENOSPC);
+	assert_int_equal(stats_write_end(&writer, &scene->stats, 0), -ENOSPC);
+	fclose(out);
+	assert_int_equal(device.size, size);
+}
+
 static int read_text(const char *bytes, size_t size, struct stats *stats,
 		     struct stats_reading *reading, struct dagtap_error *error)
 {
@@ -374,6 +418,7 @@ int main(void)
 		CASE(activities_count_under_their_keys),
 		CASE(what_takes_much_longer_is_an_outlier),
 		CASE(what_is_written_is_read),
+		CASE(nothing_is_written_after_a_write_that_failed),
 		CASE(files_that_contradict_themselves_are_refused),
 		CASE(lines_and_members_of_later_versions_are_skipped),
 		CASE(damaged_files_do_no_harm),
