@@ -78,6 +78,8 @@
 	  "the rows around an outlier are written at most so often")                               \
 	X(METRICS_CLIENT, "metrics_client", 2000000000, 1,                                         \
 	  "for a client of --metrics to send its request, and to take the answer")                 \
+	X(METRICS_PAUSE, "metrics_pause", 100000000, 0,                                            \
+	  "--metrics tries again to accept a client, after it could not")                          \
 	X(SDK_FLUSH, "sdk_flush", 30000000000, 1,                                                  \
 	  "for the end of the work whose records a profiler flushes")                              \
 	X(SDK_EXIT, "sdk_exit", 2000000000, 1, "the same, when the process ends")                  \

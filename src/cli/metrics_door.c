@@ -80,19 +80,25 @@ bool metrics_address_is_sound(const char *address)
 
 /* ---- a client ---- */
 
+/* The time up to LIMIT, for poll. */
+static int timeout_of(struct timer_limit limit)
+{
+	uint64_t now = clock_now_ns();
+
+	if (limit.end_ns == TIMER_NEVER)
+		return -1;
+	return limit.end_ns > now ? (int)((limit.end_ns - now) / 1000000 + 1) : 0;
+}
+
 /* Waits until FD can do EVENTS. Returns false at the limit, or when the door is closed. */
 static bool await(const struct metrics_door *door, int fd, short events, struct timer_limit limit)
 {
 	struct pollfd ends[] = {{.fd = fd, .events = events},
 				{.fd = door->shut_fd, .events = POLLIN}};
-	uint64_t now = clock_now_ns();
-	int timeout = -1;
 
 	if (timer_is_over(limit))
 		return false;
-	if (limit.end_ns != TIMER_NEVER)
-		timeout = (int)((limit.end_ns - now) / 1000000 + 1);
-	return poll(ends, 2, timeout) > 0 && !ends[1].revents && ends[0].revents;
+	return poll(ends, 2, timeout_of(limit)) > 0 && !ends[1].revents && ends[0].revents;
 }
 
 /* Reads up to the end of the request's head. Returns false if it does not come, or is too long. */
@@ -175,6 +181,16 @@ static void serve(const struct metrics_door *door, int fd)
 	close(fd);
 }
 
+/* Waits for a while, or until the door is closed: after an error of accept4, such as EMFILE, the
+ * client stays in the queue, and poll would return at once again and again. */
+static void pause_accepting(const struct metrics_door *door)
+{
+	struct timer_limit limit = timer_start(TIMER_METRICS_PAUSE);
+	struct pollfd shut = {.fd = door->shut_fd, .events = POLLIN};
+
+	poll(&shut, 1, timeout_of(limit));
+}
+
 static void *serve_all(void *context)
 {
 	const struct metrics_door *door = context;
@@ -191,6 +207,8 @@ static void *serve_all(void *context)
 		fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd >= 0)
 			serve(door, fd);
+		else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			pause_accepting(door);
 	}
 }
 
@@ -213,8 +231,15 @@ static int start_thread(struct metrics_door *door)
 static int bind_socket(struct metrics_door *door, const union address *address, socklen_t bytes)
 {
 	mode_t before = umask(0177);
-	int err = bind(door->fd, &address->any, bytes) < 0 ? -errno : 0;
+	const int yes = 1;
+	int err = 0;
 
+	/* The last requests that were answered at a port keep it occupied for a minute otherwise. */
+	if (address->any.sa_family == AF_INET &&
+	    setsockopt(door->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0)
+		err = -errno;
+	if (err == 0 && bind(door->fd, &address->any, bytes) < 0)
+		err = -errno;
 	umask(before);
 	if (err == 0 && address->any.sa_family == AF_UNIX) {
 		door->path = strdup(address->local.sun_path);

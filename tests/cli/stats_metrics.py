@@ -1,6 +1,7 @@
 """stats_metrics.py FOLDER: what `dagtap record --stats --metrics` answers, on a Unix socket and on
 loopback, is well-formed by the rules of Prometheus's text format, and says what was recorded. Other
 requests, and clients that say too much or nothing, do no harm."""
+import json
 import os
 import re
 import socket
@@ -89,11 +90,26 @@ def counts(samples):
             if name == "dagtap_activity_duration_seconds_count" and 'kind="kernel"' in labels}
 
 
+def await_counted(out, kernels):
+    """Waits until intervals of OUT count so many kernels. Times are final, and the kernels counted,
+    once a later anchor of the clocks is there. What an interval has was in the metrics before."""
+    # -F waits for the file, and then for each line.
+    tail = subprocess.Popen(["tail", "-n", "+1", "-F", out], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    names, counted = {}, 0
+    while counted < kernels:
+        line = json.loads(tail.stdout.readline())
+        if "key" in line:
+            names[line["key"]] = line["kind"]
+        counted += sum(row["count"] for row in line.get("rows", []) if names[row["key"]] == "kernel")
+    tail.kill()
+    tail.wait()
+
+
 def measure(address, kind):
     out = os.path.join(folder, kind + ".dagstats")
     recorder = subprocess.Popen(
-        [DAGTAP, "record", "--softgpu=kernel_ns=1000", "--stats", "--metrics", address, "-o", out, "--",
-         BUILD + "/tests/obedient"],
+        [DAGTAP, "record", "--softgpu=kernel_ns=1000", "--stats", "--stats-interval", "0.05", "--metrics", address,
+         "-o", out, "--", BUILD + "/tests/obedient"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1,
         env=environment())
     told = re.fullmatch(r"dagtap: metrics at (\S+)\n", recorder.stderr.readline())
@@ -103,10 +119,9 @@ def measure(address, kind):
     recorder.stdout.readline()
     recorder.stdin.write("launch 25\n")
     recorder.stdout.readline()
-    # Times are final once a later anchor of the clocks is there: a scrape or more until then.
-    while sum(counts(scrape(address)).values()) != 25:
-        pass
+    await_counted(out, 25)
     samples = scrape(address)
+    expect("kernels", sum(counts(samples).values()), 25)
     expect("error", samples["dagtap_relative_error", ()], 0.01)
     expect("lost", [value for (name, _), value in samples.items() if name == "dagtap_lost_total"], [0])
     if not ask(address, b"GET /other HTTP/1.1\r\n\r\n")[0].startswith("HTTP/1.1 404 "):
@@ -122,12 +137,14 @@ def measure(address, kind):
     expect("exit status", recorder.wait(), 0)
     if address.startswith("unix:") and os.path.exists(address[5:]):
         fail("the socket is left")
+    return address
 
 
 # A path of a socket has at most 107 bytes.
 os.chdir(folder)
 measure("unix:metrics", "unix")
-measure("127.0.0.1:0", "loopback")
+# The door closes a connection first, so the port stays occupied for a minute: it can be used again.
+measure(measure("127.0.0.1:0", "loopback"), "again")
 for refused in ["0.0.0.0:9000", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:1x", "unix:", "unix:" + "x" * 200, "[::1]:1"]:
     ran = subprocess.run([DAGTAP, "record", "--stats", "--metrics", refused, "true"], capture_output=True,
                          text=True, env=environment())
