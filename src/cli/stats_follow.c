@@ -220,8 +220,8 @@ static void read_row(struct stats_follow *follow, struct followed *row, bool is_
 	bool is_closed;
 	int more;
 
-	if (is_last)
-		live_rescan(row->live);
+	if (is_last && !listing_is_live(follow->options.folder_fd, row->name))
+		live_note_death(row->live);
 	do {
 		is_closed = live_is_closed(row->live);
 		more = live_poll(row->live, &window);

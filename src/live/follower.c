@@ -253,8 +253,9 @@ static int read_chunk(struct reading *reading, struct followed_chunk *followed,
 	return err;
 }
 
-void follower_rescan(struct follower *follower)
+void follower_note_death(struct follower *follower)
 {
+	follower->is_dead = true;
 	follower->is_scanned = false;
 }
 

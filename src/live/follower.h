@@ -54,13 +54,15 @@ struct follower {
 	bool is_scanned_closed; /* the last scan came after the end */
 	unsigned char *copy;	/* owned; SPOOL_CHUNK_BYTES: the chunk that is read */
 	uint64_t lost_chunks;
+	bool is_dead; /* follower_note_death was called */
 };
 
 /* What was read so far. */
 struct follower_counts {
 	uint64_t read[RECORD_CLASS_COUNT]; /* records that were given out, by class */
-	/* Records that are in no chunk any more and were not read. Exact when the process writes no
-	 * more; before, records that are not read yet are among them. */
+	/* Records that are in no chunk any more and were not read. Exact when the recording is
+	 * closed, and after follower_note_death; before, records that are not read yet or not
+	 * complete are among them. */
 	uint64_t lost[RECORD_CLASS_COUNT];
 	/* Records that the process itself could not write. */
 	uint64_t dropped[RECORD_CLASS_COUNT];
@@ -86,11 +88,14 @@ void follower_close(struct follower *follower);
  * not, or a negative errno: of TAKE, of mmap, or -ENOMEM. */
 int follower_read(struct follower *follower, size_t most_bytes, follower_take *take, void *context);
 
-/* Makes the next read look for all chunks. For the last read of a process that ended without closing
- * its recording: a label that came long after its chunk was taken is not looked for otherwise. */
-void follower_rescan(struct follower *follower);
+/* To be called when the process has ended, perhaps without closing its recording, before the last
+ * reads. The next read looks for all chunks, because a label that came long after its chunk was taken
+ * is not looked for otherwise; and follower_count no longer counts records that the process had
+ * begun and not completed as lost. */
+void follower_note_death(struct follower *follower);
 
-/* Counts what was read and lost. Reads the counters of all writers. */
+/* Counts what was read and lost. Reads the counters of all writers, and after follower_note_death the
+ * whole spool if it was not closed. */
 void follower_count(const struct follower *follower, struct follower_counts *ret_counts);
 
 /* Whether the recording is closed: no record comes after those that can be read now. */

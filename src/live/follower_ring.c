@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/table.h"
+#include "record/spool_reader.h"
 #include "record/writer.h"
 
 /* ---- finding chunks ---- */
@@ -204,6 +205,23 @@ static void add_counts(const struct spool_counts *counts, struct follower_counts
 	}
 }
 
+/* Takes records off TOTAL that a killed process had counted and not completed: they were never in a
+ * chunk. If the spool cannot be read they stay. */
+static void take_off_in_flight(const struct follower *follower, struct follower_counts *total)
+{
+	struct spool_reader *reader;
+	const struct spool_ledger *ledger;
+
+	if (spool_reader_open_fd(follower->fd, "spool", &reader, NULL) < 0)
+		return;
+	ledger = spool_reader_ledger(reader);
+	for (int class = 0; class < RECORD_CLASS_COUNT; class ++)
+		total->lost[class] -= ledger->in_flight[class] < total->lost[class]
+					      ? ledger->in_flight[class]
+					      : total->lost[class];
+	spool_reader_close(reader);
+}
+
 void follower_count(const struct follower *follower, struct follower_counts *ret_counts)
 {
 	uint64_t used = load(&follower->header->live.writers_used);
@@ -226,5 +244,7 @@ void follower_count(const struct follower *follower, struct follower_counts *ret
 			total.dropped[class] +=
 				load(&follower->header->live.counts.dropped[class][cause]);
 	}
+	if (follower->is_dead && !follower_is_closed(follower))
+		take_off_in_flight(follower, &total);
 	*ret_counts = total;
 }

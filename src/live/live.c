@@ -144,9 +144,9 @@ static int take(void *units, const struct record_header *record, uint32_t tid)
 	return units_add(units, record, tid);
 }
 
-void live_rescan(struct live *live)
+void live_note_death(struct live *live)
 {
-	follower_rescan(&live->follower);
+	follower_note_death(&live->follower);
 }
 
 int live_poll(struct live *live, struct trace **ret_window)

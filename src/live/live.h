@@ -80,9 +80,9 @@ int live_open_fd(int fd, const char *name, const struct live_options *options,
  * may be called. */
 int live_poll(struct live *live, struct trace **ret_window);
 
-/* Makes the next poll look for all chunks; see follower_rescan (live/follower.h). Call it before the
- * last polls when the process has ended without closing its recording. */
-void live_rescan(struct live *live);
+/* To be called when the process has ended, before the last polls: follower_note_death
+ * (live/follower.h). */
+void live_note_death(struct live *live);
 
 /* Like live_poll without reading: gives out what is left as it is, after the last records were
  * polled. Activities without a completion are untimed. Returns 1 if there is more, else as

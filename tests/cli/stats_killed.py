@@ -19,6 +19,7 @@ expect("launch", recorder.stdout.readline(), "done\n")
 os.kill(pid, signal.SIGKILL)
 expect("exit status", recorder.wait(), 128 + signal.SIGKILL)
 answer = json.loads(subprocess.run([DAGTAP, "stats", "--json", OUT], capture_output=True, text=True).stdout)
+# Exact: a record that a thread of the program had begun when it was killed was never written.
 expect("losses", (answer["lost_records"], answer["dropped_records"]), (0, 0))
 expect("ended processes", answer["processes_ended"], 1)
 # The completion of the last ones may not have been recorded yet.

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,7 +228,7 @@ static void set_magic(const struct fixture *fixture, uint64_t place, uint32_t ma
 }
 
 /* A writer that is stopped between the ticket and the label, for any number of reads. */
-static void a_late_label_is_found_by_a_read_after_a_rescan(void **state)
+static void a_late_label_is_found_after_the_end(void **state)
 {
 	struct following following;
 	uint64_t earlier;
@@ -239,10 +240,46 @@ static void a_late_label_is_found_by_a_read_after_a_rescan(void **state)
 		read_all(&following);
 	assert_int_equal(following.count, earlier);
 	set_magic(*state, CHUNKS - 1, SPOOL_CHUNK_MAGIC);
-	follower_rescan(&following.follower);
+	follower_note_death(&following.follower);
 	read_all(&following);
 	assert_int_equal(following.count, earlier + 1);
 	end(&following);
+}
+
+/* Dies with complete records, and one that is not. */
+static void write_and_die(const struct fixture *fixture)
+{
+	struct following following;
+
+	begin(&following, fixture);
+	for (uint64_t i = 0; i < RING_RECORDS / 8; i++)
+		assert_true(fixture_put(following.writer, i, 0));
+	writer_reserve(following.writer, RECORD_API, sizeof(struct record_api));
+	raise(SIGKILL);
+}
+
+static void a_record_that_a_killed_writer_did_not_complete_is_not_lost(void **state)
+{
+	struct following following = {0};
+	struct follower_counts counts;
+	char path[2 * TEST_PATH_BYTES];
+	pid_t pid = fork();
+	int fd;
+
+	if (!pid)
+		write_and_die(*state);
+	fixture_await_killed(pid);
+	assert_int_equal(fixture_files(*state, path, sizeof(path)), 1);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(follower_open(&following.follower, fd, path, true, NULL), 0);
+	close(fd);
+	follower_note_death(&following.follower);
+	read_all(&following);
+	assert_int_equal(following.count, RING_RECORDS / 8);
+	follower_count(&following.follower, &counts);
+	for (int class = 0; class < RECORD_CLASS_COUNT; class ++)
+		assert_int_equal(counts.lost[class], 0);
+	follower_close(&following.follower);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -254,7 +291,8 @@ int main(void)
 		CASE(what_the_ring_drops_before_it_is_read_is_counted),
 		CASE(each_record_is_read_or_lost_while_the_ring_turns),
 		CASE(chunks_that_are_taken_during_a_scan_wait_for_the_next_one),
-		CASE(a_late_label_is_found_by_a_read_after_a_rescan),
+		CASE(a_late_label_is_found_after_the_end),
+		CASE(a_record_that_a_killed_writer_did_not_complete_is_not_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
