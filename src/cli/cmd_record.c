@@ -329,10 +329,8 @@ static int run_program(const struct record_options *options, const struct spool_
 	int status = 0, err;
 
 	if (launch_run(options->program, &status, &error) < 0) {
-		if (follow) {
+		if (follow)
 			stats_follow_finish(follow, &unused);
-			unlink(options->output);
-		}
 		spool_folder_remove(folder);
 		return cli_fail_error(&error);
 	}

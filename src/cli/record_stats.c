@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/help.h"
 #include "cli/human.h"
@@ -101,7 +100,6 @@ int record_stats_end(const struct record_options *options, struct stats_follow *
 
 	stats_follow_finish(follow, &result);
 	if (result.processes == 0) {
-		unlink(options->output);
 		if (!options->quiet)
 			tell("%s used no GPU: nothing recorded; dagtap info says what can be "
 			     "recorded here",

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/replace.h"
 #include "base/table.h"
 #include "base/timer.h"
 #include "cli/gather.h"
@@ -39,6 +39,7 @@ struct stats_follow {
 	struct stats_follow_options options;
 	struct stats_writer writer;
 	FILE *out;
+	struct replacement output; /* until the first process: OUT under a temporary name */
 	struct metrics_door *door;
 
 	/* Of the thread alone. */
@@ -287,7 +288,8 @@ static void add_row(struct stats_follow *follow, const char *name)
 		follow->rows_count--;
 		return;
 	}
-	follow->result.processes++;
+	if (!follow->result.processes++)
+		note_write(follow, replace_commit(&follow->output, NULL));
 	err = open_row(follow, row);
 	if (err < 0)
 		fail(follow, row, err);
@@ -396,6 +398,7 @@ static void release(struct stats_follow *follow)
 	stats_release(&follow->stats);
 	if (follow->out)
 		fclose(follow->out);
+	replace_abandon(&follow->output);
 	pthread_cond_destroy(&follow->ended);
 	pthread_mutex_destroy(&follow->lock);
 	free(follow);
@@ -405,14 +408,16 @@ static int open_output(struct stats_follow *follow, struct dagtap_error *error)
 {
 	const struct stats_follow_options *options = &follow->options;
 	char host[256] = "";
-	int fd = open(options->output,
-		      O_WRONLY | O_CREAT | O_CLOEXEC | (options->force ? O_TRUNC : O_EXCL), 0666);
-	int err;
+	int fd;
+	int err = replace_begin(&follow->output, options->output, options->force, 0666, &fd, error);
 
-	follow->out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!follow->out)
-		return dagtap_error_set(error, -errno, "%s: %s", options->output,
-					strerrordesc_np(errno));
+	if (err < 0)
+		return err;
+	follow->out = fdopen(fd, "w");
+	if (!follow->out) {
+		close(fd);
+		return dagtap_error_set(error, -ENOMEM, "out of memory");
+	}
 	gethostname(host, sizeof(host) - 1);
 	follow->interval_begin_ns = clock_read_ns(CLOCK_REALTIME);
 	follow->interval_end = timer_start_ns(options->interval_ns);
