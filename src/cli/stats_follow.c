@@ -26,8 +26,8 @@
  * them, so this bounds its cost, too. */
 #define GRAPH_BYTES_MOST (16u << 20)
 
-/* Recordings of outliers of one run. */
-#define SNAPSHOTS_MOST 16
+#define READS_MOST     16 /* windows of one process before the next one has its turn */
+#define SNAPSHOTS_MOST 16 /* recordings of outliers of one run */
 
 struct followed {
 	char *name;	   /* of the spool, owned */
@@ -142,6 +142,16 @@ static int count_window(struct stats_follow *follow, const struct followed *row,
 	return 0;
 }
 
+/* Counts and closes WINDOW, which may be NULL. MORE is of live_poll. Returns MORE, or an error. */
+static int take_window(struct stats_follow *follow, const struct followed *row,
+		       struct trace *window, int more)
+{
+	int err = more >= 0 && window ? count_window(follow, row, window) : 0;
+
+	trace_close(window);
+	return err < 0 ? err : more;
+}
+
 /* Brings the counts of what was not read into the statistics. */
 static void count_losses(struct stats_follow *follow, const struct followed *row, bool is_over)
 {
@@ -194,12 +204,7 @@ static void finish_row(struct stats_follow *follow, struct followed *row)
 
 	do {
 		more = live_finish(row->live, &window);
-		if (more >= 0 && window) {
-			int err = count_window(follow, row, window);
-
-			more = err < 0 ? err : more;
-		}
-		trace_close(window);
+		more = take_window(follow, row, window, more);
 	} while (more > 0);
 	count_losses(follow, row, true);
 	write_interval(follow, row->process, clock_read_ns(CLOCK_REALTIME));
@@ -214,9 +219,11 @@ static void finish_row(struct stats_follow *follow, struct followed *row)
 		unlinkat(follow->options.folder_fd, row->name, 0);
 }
 
-/* Reads all that a recording has now. IS_LAST: its process has ended. */
-static void read_row(struct stats_follow *follow, struct followed *row, bool is_last)
+/* Reads what a recording has now, READS_MOST windows of it at most. IS_LAST: its process has ended,
+ * so all of it is read. Returns whether there may be more now. */
+static bool read_row(struct stats_follow *follow, struct followed *row, bool is_last)
 {
+	uint32_t reads = 0;
 	struct trace *window;
 	bool is_closed;
 	int more;
@@ -226,17 +233,13 @@ static void read_row(struct stats_follow *follow, struct followed *row, bool is_
 	do {
 		is_closed = live_is_closed(row->live);
 		more = live_poll(row->live, &window);
-		if (more >= 0 && window) {
-			int err = count_window(follow, row, window);
-
-			more = err < 0 ? err : more;
-		}
-		trace_close(window);
-	} while (more > 0);
+		more = take_window(follow, row, window, more);
+	} while (more > 0 && (is_last || ++reads < READS_MOST));
 	if (more < 0)
 		fail(follow, row, more);
-	else if (is_closed || is_last)
+	else if (more == 0 && (is_closed || is_last))
 		finish_row(follow, row);
+	return more > 0;
 }
 
 /* ---- finding recordings ---- */
@@ -324,23 +327,27 @@ static void end_intervals(struct stats_follow *follow)
 	follow->interval_end = timer_start_ns(follow->options.interval_ns);
 }
 
-static void read_all(struct stats_follow *follow, bool is_last)
+/* Returns whether there may be more to read now. */
+static bool read_all(struct stats_follow *follow, bool is_last)
 {
+	bool has_more = false;
+
 	find_rows(follow);
 	for (uint32_t i = 0; i < follow->rows_count; i++) {
 		if (follow->rows[i].live)
-			read_row(follow, &follow->rows[i], is_last);
+			has_more |= read_row(follow, &follow->rows[i], is_last);
 	}
 	if (!is_last && timer_is_over(follow->interval_end))
 		end_intervals(follow);
+	return has_more;
 }
 
 /* ---- the thread ---- */
 
-/* Waits until it is time to read. Returns whether the program has ended. */
-static bool await(struct stats_follow *follow)
+/* Waits until the next read, unless HAS_MORE. Returns whether the program has ended. */
+static bool await(struct stats_follow *follow, bool has_more)
 {
-	struct timer_limit limit = timer_start(TIMER_STATS_POLL);
+	struct timer_limit limit = has_more ? timer_start_ns(0) : timer_start(TIMER_STATS_POLL);
 	bool is_over;
 
 	pthread_mutex_lock(&follow->lock);
@@ -354,9 +361,10 @@ static bool await(struct stats_follow *follow)
 static void *follow_all(void *context)
 {
 	struct stats_follow *follow = context;
+	bool has_more = false;
 
-	while (!await(follow))
-		read_all(follow, false);
+	while (!await(follow, has_more))
+		has_more = read_all(follow, false);
 	read_all(follow, true);
 	return NULL;
 }
