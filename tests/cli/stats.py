@@ -1,6 +1,6 @@
 """stats.py FOLDER PROGRAM ARGS...: what `dagtap record --stats` keeps of a program is what the rows
 of the same run say: the ring is large enough to hold them all, and is exported as a recording.
-Counts and sums are equal, quantiles within the stated error. FOLDER is a work folder."""
+Counts are equal, and sums but for the rounding of times; quantiles are within the stated error. FOLDER is a work folder."""
 import csv
 import json
 import math
@@ -60,14 +60,23 @@ def compare(answer, found, untimed):
     for key, row in rows.items():
         exact = sorted(found.get(key, []))
         expect(f"{key}: untimed", row["untimed"], untimed.get(key, 0))
-        expect(f"{key}: count and sum", (row["count"], row["total_ns"]), (len(exact), sum(exact)))
+        expect(f"{key}: count", row["count"], len(exact))
+        # The times of dispatches are converted from the device's clock. If a later anchor shows that
+        # an earlier one was read badly, the rows have another line between the two clocks than the
+        # statistics had (src/live/live.h). That moves both ends of a short dispatch by the same
+        # time, but for the rounding to ns. The times of copies are recorded in host ns.
+        rounding = 1 if row["kind"] in ("kernel", "node") else 0
+        if abs(row["total_ns"] - sum(exact)) > rounding * len(exact):
+            fail(f"{key}: the sum is {row['total_ns']}, not {sum(exact)}")
         if not exact:
             continue
-        expect(f"{key}: bounds", (row["min_ns"], row["max_ns"]), (exact[0], exact[-1]))
+        for name, want in (("min_ns", exact[0]), ("max_ns", exact[-1])):
+            if abs(row[name] - want) > rounding:
+                fail(f"{key}: {name} is {row[name]}, not {want}")
         expect(f"{key}: collapsed", row["collapsed"], 0)
         for name, quantile in QUANTILES.items():
             want = exact[math.floor(quantile * (len(exact) - 1))]
-            if abs(row[name] - want) > ERROR * want * (1 + 1e-9):
+            if abs(row[name] - want) > ERROR * want * (1 + 1e-9) + rounding:
                 fail(f"{key}: {name} is {row[name]}, not {want}")
 
 
