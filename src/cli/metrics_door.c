@@ -234,7 +234,7 @@ static int bind_socket(struct metrics_door *door, const union address *address, 
 	const int yes = 1;
 	int err = 0;
 
-	/* The last requests that were answered at a port keep it occupied for a minute otherwise. */
+	/* Otherwise the last requests that were answered keep the port occupied for a minute. */
 	if (address->any.sa_family == AF_INET &&
 	    setsockopt(door->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0)
 		err = -errno;

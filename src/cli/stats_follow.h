@@ -39,16 +39,17 @@ struct stats_follow_result {
 	struct dagtap_error failure;
 };
 
-/* Makes the file under a temporary name and starts. Returns 0, or a negative errno with ERROR filled:
- * of replace_begin (base/replace.h), of metrics_door_open, -ENOMEM, or of pthread_create. */
+/* Makes the file under a temporary name and starts. Returns 0, or a negative errno with ERROR
+ * filled: of replace_begin (base/replace.h), of metrics_door_open, -ENOMEM, or of
+ * pthread_create. */
 int stats_follow_start(const struct stats_follow_options *options, struct stats_follow **ret_follow,
 		       struct dagtap_error *error);
 
 /* The address of the metrics; NULL: there are none. */
 const char *stats_follow_address(const struct stats_follow *follow);
 
-/* Reads what is left once the processes have ended, ends the file, and frees FOLLOW. If no process was
- * found, there is no file, and an existing one is as it was. */
+/* Reads what is left once the processes have ended, ends the file, and frees FOLLOW. If no process
+ * was found, no file is made, and an existing one is as it was. */
 void stats_follow_finish(struct stats_follow *follow, struct stats_follow_result *ret_result);
 
 #endif

@@ -89,13 +89,13 @@ void follower_close(struct follower *follower);
 int follower_read(struct follower *follower, size_t most_bytes, follower_take *take, void *context);
 
 /* To be called when the process has ended, perhaps without closing its recording, before the last
- * reads. The next read looks for all chunks, because a label that came long after its chunk was taken
- * is not looked for otherwise; and follower_count no longer counts records that the process had
- * begun and not completed as lost. */
+ * reads. The next read looks for all chunks, because a label that came long after its chunk was
+ * taken is not looked for otherwise; and follower_count no longer counts records that the process
+ * had begun and not completed as lost. */
 void follower_note_death(struct follower *follower);
 
-/* Counts what was read and lost. Reads the counters of all writers, and after follower_note_death the
- * whole spool if it was not closed. */
+/* Counts what was read and lost. Reads the counters of all writers, and after follower_note_death
+ * the whole spool if it was not closed. */
 void follower_count(const struct follower *follower, struct follower_counts *ret_counts);
 
 /* Whether the recording is closed: no record comes after those that can be read now. */

@@ -30,10 +30,10 @@ bool follower_read_label(const struct follower *follower, uint64_t place,
 /* Whether LABEL is that of a chunk of this recording. */
 bool follower_label_is_sound(const struct follower *follower, const struct follower_label *label);
 
-/* Whether LABEL is of a chunk that was taken after chunks_taken had the value TAKEN. A writer labels
- * its chunk before it takes its next one. So when chunks_taken was loaded before the labels are
- * read, each chunk below TAKEN has its writer's earlier chunks labelled; a later chunk may not, and
- * would be read before them. */
+/* Whether LABEL is of a chunk that was taken after chunks_taken had the value TAKEN, which was
+ * loaded before the labels are read. A writer labels its chunk before it takes its next one. So the
+ * writer of each chunk below TAKEN has labelled its earlier chunks, and a scan finds them. A scan
+ * may find a later chunk and have passed the place of an earlier one before that was labelled. */
 bool follower_label_is_later(const struct follower_label *label, uint64_t taken);
 
 /* Brings the chunks into the order in which they were taken. */

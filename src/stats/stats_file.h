@@ -20,9 +20,9 @@ struct stats_writer {
 };
 
 /* Write a line, or lines; each is flushed. Return 0 or a negative errno. After a write that failed
- * nothing more is written, so the file is cut off in its last line at most, and all functions return
- * the error of that write. COMMAND and HOST are of
- * the recording; times are CLOCK_REALTIME, ns. */
+ * nothing more is written, so the file is cut off in its last line at most; all functions then
+ * return the error of that write. COMMAND and HOST are of the recording; times are CLOCK_REALTIME,
+ * ns. */
 int stats_write_head(struct stats_writer *writer, FILE *out, const char *host, const char *command,
 		     uint64_t start_ns);
 

@@ -1,6 +1,7 @@
 """stats.py FOLDER PROGRAM ARGS...: what `dagtap record --stats` keeps of a program is what the rows
 of the same run say: the ring is large enough to hold them all, and is exported as a recording.
-Counts are equal, and sums but for the rounding of times; quantiles are within the stated error. FOLDER is a work folder."""
+Counts are equal, and sums but for the rounding of times; quantiles are within the stated error.
+FOLDER is a work folder."""
 import csv
 import json
 import math
@@ -61,9 +62,9 @@ def compare(answer, found, untimed):
         exact = sorted(found.get(key, []))
         expect(f"{key}: untimed", row["untimed"], untimed.get(key, 0))
         expect(f"{key}: count", row["count"], len(exact))
-        # The times of dispatches are converted from the device's clock. If a later anchor shows that
-        # an earlier one was read badly, the rows have another line between the two clocks than the
-        # statistics had (src/live/live.h). That moves both ends of a short dispatch by the same
+        # The times of dispatches are converted from the device's clock. If a later anchor shows
+        # that an earlier one was read badly, the rows have another line between the two clocks than
+        # the statistics had (src/live/live.h). That moves both ends of a short dispatch by the same
         # time, but for the rounding to ns. The times of copies are recorded in host ns.
         rounding = 1 if row["kind"] in ("kernel", "node") else 0
         if abs(row["total_ns"] - sum(exact)) > rounding * len(exact):

@@ -1,5 +1,5 @@
-"""stats_output.py FOLDER: `dagtap record --stats -f` replaces a file of statistics only when there are
-new ones, and no file that is not a regular one."""
+"""stats_output.py FOLDER: `dagtap record --stats -f` replaces a file of statistics only when there
+are new ones, and no file that is not a regular one."""
 import os
 import stat
 import subprocess

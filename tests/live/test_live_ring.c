@@ -157,8 +157,8 @@ static void each_record_is_read_or_lost_while_the_ring_turns(void **state)
 	follower_close(&following.follower);
 }
 
-/* Writes until CHUNKS chunks are taken, the last of them for one record. Returns how many records the
- * earlier ones hold. */
+/* Writes until CHUNKS chunks are taken, the last of them for one record. Returns how many records
+ * the earlier ones hold. */
 static uint64_t fill_chunks(struct following *following)
 {
 	const struct spool_live *live = spooler_live(following->spooler);
