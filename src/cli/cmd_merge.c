@@ -59,8 +59,8 @@ static int out_of_memory(void)
 
 /* ---- reading ---- */
 
-/* Whether PROCESS began at a time that can be, and did not end later than can be. A process of which
- * little is known may end before it starts. */
+/* Whether PROCESS began at a time that can be, and did not end later than can be. A process of
+ * which little is known may end before it starts. */
 static bool has_possible_times(const struct trace_process *process)
 {
 	return process->start_ns >= 0 && process->start_ns <= RANK_CLOCK_TIME_MOST &&

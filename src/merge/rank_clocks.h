@@ -37,10 +37,10 @@ struct clock_facts {
 /* Fits COUNT collectives of CLOCK_COUNT clocks; sorts ROWS. WALL_ERROR_NS: the most by which the
  * wall clock of a machine is assumed to be wrong. The reference is the clock that the others
  * of the largest communicator are compared with; without collectives the first one. A clock without
- * collectives and wall clock gets the uncertainty INT64_MAX. No two times of ROWS and FACTS, nor one
- * and 0, may be further apart than RANK_CLOCK_TIME_MOST, nor a wall_ns and 0; then all of RET_CLOCKS
- * are possible (rank_clock_is_possible): what would not be is joined by wall clocks, or unknown.
- * Returns 0 or -ENOMEM. */
+ * collectives and wall clock gets the uncertainty INT64_MAX. No two times of ROWS and FACTS, nor
+ * one and 0, may be further apart than RANK_CLOCK_TIME_MOST, nor a wall_ns and 0; then all of
+ * RET_CLOCKS are possible (rank_clock_is_possible): what would not be is joined by wall clocks, or
+ * unknown. Returns 0 or -ENOMEM. */
 int rank_clocks_fit(struct collective *rows, size_t count, const struct clock_facts *facts,
 		    uint32_t clock_count, uint64_t wall_error_ns, struct rank_clock *ret_clocks);
 

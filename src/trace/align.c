@@ -66,8 +66,8 @@ int align_load(struct process_load *load)
 	align_activities(load, clock);
 	align(clock, &process->start_ns);
 	align(clock, &process->end_ns);
-	/* All processes get one wall clock, the reference's, as they have one host clock. Unsigned: a
-	 * damaged record may start at any time. */
+	/* All processes get one wall clock, the reference's, as they have one host clock.
+	 * Unsigned: a damaged record may start at any time. */
 	if (wall_ns)
 		process->start_realtime_ns = (uint64_t)process->start_ns + (uint64_t)wall_ns;
 	return 0;
