@@ -2,6 +2,7 @@
  * library's answer depends on who calls, so these calls are jumps. */
 #if defined(__x86_64__)
 	.text
+	.weak dlsym_of_handle
 	.globl dlsym_entry
 	.type dlsym_entry, @function
 dlsym_entry:

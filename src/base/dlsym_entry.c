@@ -6,8 +6,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Weak: tests of the rooms that look functions up have none. */
-#pragma weak dlsym_of_handle
+/* Weak, as in dlsym_entry.S: programs that only look functions up have none. */
+void *dlsym_of_handle(void *handle, const char *name) __attribute__((weak));
 
 typedef void *(*dlsym_function)(void *handle, const char *name);
 
