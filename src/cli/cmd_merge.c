@@ -271,6 +271,8 @@ static int fit_clocks(struct merge *merge)
 	struct ranks *ranks = &merge->ranks;
 	uint32_t reference = 0;
 
+	if (!merge->facts)
+		return out_of_memory();
 	ranks->clocks = table_zeroed(merge->fact_count, sizeof(*ranks->clocks));
 	if (!ranks->clocks ||
 	    rank_clocks_fit(merge->rows, merge->row_count, merge->facts, merge->fact_count,

@@ -16,8 +16,17 @@ import pyarrow.compute
 _NUMBERED = re.compile(r"(?:step|profilerstep|train|iteration)[ #_:=-]*([0-9]+)", re.I | re.A)
 _NUMBER_AT_END = re.compile(r"[ #_:=-]*[0-9]*$", re.A)
 _FOREVER = 2**63 - 1
-_SCOPE = ("process", "thread", "kind", "scope", "scope_id", "parent_id", "text", "begin_ns")
-_SCOPE += ("duration_ns",)
+_SCOPE = (
+    "process",
+    "thread",
+    "kind",
+    "scope",
+    "scope_id",
+    "parent_id",
+    "text",
+    "begin_ns",
+    "duration_ns",
+)
 
 # Of the activities of a step; the first word is the column, the second how it is aggregated.
 _SUMS = [
