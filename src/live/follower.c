@@ -100,16 +100,11 @@ static int map_chunk(const struct follower *follower, struct followed_chunk *fol
 /* Adds the places that the file has got since the last call. */
 static int add_places(struct follower *follower)
 {
-	struct stat status;
-	uint64_t places;
+	uint64_t places = 0;
+	int err = follower_count_places(follower, &places);
 
-	if (fstat(follower->fd, &status))
-		return -errno;
-	if ((uint64_t)status.st_size < SPOOL_CHUNK_OFFSET)
-		return 0;
-	places = ((uint64_t)status.st_size - SPOOL_CHUNK_OFFSET) / SPOOL_CHUNK_BYTES;
-	if (places <= follower->next_place)
-		return 0;
+	if (err < 0 || places <= follower->next_place)
+		return err;
 	if (table_reserve((void **)&follower->chunks, &follower->chunk_room,
 			  follower->chunk_count + places - follower->next_place,
 			  sizeof(*follower->chunks)) < 0)

@@ -1,7 +1,9 @@
-/* What both parts of a follower need: the labels of chunks, their order, and the end of the
- * recording. The contracts are in follower.h and follower_ring.h. */
+/* What both parts of a follower need: the places and labels of chunks, their order, and the end of
+ * the recording. The contracts are in follower.h and follower_ring.h. */
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "live/follower_ring.h"
@@ -10,6 +12,19 @@ bool follower_is_closed(const struct follower *follower)
 {
 	return atomic_load_explicit(&follower->header->live.state, memory_order_acquire) ==
 	       SPOOL_CLOSED;
+}
+
+int follower_count_places(const struct follower *follower, uint64_t *ret_places)
+{
+	struct stat status;
+	uint64_t bytes;
+
+	if (fstat(follower->fd, &status))
+		return -errno;
+	bytes = (uint64_t)status.st_size;
+	*ret_places =
+		bytes < SPOOL_CHUNK_OFFSET ? 0 : (bytes - SPOOL_CHUNK_OFFSET) / SPOOL_CHUNK_BYTES;
+	return 0;
 }
 
 bool follower_read_label(const struct follower *follower, uint64_t place,

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/table.h"
@@ -21,16 +20,11 @@
 /* Makes room for the places that the file has got. */
 static int add_places(struct follower *follower)
 {
-	struct stat status;
-	uint64_t places;
+	uint64_t places = 0;
+	int err = follower_count_places(follower, &places);
 
-	if (fstat(follower->fd, &status))
-		return -errno;
-	if ((uint64_t)status.st_size < SPOOL_CHUNK_OFFSET)
-		return 0;
-	places = ((uint64_t)status.st_size - SPOOL_CHUNK_OFFSET) / SPOOL_CHUNK_BYTES;
-	if (places <= follower->next_place)
-		return 0;
+	if (err < 0 || places <= follower->next_place)
+		return err;
 	if (table_reserve((void **)&follower->seen, &follower->seen_room, places,
 			  sizeof(*follower->seen)) < 0)
 		return -ENOMEM;

@@ -23,6 +23,10 @@ struct follower_view {
 	bool is_open;	/* more records may come */
 };
 
+/* Fills the number of chunks that the file has room for by now. Returns 0 or the negative errno of
+ * fstat. */
+int follower_count_places(const struct follower *follower, uint64_t *ret_places);
+
 /* Reads the label of the chunk at PLACE. Returns false if there is none. */
 bool follower_read_label(const struct follower *follower, uint64_t place,
 			 struct follower_label *ret_label);
