@@ -4,7 +4,7 @@
 #define DAGTAP_CLI_ANSWER_FRAME_H
 
 #include "cli/cli.h"
-#include "cli/columns.h"
+#include "cli/cli_columns.h"
 #include "cli/command_options.h"
 #include "cli/filter_options.h"
 #include "cli/kernel_names.h"

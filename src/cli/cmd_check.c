@@ -6,7 +6,7 @@
 
 #include "cli/answers.h"
 #include "cli/cli.h"
-#include "cli/columns.h"
+#include "cli/cli_columns.h"
 #include "cli/command_options.h"
 #include "cli/help.h"
 #include "cli/human.h"

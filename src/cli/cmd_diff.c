@@ -9,7 +9,7 @@
 #include "analyze/diff.h"
 #include "cli/answers.h"
 #include "cli/cli.h"
-#include "cli/columns.h"
+#include "cli/cli_columns.h"
 #include "cli/command_options.h"
 #include "cli/filter_options.h"
 #include "cli/help.h"

@@ -9,7 +9,7 @@
 
 #include "base/table.h"
 #include "cli/answers.h"
-#include "cli/columns.h"
+#include "cli/cli_columns.h"
 #include "cli/command_options.h"
 #include "cli/graph_advise.h"
 #include "cli/help.h"

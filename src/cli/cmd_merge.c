@@ -7,7 +7,7 @@
 #include "base/amount.h"
 #include "base/table.h"
 #include "cli/cli.h"
-#include "cli/columns.h"
+#include "cli/cli_columns.h"
 #include "cli/command_options.h"
 #include "cli/help.h"
 #include "cli/human.h"

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/cli_columns.h"
 #include "cli/cmd_collectives.h"
-#include "cli/columns.h"
 #include "cli/human.h"
 #include "cli/kernel_names.h"
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "analyze/tally.h"
+#include "cli/cli_columns.h"
 #include "cli/cmd_memory.h"
-#include "cli/columns.h"
 #include "cli/human.h"
 #include "cli/path_names.h"
 #include "format/words.h"

@@ -3,7 +3,7 @@
 #define DAGTAP_CLI_TALLY_OUTPUT_H
 
 #include "analyze/tally.h"
-#include "cli/columns.h"
+#include "cli/cli_columns.h"
 #include "wire/json.h"
 
 /* The heads of the columns that tally_put_cells fills. */

@@ -15,7 +15,7 @@
  * - the driver's graph: flatten.c, auto.c, build_nodes.c, build_table.c, build.c;
  * - bringing the graph to what is wanted: recapture.c, strategy.c, verify.c, apply_gather.c,
  *   apply_observe.c, apply.c, graph_launch.c;
- * - recording.c (creation and destruction), set.c, stats.c, dump.c, observe.c.
+ * - recording.c (creation and destruction), set.c, inspection.c, dump.c, observe.c.
  *
  * Words: an address or a parameter is *wanted* from dagpatch_bind or dagpatch_set_... on, and
  * *applied* when an apply has succeeded. Work with DAGPATCH_RECAPTURE is *recaptured*;

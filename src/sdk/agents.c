@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sdk/export.h"
+#include "sdk/sdk_export.h"
 
 #define TOPOLOGY "/sys/class/kfd/kfd/topology/nodes"
 #define AGENTS	 128

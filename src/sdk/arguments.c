@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sdk/export.h"
 #include "sdk/names.h"
+#include "sdk/sdk_export.h"
 
 #define TEXT_BYTES 96
 

@@ -8,12 +8,12 @@
 
 #include "base/numbers.h"
 #include "sdk/arguments.h"
-#include "sdk/contexts.h"
 #include "sdk/externals.h"
 #include "sdk/marks.h"
 #include "sdk/names.h"
 #include "sdk/pushed.h"
 #include "sdk/requests.h"
+#include "sdk/sdk_contexts.h"
 
 #define FUNCTIONS 1024 /* more than HIP has */
 #define DEPTH	  8    /* calls inside of each other that a thread remembers */

@@ -9,9 +9,9 @@
 #include "base/strtab.h"
 #include "sdk/agents.h"
 #include "sdk/buffers.h"
-#include "sdk/contexts.h"
 #include "sdk/externals.h"
 #include "sdk/names.h"
+#include "sdk/sdk_contexts.h"
 #include "sdk/time.h"
 
 /* The kernels that tools were told of: number of the symbol with ".kd". */

@@ -5,8 +5,8 @@
 
 #include "base/inject.h"
 #include "sdk/calls.h"
-#include "sdk/export.h"
 #include "sdk/found_tool.h"
+#include "sdk/sdk_export.h"
 
 static void seek(const struct inject_call *call)
 {

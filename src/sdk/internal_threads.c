@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "sdk/export.h"
+#include "sdk/sdk_export.h"
 
 #define LISTENERS 16
 

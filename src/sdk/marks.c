@@ -7,8 +7,8 @@
 
 #include "base/table.h"
 #include "sdk/buffers.h"
-#include "sdk/contexts.h"
 #include "sdk/requests.h"
+#include "sdk/sdk_contexts.h"
 #include "sdk/time.h"
 
 /* A record that waits for the source's thread. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdk/export.h"
+#include "sdk/sdk_export.h"
 
 struct name_list {
 	const char *const *names;

@@ -4,8 +4,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sdk/contexts.h"
 #include "sdk/pushed.h"
+#include "sdk/sdk_contexts.h"
 
 static _Thread_local uint64_t own_tid;
 

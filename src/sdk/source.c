@@ -16,12 +16,12 @@
 #include "live/live.h"
 #include "sdk/buffers.h"
 #include "sdk/calls.h"
-#include "sdk/contexts.h"
 #include "sdk/delivery.h"
 #include "sdk/externals.h"
 #include "sdk/internal_threads.h"
 #include "sdk/marks.h"
 #include "sdk/pushed.h"
+#include "sdk/sdk_contexts.h"
 
 #define POLL_NS	      20000000ull
 #define WAIT_NS	      1000000ull /* between looks for what runs while a flush waits */

@@ -1,6 +1,6 @@
 /* The functions by which a tool is configured, makes contexts, services and buffers, and starts and
  * stops them. */
-#include "sdk/contexts.h"
+#include "sdk/sdk_contexts.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "sdk/buffers.h"
 #include "sdk/calls.h"
-#include "sdk/export.h"
 #include "sdk/found_tool.h"
 #include "sdk/pushed.h"
+#include "sdk/sdk_export.h"
 #include "sdk/source.h"
 #include "sdk/time.h"
 

@@ -4,7 +4,7 @@
 
 #include "live/live.h"
 #include "player.h"
-#include "rows.h"
+#include "row_lines.h"
 
 struct followed {
 	struct rows rows;

@@ -10,7 +10,7 @@
 #define DAGTAP_FORMAT_TIMELINE_PROJECTION_H
 
 #include "base/hash_map.h"
-#include "format/timeline/rows.h"
+#include "format/timeline/track_rows.h"
 #include "trace/trace_model.h"
 
 struct projected {

@@ -9,7 +9,7 @@
 #ifndef DAGTAP_FORMAT_TIMELINE_SLICES_H
 #define DAGTAP_FORMAT_TIMELINE_SLICES_H
 
-#include "format/timeline/rows.h"
+#include "format/timeline/track_rows.h"
 
 struct slice {
 	uint32_t list;	   /* index into rows.lists */

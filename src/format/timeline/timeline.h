@@ -24,8 +24,8 @@
 #include <stdint.h>
 
 #include "format/timeline/gpus.h"
-#include "format/timeline/rows.h"
 #include "format/timeline/track.h"
+#include "format/timeline/track_rows.h"
 #include "trace/trace_model.h"
 
 /* The correlation ids of one process. */

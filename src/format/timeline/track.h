@@ -9,7 +9,7 @@
 #ifndef DAGTAP_FORMAT_TIMELINE_TRACK_H
 #define DAGTAP_FORMAT_TIMELINE_TRACK_H
 
-#include "format/timeline/rows.h"
+#include "format/timeline/track_rows.h"
 
 enum track_table { TRACK_SCOPES, TRACK_CALLS, TRACK_TABLES };
 

@@ -18,7 +18,7 @@
 #include "base/numbers.h"
 #include "base/workers.h"
 #include "trace/args.h"
-#include "trace/load/calls.h"
+#include "trace/load/call_streams.h"
 #include "trace/row_table.h"
 
 #define CALLS_PER_PART	1024

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/workers.h"
-#include "trace/join/copies.h"
-#include "trace/load/calls.h"
+#include "trace/join/call_copies.h"
+#include "trace/load/call_streams.h"
 #include "trace/row_table.h"
 
 #define PARENT_DEPTH_MAX 64

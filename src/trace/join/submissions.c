@@ -14,7 +14,7 @@
 #include "trace/join/barriers.h"
 #include "trace/join/seen_dispatches.h"
 #include "trace/join/settle.h"
-#include "trace/load/calls.h"
+#include "trace/load/call_streams.h"
 #include "trace/row_table.h"
 
 struct submission_rows {

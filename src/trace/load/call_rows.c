@@ -11,7 +11,7 @@
 #include "base/workers.h"
 #include "trace/args.h"
 #include "trace/load/call_parts.h"
-#include "trace/load/calls.h"
+#include "trace/load/call_streams.h"
 #include "trace/load/expect_call.h"
 #include "trace/row_table.h"
 

@@ -1,5 +1,5 @@
-/* A part of the stage of memory (memory.c): a reset of a device releases what it holds, without a
- * call for each allocation. */
+/* A part of the stage of memory (memory_rows.c): a reset of a device releases what it holds,
+ * without a call for each allocation. */
 #ifndef DAGTAP_TRACE_MEMORY_RESETS_H
 #define DAGTAP_TRACE_MEMORY_RESETS_H
 

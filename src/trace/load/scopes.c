@@ -9,7 +9,7 @@
 
 #include "base/workers.h"
 #include "record/attribute.h"
-#include "trace/load/calls.h"
+#include "trace/load/call_streams.h"
 #include "trace/load/scope_naming.h"
 #include "trace/process_load.h"
 #include "trace/row_table.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "trace/args.h"
-#include "trace/load/calls.h"
+#include "trace/load/call_streams.h"
 #include "trace/row_table.h"
 
 static const char *const stream_arguments[] = {"stream", "hStream", "streamId", "s"};

@@ -1,7 +1,7 @@
 /* Inside trace/: what several stages need to fill rows of calls and activities: streams of calls
  * (streams.c, join/call_streams.c), and a cache of threads. */
-#ifndef DAGTAP_TRACE_CALLS_H
-#define DAGTAP_TRACE_CALLS_H
+#ifndef DAGTAP_TRACE_CALL_STREAMS_H
+#define DAGTAP_TRACE_CALL_STREAMS_H
 
 #include "trace/process_load.h"
 

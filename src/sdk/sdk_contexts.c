@@ -1,5 +1,5 @@
-/* Contexts: see contexts.h. */
-#include "sdk/contexts.h"
+/* Contexts: see sdk_contexts.h. */
+#include "sdk/sdk_contexts.h"
 
 struct sdk_context sdk_contexts[SDK_CONTEXTS];
 

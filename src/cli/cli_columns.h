@@ -2,8 +2,8 @@
  * printed; then every column gets the width that its cells need. On a terminal the table fits its
  * width, from 40 columns on: columns that are marked so are left out, and names
  * are cut; heads and large shares are coloured. A pipe or a file gets everything, and no colour. */
-#ifndef DAGTAP_CLI_COLUMNS_H
-#define DAGTAP_CLI_COLUMNS_H
+#ifndef DAGTAP_CLI_CLI_COLUMNS_H
+#define DAGTAP_CLI_CLI_COLUMNS_H
 
 #include <stdbool.h>
 #include <stdint.h>

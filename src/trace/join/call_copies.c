@@ -1,5 +1,5 @@
-/* What a call knows of the copies and fills that it caused (copies.h). */
-#include "trace/join/copies.h"
+/* What a call knows of the copies and fills that it caused (call_copies.h). */
+#include "trace/join/call_copies.h"
 
 #include <errno.h>
 #include <string.h>

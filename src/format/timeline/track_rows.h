@@ -8,8 +8,8 @@
  * lost.
  *
  * Threading: a struct rows belongs to one thread. */
-#ifndef DAGTAP_FORMAT_TIMELINE_ROWS_H
-#define DAGTAP_FORMAT_TIMELINE_ROWS_H
+#ifndef DAGTAP_FORMAT_TIMELINE_TRACK_ROWS_H
+#define DAGTAP_FORMAT_TIMELINE_TRACK_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  *
  * Threading: configuration is one thread's, before anything is collected (the interface allows it
  * only inside the tool's initialize). Starting and stopping may be any thread's. */
-#ifndef DAGTAP_SDK_CONTEXTS_H
-#define DAGTAP_SDK_CONTEXTS_H
+#ifndef DAGTAP_SDK_SDK_CONTEXTS_H
+#define DAGTAP_SDK_SDK_CONTEXTS_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* Inside trace/: completes the work kinds of copies and fills with what their calls know. Used by
  * join_load. */
-#ifndef DAGTAP_TRACE_COPIES_H
-#define DAGTAP_TRACE_COPIES_H
+#ifndef DAGTAP_TRACE_CALL_COPIES_H
+#define DAGTAP_TRACE_CALL_COPIES_H
 
 #include "trace/process_load.h"
 

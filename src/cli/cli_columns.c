@@ -1,5 +1,5 @@
 /* Measures the cells, fits the columns to the screen, and prints. */
-#include "cli/columns.h"
+#include "cli/cli_columns.h"
 
 #include <ctype.h>
 #include <errno.h>

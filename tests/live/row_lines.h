@@ -1,6 +1,6 @@
 /* Rows of a trace as text, to compare windows of a recording with the whole of it. */
-#ifndef DAGTAP_TESTS_LIVE_ROWS_H
-#define DAGTAP_TESTS_LIVE_ROWS_H
+#ifndef DAGTAP_TESTS_LIVE_ROW_LINES_H
+#define DAGTAP_TESTS_LIVE_ROW_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Lists of rows by track, and the stack that tells whether an event nests. */
-#include "format/timeline/rows.h"
+#include "format/timeline/track_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Rows as text: see rows.h. */
-#include "rows.h"
+/* Rows as text: see row_lines.h. */
+#include "row_lines.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
