@@ -26,12 +26,12 @@ int border_add(struct border *border, int64_t x, int64_t y);
 /* Frees the points and makes the border empty. */
 void border_release(struct border *border);
 
-/* The highest line of SLOPE that is below all points: its value at ORIGIN, an x. HULL must not be
- * empty. */
+/* The highest line of SLOPE that is below all points: its value at ORIGIN, an x. BORDER must not
+ * be empty. */
 double border_below(const struct border *border, double slope, int64_t origin);
 
 /* The highest value at X, an offset from ORIGIN, of all lines with slopes from LEAST to MOST that
- * are below all points. HULL must not be empty. */
+ * are below all points. BORDER must not be empty. */
 double border_reach(const struct border *border, double least, double most, int64_t origin,
 		    double x);
 

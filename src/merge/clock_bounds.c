@@ -17,7 +17,7 @@ struct lines {
 	const struct clock_bounds *bounds;
 	int64_t origin;	    /* the own time at which lines are given */
 	double least, most; /* slopes */
-	double slack_ns;    /* by how much each moment is doubted */
+	double slack_ns;    /* by how much each inequality is relaxed */
 };
 
 int clock_bounds_add(struct clock_bounds *bounds, struct clock_interval own,
@@ -105,12 +105,12 @@ static double last_slope(const struct lines *lines, double inside, double outsid
 	return outside;
 }
 
-/* Finds the possible lines. When there are none, doubts the moments until there are some. */
+/* Finds the possible lines. If there are none, relaxes the inequalities until there are some. */
 static void find_lines(struct lines *lines)
 {
 	double best = best_slope(lines), most = room(lines, best);
 
-	/* Half of the missing room would leave one line; the whole leaves some around it. */
+	/* Half of the missing room would give exactly one line; all of it gives lines around it. */
 	if (most < 0)
 		lines->slack_ns = -most;
 	lines->least = last_slope(lines, best, -DRIFT_MOST);

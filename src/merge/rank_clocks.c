@@ -98,7 +98,8 @@ static void note_shortest(struct fit *fit, const struct collective *rows, size_t
 	}
 }
 
-/* How little CLOCK waited, early and late: offset and drift both need short intervals. */
+/* How good CLOCK is as a hub, less is better: the longer one of its shortest intervals in the two
+ * halves, because the offset and the drift both need short intervals. */
 static int64_t hub_score(const struct fit *fit, uint32_t clock)
 {
 	const int64_t *shortest = fit->shortest_ns[clock];

@@ -192,7 +192,7 @@ static void thin(struct search *search)
 	found->count = kept;
 }
 
-/* Whether the times can be, so that sums and differences of them do not overflow. */
+/* Whether the times are possible: then no sum and no difference of them overflows. */
 static bool is_possible(const struct envelope *envelope)
 {
 	return envelope->begin_ns >= 0 && envelope->begin_ns <= envelope->end_ns &&
@@ -235,7 +235,7 @@ static int add_operation(struct search *search, uint32_t call, uint32_t root)
 	if (add_member(search->found, (struct rank_member){collective.communicator, (uint32_t)ranks,
 							   (uint32_t)rank, row->process}) < 0)
 		return -ENOMEM;
-	/* Without data, a rank waits for nobody. */
+	/* Without data, a rank does not wait for the others. */
 	args_get(search->trace, row, "count", &count);
 	args_get(search->trace, row, "sendcount", &count);
 	args_get(search->trace, row, "recvcount", &count);

@@ -3,7 +3,7 @@
  * Of RCCL's and NCCL's operations, those are taken that no rank ends before all have begun. An
  * operation lasts from the first start to the last end of the activities that it submitted to its
  * stream; in a group, that all operations of the group did. Operations in replayed graphs are left
- * out, because a replay does not tell their numbers; so are those with times that cannot be.
+ * out, because a replay does not tell their numbers; so are those with impossible times.
  *
  * Threading: functions of their arguments. Memory: at most RANK_COLLECTIVES_MOST rows; of a
  * recording with more, those with numbers that are multiples of a power of two, the same in all

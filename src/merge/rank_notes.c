@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ranks that are listed of those that are missing, and lists of them. */
+/* The most missing ranks that one note lists, and the most such notes. */
 enum { LISTED_MOST = 16, LISTS_MOST = 64 };
 
 struct notes {
@@ -41,7 +41,7 @@ static int add(struct notes *notes, const char *text)
 	return ranks_add_note(notes->ranks, text);
 }
 
-/* The number of ranks of a communicator that none of COUNT members is. */
+/* The number of ranks of a communicator that are not among its COUNT members. */
 static uint32_t count_missing(const struct rank_member *members, uint32_t count)
 {
 	uint32_t missing = members->ranks;
@@ -174,7 +174,7 @@ static bool is_before(const struct stay *a, const struct stay *b)
 	return a->end_ns <= b->start_ns && a->start_ns < b->start_ns;
 }
 
-/* Says so if AFTER is the process of a rank that BEFORE, which ended before, was. */
+/* Adds a note if BEFORE, which ended before AFTER started, was a process of the same rank. */
 static int tell_restart(struct notes *notes, const struct stay *before, const struct stay *after)
 {
 	const struct rank_process *first = &notes->processes[before->process];

@@ -1,5 +1,5 @@
-/* What is to be said of the ranks of a merged recording: which are missing, were cut off, or were
- * restarted. Threading: a function of its arguments. */
+/* Notes about the ranks of a merged recording: which are missing, were cut off, or were restarted.
+ * Threading: a function of its arguments. */
 #ifndef DAGTAP_MERGE_RANK_NOTES_H
 #define DAGTAP_MERGE_RANK_NOTES_H
 

@@ -175,7 +175,7 @@ static int put_dispatch(const struct trace *window, const struct trace_activity 
 		record.info.grid[axis] = (uint32_t)work->grid[axis];
 	}
 	record.info.dispatch = ++dispatches;
-	/* A tool may want no records, but the names. */
+	/* A tool may ask for the names of kernels without their records. */
 	if (tells_kernels())
 		record.info.kernel = kernel_id(window, work);
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {

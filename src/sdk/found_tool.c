@@ -12,8 +12,8 @@
 
 #define SYMBOL "rocprofiler_configure"
 
-/* Whether FUNCTION is that of the injected library, which has one only to be asked for tables, and
- * may lie before a tool's in the order of look-ups. */
+/* Whether FUNCTION is that of the injected library, which has one to receive dispatch tables. It is
+ * no tool's, but may come first in the order of look-ups. */
 static bool is_injected(const void *function)
 {
 	Dl_info own, injected;

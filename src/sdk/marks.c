@@ -21,7 +21,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept *kept; /* owned */
 static size_t kept_count, kept_room;
 
-/* The call that the thread is inside of. Only a tool makes one within it, of which none is told. */
+/* The call that the thread is inside of. Only a tool's callback can make another one within it; no
+ * tool is told of that. */
 static _Thread_local struct {
 	uint64_t cid;
 	uint32_t started; /* contexts that were started at its entry: bits */

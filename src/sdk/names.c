@@ -82,7 +82,8 @@ static struct name_list buffer_operations(int kind)
 	}
 }
 
-/* Functions that the interface knows by another name: of HIP 5, and with the table's number. */
+/* Functions to which the interface gives another name: a function of HIP 5, and one whose name has
+ * the number of its version. */
 static const struct {
 	const char *name, *operation;
 } aliases[] = {
@@ -123,7 +124,7 @@ static int answer(struct name_list list, int number, enum sdk_status unknown, co
 	return SDK_SUCCESS;
 }
 
-/* As the interface's own library, with kind 0. */
+/* Kind 0 is given out, too, as by ROCm's library. */
 static int iterate_kinds(int count, int (*callback)(int kind, void *data), void *data)
 {
 	for (int kind = 0; kind < count; kind++)

@@ -81,7 +81,8 @@ static int take_window(struct trace *window)
 }
 
 /* Reads everything that is there, and gives out what is finished. IS_OVER: this is the last time.
- * So it is when the recording is closed, and what goes wrong ends the following of it. */
+ * It is also the last time if the recording is closed. After an error the recording is no longer
+ * followed. */
 static void poll_all(bool is_over)
 {
 	bool is_last = is_over || live_is_closed(source.live);
@@ -144,8 +145,8 @@ static bool is_given_out(uint64_t opened, uint64_t mark)
 	return !source.live || source.opened != opened || live_is_past(source.live, mark);
 }
 
-/* Delivers everything that is met now, once it has ended. At the limit it delivers what has ended,
- * and returns -ETIMEDOUT; else 0. */
+/* Waits until all activities that the recording has now have ended, and delivers them. At the limit
+ * it delivers those that have ended and returns -ETIMEDOUT; else 0. */
 static int flush(struct timer_limit limit)
 {
 	uint64_t mark, opened;
@@ -250,8 +251,8 @@ static int start_thread(void)
 	return -err;
 }
 
-/* In a child of fork: its threads are not there, and may have held the locks. Nothing is observed
- * in it, and so nothing that the locks covered is used. */
+/* In a child of fork: the parent's other threads do not exist, and may have held the locks. Nothing
+ * is observed in the child, so what the locks protect is not used. */
 static void leave_parent(void)
 {
 	sdk_calls_forget();

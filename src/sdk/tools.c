@@ -29,7 +29,7 @@ static pid_t
 static struct sdk_client client = {sizeof(client), NULL, 1};
 static uint64_t callback_threads;
 
-/* Whether the tool's initialize runs: only then contexts and services may be made. */
+/* Whether the tool's initialize runs: contexts and services may be made only then. */
 static bool is_configuring(void)
 {
 	return atomic_load(&state) == CONFIGURING;

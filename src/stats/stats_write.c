@@ -80,8 +80,8 @@ static int write_keys(struct stats_writer *writer, const struct stats *stats)
 	return err;
 }
 
-/* Pairs: the index of a bucket, for all but the first as the distance from the last one, and its
- * count. */
+/* Writes a pair of numbers for each bucket: its index, for all but the first as the distance from
+ * the one before, and its count. */
 static void put_buckets(struct json *json, const struct sketch *sketch)
 {
 	int32_t last = 0;
