@@ -64,8 +64,8 @@ enum sdk_status {
 		SDK_STATUS_COUNT
 };
 
-/* X(name): kinds of callback tracing in the interface's order, from 0. */
-#define SDK_CALLBACK_KINDS(X)                                                                      \
+/* X(name): no kind, and the kinds of calls; the three lists of kinds below begin with them. */
+#define SDK_API_KINDS(X)                                                                           \
 	X(NONE)                                                                                    \
 	X(HSA_CORE_API)                                                                            \
 	X(HSA_AMD_EXT_API)                                                                         \
@@ -75,7 +75,11 @@ enum sdk_status {
 	X(HIP_COMPILER_API)                                                                        \
 	X(MARKER_CORE_API)                                                                         \
 	X(MARKER_CONTROL_API)                                                                      \
-	X(MARKER_NAME_API)                                                                         \
+	X(MARKER_NAME_API)
+
+/* X(name): kinds of callback tracing in the interface's order, from 0. */
+#define SDK_CALLBACK_KINDS(X)                                                                      \
+	SDK_API_KINDS(X)                                                                           \
 	X(CODE_OBJECT)                                                                             \
 	X(SCRATCH_MEMORY)                                                                          \
 	X(KERNEL_DISPATCH)                                                                         \
@@ -98,16 +102,7 @@ enum sdk_callback_kind {
 
 /* X(name): kinds of buffer tracing, the same. */
 #define SDK_BUFFER_KINDS(X)                                                                        \
-	X(NONE)                                                                                    \
-	X(HSA_CORE_API)                                                                            \
-	X(HSA_AMD_EXT_API)                                                                         \
-	X(HSA_IMAGE_EXT_API)                                                                       \
-	X(HSA_FINALIZE_EXT_API)                                                                    \
-	X(HIP_RUNTIME_API)                                                                         \
-	X(HIP_COMPILER_API)                                                                        \
-	X(MARKER_CORE_API)                                                                         \
-	X(MARKER_CONTROL_API)                                                                      \
-	X(MARKER_NAME_API)                                                                         \
+	SDK_API_KINDS(X)                                                                           \
 	X(MEMORY_COPY)                                                                             \
 	X(KERNEL_DISPATCH)                                                                         \
 	X(SCRATCH_MEMORY)                                                                          \
@@ -141,16 +136,7 @@ enum sdk_buffer_kind {
 
 /* X(name): kinds of requests for external correlation ids, the same. */
 #define SDK_REQUEST_KINDS(X)                                                                       \
-	X(NONE)                                                                                    \
-	X(HSA_CORE_API)                                                                            \
-	X(HSA_AMD_EXT_API)                                                                         \
-	X(HSA_IMAGE_EXT_API)                                                                       \
-	X(HSA_FINALIZE_EXT_API)                                                                    \
-	X(HIP_RUNTIME_API)                                                                         \
-	X(HIP_COMPILER_API)                                                                        \
-	X(MARKER_CORE_API)                                                                         \
-	X(MARKER_CONTROL_API)                                                                      \
-	X(MARKER_NAME_API)                                                                         \
+	SDK_API_KINDS(X)                                                                           \
 	X(MEMORY_COPY)                                                                             \
 	X(KERNEL_DISPATCH)                                                                         \
 	X(SCRATCH_MEMORY)                                                                          \
@@ -341,7 +327,8 @@ typedef int sdk_request(uint64_t tid, struct sdk_id context, int kind, int opera
 			uint64_t internal, union sdk_user *ret_external, void *data);
 
 /* An argument of a call: its number, its place, how many pointers lead to the value, its type and
- * name, the value as a text, and how many pointers were followed for that. Not 0: no more. */
+ * name, the value as a text, and how many pointers were followed for that. Returns 0,
+ * or another value to get no further arguments. */
 typedef int sdk_args_callback(int kind, int operation, uint32_t number, const void *address,
 			      int32_t indirections, const char *type, const char *name,
 			      const char *value, int32_t followed, void *data);
