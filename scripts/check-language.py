@@ -5,7 +5,9 @@
 - lines of more than 100 columns: comments of code, scripts and build files, also those behind code;
   documents, without their tables and examples; manual pages;
 - a function of a header that has no contract;
-- a function that docs/internals names in a table together with a file that does not have it;
+- a name that docs/internals gives together with a file that does not define it; a function that
+  docs/internals/walk.md names twice; a link to a file that is not there; a room without a row in
+  ARCHITECTURE.md;
 - differences between src/record/witnesses.h and the table of witnesses in docs/format/spool.md.
 
 The words are those of the glossary's section "Given up in code": parts of identifiers (`lane` is
@@ -21,6 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS, TAB = 100, 8
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+PLACE = re.compile(r"`(\w+)` \(`([\w/.]+\.[ch])`\)")
 COMMENT_LINE = re.compile(r"\s*(/\*|\*( |/|$)|//)")
 TEXT = re.compile(r'"(?:\\.|[^"\\])*"')
 # Generated, from what a measurement kept: each line is one paragraph.
@@ -115,17 +119,60 @@ def bare_functions(text):
             yield text.count("\n", 0, found.start()) + 1, f"{found.group(1)} has no contract"
 
 
-def wrong_places(text):
-    """Rows "| `name` | `file` |" whose file, below src/ or anywhere in it, does not have the
-    name."""
+def source_files(name):
+    """The files of src/ that a page means by NAME: a path in it, or the name alone."""
+    name = name.removeprefix("src/")
+    found = [ROOT / "src" / name] if "/" in name else (ROOT / "src").rglob(name)
+    return [path for path in found if path.is_file()]
+
+
+def defines(path, name):
+    """Whether a file has NAME in its code at the left margin: defined there, or declared."""
+    code = COMMENT.sub("", path.read_text())
+    return re.search(rf"^(?!#include)\S.*?\b{name}\b|^{name}\b", code, re.M) is not None
+
+
+def wrong_places(text, is_walk):
+    """Rows "| `name`, ... | `file`, ... |" and words "`name` (`file`)" with a name that none of the
+    files, below src/ or anywhere in it, defines; rows of the walk that name a function again."""
+    seen = set()
     for number, line in enumerate(text.split("\n"), 1):
-        found = re.match(r"\| `(\w+)` \| `([\w/.]+\.[ch])` \|", line)
-        if not found:
+        named = [([name], [file]) for name, file in PLACE.findall(line)]
+        row = re.match(r"\| ((?:`\w+`(?:, )?)+) \| ((?:`[\w/.]+\.[ch]`(?:, )?)+) \|", line)
+        if row:
+            names, files = (re.findall("`([^`]+)`", cell) for cell in row.groups())
+            named.append((names, files))
+            if is_walk and row.groups() in seen:
+                yield number, f"{row.group(1)} is named twice"
+            seen.add(row.groups())
+        for names, files in named:
+            for name in names:
+                if not any(defines(place, name) for file in files for place in source_files(file)):
+                    yield number, f"`{name}` is not in {', '.join(files)}"
+
+
+def wrong_paths(name, text):
+    """Links to files that are not there, and in docs/internals and ARCHITECTURE.md words in
+    backquotes, too, that begin like a path of the tree."""
+    folder = (ROOT / name).parent
+    for number, line in enumerate(text.split("\n"), 1):
+        for target in re.findall(r"\]\(([^)#:\s]+)\)", line):
+            if not (folder / target).exists():
+                yield number, f"a link to {target}, which is not there"
+        if name != "ARCHITECTURE.md" and not name.startswith("docs/internals/"):
             continue
-        name, file = found.groups()
-        places = [ROOT / "src" / file] if "/" in file else list((ROOT / "src").rglob(file))
-        if not any(place.is_file() and re.search(rf"\b{name}\b", place.read_text()) for place in places):
-            yield number, f"`{name}` is not in {file}"
+        for path in re.findall(r"`((?:src|docs|tests|scripts|include)/[\w./-]+)`", line):
+            if not (ROOT / path).exists():
+                yield number, f"{path} is not there"
+
+
+def rooms_without_row():
+    """Folders of src/ that have no row in ARCHITECTURE.md."""
+    page = ROOT / "ARCHITECTURE.md"
+    rooms = sorted(path.name for path in (ROOT / "src").iterdir() if path.is_dir())
+    for room in rooms if page.is_file() else ():
+        if f"[`src/{room}`](docs/internals/" not in page.read_text():
+            yield f"ARCHITECTURE.md: the table of rooms does not have src/{room}"
 
 
 def witness_differences():
@@ -150,11 +197,13 @@ def main():
         if name.endswith(".h") and "/vendor/" not in name:
             faults += bare_functions(text)
         if name.startswith("docs/internals/"):
-            faults += wrong_places(text)
+            faults += wrong_places(text, name.endswith("/walk.md"))
+        if name.endswith(".md"):
+            faults += wrong_paths(name, text)
         for number, fault in sorted(faults):
             print(f"{name}:{number}: {fault}", file=sys.stderr)
         count += len(faults)
-    for fault in witness_differences():
+    for fault in [*witness_differences(), *rooms_without_row()]:
         print(fault, file=sys.stderr)
         count += 1
     return 1 if count else 0
