@@ -1,13 +1,13 @@
 /* Internals of the Kineto reader: the state while a file becomes a trace.
  *
- * kineto_reader.c splits the JSON tokens into rows of the file (struct kread_event).
+ * kineto_reader_tokens.c splits the JSON tokens into rows of the file (struct kread_event).
  * kineto_reader_rows.c makes a call, a scope, a GPU activity or a wait of each, with the values of
- * its args (kineto_reader_args.c). A row does not say all that the model needs: the process of a
- * GPU activity is known only from the call with its correlation id, which may come later in the
- * file. So activities and waits are kept as the file states them (struct kread_activity, struct
- * kread_sync) until all rows are read. Then kineto_reader_nest.c nests scopes and calls,
- * kineto_reader_join.c gives each activity its process, GPU, stream and graph, and
- * kineto_reader_waits.c makes events, their records and waits.
+ * its args (kineto_reader_args.c, kineto_reader_syncs.c). A row does not say all that the model
+ * needs: the process of a GPU activity is known only from the call with its correlation id, which
+ * may come later in the file. So activities and waits are kept as the file states them (struct
+ * kread_activity, struct kread_sync) until all rows are read. Then kineto_reader_nest.c nests
+ * scopes and calls, kineto_reader_join.c gives each activity its process, GPU, stream and graph,
+ * and kineto_reader_waits.c makes events, their records and waits.
  *
  * Functions that return int return 0 (or what their comment says), or negative errno. For -EBADMSG
  * the failing function has put its line into the caller's error; for other errors kineto_open
@@ -18,6 +18,8 @@
 #include "base/error_text.h"
 #include "format/import/import.h"
 #include "trace/load.h"
+
+struct json_stop;
 
 /* The words that the reader understands. begin_load interns them first, in this order, so that a
  * word's trace_string equals its enum value and can be used in a switch. */
@@ -211,7 +213,7 @@ struct kread_load {
 	struct kineto_input *input;
 	int result; /* negative errno: why a token handler stopped the JSON reader */
 
-	/* The position in the file's structure, used by kineto_reader.c only: `place` and
+	/* The position in the file's structure, used by kineto_reader_tokens.c only: `place` and
 	 * `outer_place` are enum place, `depth` counts open objects and arrays, `inner_depth` is
 	 * the depth at which a nested or skipped value began. */
 	int place, outer_place;
@@ -270,6 +272,10 @@ static inline void kread_know_arg(struct kread_event *event, trace_string key)
 	event->args |= KREAD_ARG(key);
 	event->arg_at[key - KREAD_ARG_FIRST] = event->attribute_count;
 }
+
+/* Reads the tokens of load->input, and takes each row and device when it is complete. Returns what
+ * json_read returns, with *RET_STOP; load->result is negative if a row could not be taken. */
+int kread_read_tokens(struct kread_load *load, struct json_stop *ret_stop);
 
 /* Interns a text as strtab_intern does. Rows are alike, so the cache `known` mostly replaces the
  * search by one comparison. */
