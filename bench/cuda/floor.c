@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vendor/cupti_records.h"
 #include "vendor/cupti_types.h"
 #include "vendor/nvtx_types.h"
 

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vendor/cupti_records.h"
 #include "vendor/cupti_types.h"
 
 /* X(name): the functions that can be made to fail. */

@@ -5,6 +5,7 @@
 #include <nvtx3/nvToolsExtPayload.h>
 
 #include "record/record.h"
+#include "vendor/cupti_records.h"
 #include "vendor/cupti_types.h"
 #include "vendor/nvtx_types.h"
 

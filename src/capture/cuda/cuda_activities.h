@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "vendor/cupti_records.h"
 #include "vendor/cupti_types.h"
 
 /* X(name): classes of records that CUPTI has delivered. A record is counted before it is examined.
