@@ -67,6 +67,37 @@ static void json_parallel(struct json *json, const struct trace *trace, uint32_t
 	json_array_end(json);
 }
 
+static void json_nodes(struct json *json, const struct trace *trace, const struct trace_graph *row,
+		       const struct graph_facts *facts)
+{
+	json_key(json, "nodes");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < row->node_count; i++) {
+		json_row_begin(json);
+		json_node(json, trace, row->node_first + i,
+			  &facts->analysis.nodes[row->node_first + i]);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+static void json_edges(struct json *json, const struct trace *trace, const struct trace_graph *row)
+{
+	json_key(json, "edges");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < row->edge_count; i++) {
+		const struct trace_edge *edge = &trace->edges[row->edge_first + i];
+
+		json_row_begin(json);
+		json_put_u64(json, "from", edge->from - row->node_first);
+		json_put_u64(json, "to", edge->to - row->node_first);
+		if (edge->type == RECORD_EDGE_PROGRAMMATIC)
+			json_put_text(json, "type", "programmatic");
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
 static void json_graph(struct json *json, const struct trace *trace, uint32_t graph,
 		       const struct graph_facts *facts)
 {
@@ -88,28 +119,8 @@ static void json_graph(struct json *json, const struct trace *trace, uint32_t gr
 		json_null(json);
 	else
 		json_u64(json, trace->graphs[row->parent].id);
-	json_key(json, "nodes");
-	json_array_begin(json);
-	for (uint32_t i = 0; i < row->node_count; i++) {
-		json_row_begin(json);
-		json_node(json, trace, row->node_first + i,
-			  &facts->analysis.nodes[row->node_first + i]);
-		json_object_end(json);
-	}
-	json_array_end(json);
-	json_key(json, "edges");
-	json_array_begin(json);
-	for (uint32_t i = 0; i < row->edge_count; i++) {
-		const struct trace_edge *edge = &trace->edges[row->edge_first + i];
-
-		json_row_begin(json);
-		json_put_u64(json, "from", edge->from - row->node_first);
-		json_put_u64(json, "to", edge->to - row->node_first);
-		if (edge->type == RECORD_EDGE_PROGRAMMATIC)
-			json_put_text(json, "type", "programmatic");
-		json_object_end(json);
-	}
-	json_array_end(json);
+	json_nodes(json, trace, row, facts);
+	json_edges(json, trace, row);
 	json_parallel(json, trace, graph, facts);
 	json_object_end(json);
 }

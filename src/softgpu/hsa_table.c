@@ -66,10 +66,14 @@ struct hsa_newer_image_ext_table softgpu_image_ext = {.old = {HSA_IMAGE_EXT_TABL
 static struct hsa_newer_tools_table tools;
 static struct hsa_newer_pc_sampling_table pc_sampling;
 
+#define HEAD_BYTES sizeof(struct hsa_table_version)
+
 /* The slot of each function of the extension table, in the generation that tools get. */
 #define NEWER_SLOT(index, name) [index] = (void *)&newer_amd_ext.name##_fn,
-#define NEWER_INDEX(name)	((HSA_EXT_2_##name - sizeof(struct hsa_table_version)) / sizeof(void *))
-#define OLD_SLOT(index, name)	softgpu_amd_ext_slots[NEWER_INDEX(name)] = (void *)&amd_ext.name##_fn;
+#define NEWER_INDEX(name)	((HSA_EXT_2_##name - HEAD_BYTES) / sizeof(void *))
+
+/* Sets a slot to the function of the same name in the generation before. */
+#define OLD_SLOT(index, name) softgpu_amd_ext_slots[NEWER_INDEX(name)] = (void *)&amd_ext.name##_fn;
 
 __attribute__((used)) void *softgpu_amd_ext_slots[] = {HSA_AMD_EXT_TABLE_2(NEWER_SLOT)};
 static void *const newer_slots[] = {HSA_AMD_EXT_TABLE_2(NEWER_SLOT)};

@@ -4,9 +4,9 @@
  *
  *	new		no value comes back
  *	cycle N		N sets in turn
- *	children N	the same, and a child graph of 6 kernels, which is set as a whole to one of N
+ *	children N	the same; a child graph of 6 kernels is set as a whole to one of N
  *	near [N]	two sets in turn, of which one value is new each time; N kernels
- *	FILE		lines of numbers, one line a launch, one number a kernel (recorded under JAX)
+ *	FILE		numbers: a line for each launch, a number for each kernel (from JAX)
  *
  * HELD_CLOCK=READ,SET,LAUNCH,MAKE holds the clock: each look at it takes READ nanoseconds, and the
  * driver's calls that set a kernel, launch and instantiate the others.

@@ -64,8 +64,9 @@ static const struct layout {
 	[SHAPE_GRAPH_LAUNCH] = {" stream:h context:u", 1, 1, 0, NO, true},
 };
 
-#define DRIVER(call)		[RECORD_CUDA_FUNCTION_DRIVER + CUPTI_##call - RECORD_CUDA_FUNCTION_FIRST]
-#define RUNTIME(call)		[RECORD_CUDA_FUNCTION_RUNTIME + CUPTI_##call - RECORD_CUDA_FUNCTION_FIRST]
+#define ROOM(first, call)	[first + CUPTI_##call - RECORD_CUDA_FUNCTION_FIRST]
+#define DRIVER(call)		ROOM(RECORD_CUDA_FUNCTION_DRIVER, call)
+#define RUNTIME(call)		ROOM(RECORD_CUDA_FUNCTION_RUNTIME, call)
 #define BOTH(room, call, shape) room(call) = shape, room(call##_ptsz) = shape | SHAPE_PER_THREAD
 
 static const uint8_t shapes[RECORD_CUDA_FUNCTION_END - RECORD_CUDA_FUNCTION_FIRST] = {

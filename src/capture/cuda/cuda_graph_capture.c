@@ -269,6 +269,28 @@ static void put_update(enum cupti_resource callback, const struct cupti_graph_da
 	writer_put(session_writer(), RECORD_CUDA_UPDATE, 0, &record, sizeof(record));
 }
 
+/* Asks only for the ids that STEP concerns: CUPTI need not set the other fields. */
+static void describe_step(enum record_cuda_graph_step step, const struct cupti_graph_data *data,
+			  struct record_cuda_graph *record)
+{
+	if (step < RECORD_CUDA_EXEC_GONE)
+		record->graph = graph_id(data->graph);
+	if (step == RECORD_CUDA_GRAPH_CLONED || step == RECORD_CUDA_NODE_CLONED)
+		record->other_graph = graph_id(data->originalGraph);
+	if (step >= RECORD_CUDA_NODE_CREATED && step <= RECORD_CUDA_EDGE_GONE) {
+		record->node = cuda_node_id(data->node);
+		record->type = type_of(data);
+	}
+	if (step == RECORD_CUDA_NODE_CLONED)
+		record->other_node = cuda_node_id(data->originalNode);
+	if (step == RECORD_CUDA_EDGE_CREATED || step == RECORD_CUDA_EDGE_GONE)
+		record->other_node = cuda_node_id(data->dependency);
+	if (step == RECORD_CUDA_EDGE_CREATED)
+		record->other_graph = edge_of(data);
+	if (step >= RECORD_CUDA_EXEC_CREATED)
+		record->exec = exec_id(data->graphExec);
+}
+
 void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_data *data)
 {
 	enum record_cuda_graph_step step = step_of(callback);
@@ -291,25 +313,9 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 		.scope = scope_current(),
 		.ns = session_now_ns(),
 	};
-	/* Ask only for the ids that the step concerns: CUPTI need not set the other fields. */
-	if (step < RECORD_CUDA_EXEC_GONE)
-		record.graph = graph_id(data->graph);
-	if (step == RECORD_CUDA_GRAPH_CLONED || step == RECORD_CUDA_NODE_CLONED)
-		record.other_graph = graph_id(data->originalGraph);
-	if (step >= RECORD_CUDA_NODE_CREATED && step <= RECORD_CUDA_EDGE_GONE) {
-		record.node = cuda_node_id(data->node);
-		record.type = type_of(data);
-	}
-	if (step == RECORD_CUDA_NODE_CLONED)
-		record.other_node = cuda_node_id(data->originalNode);
-	if (step == RECORD_CUDA_EDGE_CREATED || step == RECORD_CUDA_EDGE_GONE)
-		record.other_node = cuda_node_id(data->dependency);
-	if (step == RECORD_CUDA_EDGE_CREATED)
-		record.other_graph = edge_of(data);
 	if (step == RECORD_CUDA_EXEC_CREATED || step == RECORD_CUDA_EXEC_GONE)
 		atomic_fetch_add_explicit(&exec_changes, 1, memory_order_release);
-	if (step >= RECORD_CUDA_EXEC_CREATED)
-		record.exec = exec_id(data->graphExec);
+	describe_step(step, data, &record);
 	if (step == RECORD_CUDA_EXEC_GONE)
 		forget_launches(record.exec);
 	if (step <= RECORD_CUDA_EDGE_GONE)

@@ -240,6 +240,36 @@ static char *put_rarities(char *at, const struct device *device,
 	return at;
 }
 
+static char *put_ids(char *at, uint64_t correlation, uint32_t scope)
+{
+	if (correlation) {
+		at = KINETO_PUT(at, ",\"correlation\":");
+		at = kineto_put_u64(at, correlation);
+	}
+	if (scope != TRACE_NONE) {
+		at = KINETO_PUT(at, ",\"External id\":");
+		at = kineto_put_u64(at, kineto_external_id(scope));
+	}
+	return at;
+}
+
+/* The parts of a row that were formatted before, for what other rows share with it. */
+struct shared_pieces {
+	struct piece set, queue, launch, node;
+};
+
+static struct shared_pieces find_shared(struct device *device, uint32_t row)
+{
+	const struct trace_activity *activity = &device->trace->activities[row];
+
+	return (struct shared_pieces){
+		.set = kineto_find_set(device->kineto, device->trace->activity_attributes, row),
+		.queue = find_queue(device, activity->queue),
+		.launch = find_launch(device, activity->launch),
+		.node = find_node(device, activity),
+	};
+}
+
 static void put_activity(struct device *device, uint32_t row)
 {
 	struct kineto *kineto = device->kineto;
@@ -247,20 +277,18 @@ static void put_activity(struct device *device, uint32_t row)
 	const struct trace_activity *activity = &device->trace->activities[row];
 	const struct work_entry *work = &device->works[activity->work];
 	struct rows_time time = timeline_activity_time(device->trace->activities, row);
-	struct piece set, queue, launch, node;
+	struct shared_pieces shared;
 	uint64_t correlation = correlation_of(kineto, row);
 	char *at, *place;
 	size_t place_bytes;
 
 	if (work->head.bytes == 0)
 		make_work(device, activity->work);
-	set = kineto_find_set(kineto, device->trace->activity_attributes, row);
-	queue = find_queue(device, activity->queue);
-	node = find_node(device, activity);
-	launch = find_launch(device, activity->launch);
+	shared = find_shared(device, row);
 	at = kineto_out_begin(&kineto->out, (size_t)work->head.bytes + work->tail.bytes +
-						    set.bytes + queue.bytes + launch.bytes +
-						    node.bytes + ROW_BYTES);
+						    shared.set.bytes + shared.queue.bytes +
+						    shared.launch.bytes + shared.node.bytes +
+						    ROW_BYTES);
 	if (!at)
 		return;
 	at = pieces_copy(at, text, work->head);
@@ -271,22 +299,15 @@ static void put_activity(struct device *device, uint32_t row)
 	at = KINETO_PUT(at, ",\"dur\":");
 	at = kineto_put_us(at, timeline_span_ns(time));
 	at = pieces_copy(at, text, device->place_args);
-	if (correlation) {
-		at = KINETO_PUT(at, ",\"correlation\":");
-		at = kineto_put_u64(at, correlation);
-	}
-	if (activity->scope != TRACE_NONE) {
-		at = KINETO_PUT(at, ",\"External id\":");
-		at = kineto_put_u64(at, kineto_external_id(activity->scope));
-	}
+	at = put_ids(at, correlation, activity->scope);
 	at = pieces_copy(at, text, work->tail);
 	if (work->bytes)
 		at = put_bandwidth(at, work->bytes, timeline_span_ns(time));
-	at = pieces_copy(at, text, queue);
-	at = pieces_copy(at, &device->launch_text, launch);
-	at = pieces_copy(at, text, node);
+	at = pieces_copy(at, text, shared.queue);
+	at = pieces_copy(at, &device->launch_text, shared.launch);
+	at = pieces_copy(at, text, shared.node);
 	at = put_rarities(at, device, activity);
-	at = pieces_copy(at, text, set);
+	at = pieces_copy(at, text, shared.set);
 	at = KINETO_PUT(at, "}},\n");
 	if (activity->call != TRACE_NONE)
 		at = put_arrow(at, correlation, place, place_bytes);

@@ -169,6 +169,22 @@ static void put_stand_ins(struct host *host, const struct trace_call *call)
 	free(turns);
 }
 
+/* Puts what the args of a call have beside those of its API. */
+static char *put_call_args(char *at, const struct host *host, const struct trace_call *call,
+			   uint64_t correlation)
+{
+	at = kineto_put_u64(at, correlation);
+	if (call->scope != TRACE_NONE) {
+		at = KINETO_PUT(at, ",\"External id\":");
+		at = kineto_put_u64(at, kineto_external_id(call->scope));
+	}
+	if (call->result) {
+		at = KINETO_PUT(at, ",\"result\":");
+		at = kineto_put_i64(at, call->result);
+	}
+	return call->launch == TRACE_NONE ? at : put_graph_launch(at, host->trace, call);
+}
+
 static void put_call(struct host *host, uint32_t row)
 {
 	struct kineto *kineto = host->kineto;
@@ -194,17 +210,7 @@ static void put_call(struct host *host, uint32_t row)
 	at = KINETO_PUT(at, ",\"dur\":");
 	at = kineto_put_us(at, timeline_span_ns(time));
 	at = pieces_copy(at, text, api->args);
-	at = kineto_put_u64(at, correlation);
-	if (call->scope != TRACE_NONE) {
-		at = KINETO_PUT(at, ",\"External id\":");
-		at = kineto_put_u64(at, kineto_external_id(call->scope));
-	}
-	if (call->result) {
-		at = KINETO_PUT(at, ",\"result\":");
-		at = kineto_put_i64(at, call->result);
-	}
-	if (call->launch != TRACE_NONE)
-		at = put_graph_launch(at, host->trace, call);
+	at = put_call_args(at, host, call, correlation);
 	if (marks & KINETO_MARK_WAIT)
 		at = kineto_put_wait_args(kineto, at, row);
 	at = pieces_copy(at, text, set);
