@@ -282,21 +282,10 @@ static int add_idle_node(struct dagpatch_recording *recording)
 {
 	struct dagpatch_slot slot = {
 		.size = sizeof(slot), .bytes = sizeof(uint32_t), .alignment = 4};
-	uint32_t value = MARK_VALUE;
 	struct dagpatch_pointer at = {.slot = 0};
-	struct dagpatch_argument arguments[] = {dagpatch_address(&at),
-						dagpatch_value(&value, sizeof(value))};
-	struct dagpatch_kernel kernel = {
-		.size = sizeof(kernel),
-		.function = patch_run.bed->function(BED_MARK),
-		.grid = {1, 1, 1},
-		.block = {MARK_BLOCK, 1, 1},
-		.argument_count = 2,
-		.arguments = arguments,
-	};
 	int err = dagpatch_slot_add(recording, &slot, &at.slot);
 
-	return err ? err : dagpatch_add_kernel(recording, &kernel, NULL, NULL);
+	return err ? err : patch_add_mark(recording, at, NULL, NULL);
 }
 
 static int time_idle(struct dagpatch_recording *recording, const void *const *addresses,

@@ -111,28 +111,35 @@ static int change_set_moved(struct subject *subject, uint32_t moved)
 
 /* ---- with dagpatch ---- */
 
-static int add_nodes(struct dagpatch_recording *recording, const uint32_t *slots)
+int patch_add_mark(struct dagpatch_recording *recording, struct dagpatch_pointer at,
+		   const struct dagpatch_after *after, uint32_t *ret_node)
 {
 	uint32_t value = MARK_VALUE;
+	struct dagpatch_argument arguments[] = {dagpatch_address(&at),
+						dagpatch_value(&value, sizeof(value))};
+	struct dagpatch_kernel kernel = {
+		.size = sizeof(kernel),
+		.function = patch_run.bed->function(BED_MARK),
+		.grid = {1, 1, 1},
+		.block = {MARK_BLOCK, 1, 1},
+		.argument_count = 2,
+		.arguments = arguments,
+	};
+
+	return dagpatch_add_kernel(recording, &kernel, after, ret_node);
+}
+
+static int add_nodes(struct dagpatch_recording *recording, const uint32_t *slots)
+{
 	uint32_t last = DAGPATCH_NONE;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < patch_run.node_count; i++) {
 		struct dagpatch_pointer at = {.slot = slots[slot_of(i)],
 					      .offset = i * sizeof(uint32_t)};
-		struct dagpatch_argument arguments[] = {dagpatch_address(&at),
-							dagpatch_value(&value, sizeof(value))};
-		struct dagpatch_kernel kernel = {
-			.size = sizeof(kernel),
-			.function = patch_run.bed->function(BED_MARK),
-			.grid = {1, 1, 1},
-			.block = {MARK_BLOCK, 1, 1},
-			.argument_count = 2,
-			.arguments = arguments,
-		};
 		struct dagpatch_after after = {&last, 1};
 
-		err = dagpatch_add_kernel(recording, &kernel, i ? &after : NULL, &last);
+		err = patch_add_mark(recording, at, i ? &after : NULL, &last);
 	}
 	return err;
 }

@@ -62,4 +62,9 @@ bool way_is_auto(const struct way *way);
 /* Whether the driver can do it. */
 bool way_is_possible(const struct way *way);
 
+/* Adds a BED_MARK node that works on AT, after the nodes of AFTER, which may be NULL. RET_NODE may
+ * be NULL. Returns 0 or dagpatch's error. */
+int patch_add_mark(struct dagpatch_recording *recording, struct dagpatch_pointer at,
+		   const struct dagpatch_after *after, uint32_t *ret_node);
+
 #endif

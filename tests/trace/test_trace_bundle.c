@@ -12,25 +12,9 @@
 #include <cmocka.h>
 #include <xxhash.h>
 
-#include "../launched.h"
+#include "bundle_folder.h"
 #include "trace/pack/bundle.h"
 #include "trace/pack/bundle_layout.h"
-
-static char folder[TEST_PATH_BYTES], path[2 * TEST_PATH_BYTES];
-
-static int setup(void **state)
-{
-	if (!mkdtemp(test_path(folder, "bundle")))
-		return -1;
-	snprintf(path, sizeof(path), "%s/a.dagtap", folder);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	unlink(path);
-	return rmdir(folder);
-}
 
 static void write_bundle(bool force)
 {
@@ -38,11 +22,11 @@ static void write_bundle(bool force)
 	struct bundle_writer *writer;
 	struct dagtap_error error;
 
-	assert_int_equal(bundle_create(path, force, &writer, &error), 0);
+	assert_int_equal(bundle_create(bundle_path, force, &writer, &error), 0);
 	assert_int_equal(bundle_put_meta(writer, &meta, &error), 0);
 	assert_int_equal(bundle_put_spool(writer, 10, "first spool", 11, &error), 0);
 	assert_int_equal(bundle_put_spool(writer, 11, "", 0, &error), 0);
-	assert_int_equal(bundle_put_spool(writer, 12, path, 64, &error), 0);
+	assert_int_equal(bundle_put_spool(writer, 12, bundle_path, 64, &error), 0);
 	assert_int_equal(bundle_finish(writer, &error), 0);
 }
 
@@ -52,7 +36,7 @@ static void everything_comes_back(void **state)
 	struct dagtap_error error;
 
 	write_bundle(true);
-	assert_int_equal(bundle_open(path, &bundle, &error), 0);
+	assert_int_equal(bundle_open(bundle_path, &bundle, &error), 0);
 	assert_int_equal(bundle.section_count, 4);
 	assert_string_equal(bundle.meta.version, "1.2");
 	assert_string_equal(bundle.meta.command, "run \\ me\nnow");
@@ -72,8 +56,8 @@ static void existing_file_is_not_replaced_unasked(void **state)
 	struct dagtap_error error;
 
 	write_bundle(true);
-	assert_int_equal(bundle_create(path, false, &writer, &error), -EEXIST);
-	assert_non_null(strstr(error.message, path));
+	assert_int_equal(bundle_create(bundle_path, false, &writer, &error), -EEXIST);
+	assert_non_null(strstr(error.message, bundle_path));
 }
 
 static void file_that_appeared_meanwhile_is_not_replaced(void **state)
@@ -83,12 +67,12 @@ static void file_that_appeared_meanwhile_is_not_replaced(void **state)
 	struct dagtap_error error;
 	struct bundle bundle;
 
-	unlink(path);
-	assert_int_equal(bundle_create(path, false, &writer, &error), 0);
+	unlink(bundle_path);
+	assert_int_equal(bundle_create(bundle_path, false, &writer, &error), 0);
 	assert_int_equal(bundle_put_meta(writer, &meta, &error), 0);
 	write_bundle(true);
 	assert_int_equal(bundle_finish(writer, &error), -EEXIST);
-	assert_int_equal(bundle_open(path, &bundle, &error), 0);
+	assert_int_equal(bundle_open(bundle_path, &bundle, &error), 0);
 	assert_string_equal(bundle.meta.command, "run \\ me\nnow");
 	bundle_close(&bundle);
 }
@@ -98,18 +82,18 @@ static void abandoned_file_leaves_nothing(void **state)
 	struct bundle_writer *writer;
 	struct dagtap_error error;
 
-	unlink(path);
-	assert_int_equal(bundle_create(path, false, &writer, &error), 0);
+	unlink(bundle_path);
+	assert_int_equal(bundle_create(bundle_path, false, &writer, &error), 0);
 	bundle_abandon(writer);
 	bundle_abandon(NULL);
-	assert_int_equal(rmdir(folder), 0);
-	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(rmdir(bundle_folder), 0);
+	assert_int_equal(mkdir(bundle_folder, 0700), 0);
 }
 
 static unsigned char *read_file(size_t *ret_size)
 {
 	unsigned char *bytes = malloc(65536);
-	int fd = open(path, O_RDONLY);
+	int fd = open(bundle_path, O_RDONLY);
 	ssize_t size = read(fd, bytes, 65536);
 
 	close(fd);
@@ -194,7 +178,7 @@ static void write_packed(void)
 	struct bundle_writer *writer;
 	struct dagtap_error error;
 
-	assert_int_equal(bundle_create(path, true, &writer, &error), 0);
+	assert_int_equal(bundle_create(bundle_path, true, &writer, &error), 0);
 	assert_int_equal(bundle_put_meta(writer, &meta, &error), 0);
 	assert_int_equal(bundle_begin_section(writer, BUNDLE_PACKED, 10, &error), 0);
 	assert_int_equal(bundle_append(writer, "in three", 8, &error), 0);
@@ -253,5 +237,5 @@ int main(void)
 		cmocka_unit_test(packed_section_is_left_to_its_reader),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, bundle_folder_setup, bundle_folder_teardown);
 }

@@ -11,29 +11,13 @@
 
 #include <cmocka.h>
 
-#include "../launched.h"
+#include "bundle_folder.h"
 #include "scene.h"
 #include "trace/ledger/ledger.h"
 #include "trace/load.h"
 #include "trace/pack/bundle.h"
 
 #define OFFSET_NS 5000000000
-
-static char folder[TEST_PATH_BYTES], path[2 * TEST_PATH_BYTES];
-
-static int setup(void **state)
-{
-	if (!mkdtemp(test_path(folder, "ranks")))
-		return -1;
-	snprintf(path, sizeof(path), "%s/a.dagtap", folder);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	unlink(path);
-	return rmdir(folder);
-}
 
 /* Two clocks: the reference, and one that is OFFSET_NS behind it and gains a part in 1,000. */
 static void make_ranks(struct ranks *ranks)
@@ -66,7 +50,7 @@ static void write_merged(void)
 	struct ranks ranks;
 
 	make_ranks(&ranks);
-	assert_int_equal(bundle_create(path, true, &writer, &error), 0);
+	assert_int_equal(bundle_create(bundle_path, true, &writer, &error), 0);
 	assert_int_equal(bundle_put_meta(writer, &meta, &error), 0);
 	assert_int_equal(bundle_put_ranks(writer, &ranks, &error), 0);
 	for (uint32_t pid = 1; pid <= 2; pid++) {
@@ -88,7 +72,7 @@ static struct trace *load(void)
 	struct trace *trace;
 	struct dagtap_error error;
 
-	assert_int_equal(trace_open(path, NULL, &trace, &error), 0);
+	assert_int_equal(trace_open(bundle_path, NULL, &trace, &error), 0);
 	return trace;
 }
 
@@ -188,7 +172,8 @@ static void impossible_sections_are_refused(void **state)
 	ranks_release(&ranks);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name)                                                                                 \
+	cmocka_unit_test_setup_teardown(name, bundle_folder_setup, bundle_folder_teardown)
 
 int main(void)
 {
