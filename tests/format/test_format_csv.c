@@ -122,84 +122,83 @@ static void scope_has_path_and_kind(void **state)
 	expect_line(text, 4, "100,100,range,range 2,4,,range 2,1001500,1009000,7500,1");
 }
 
+static struct trace_event events[] = {{.handle = 3, .generation = 1},
+				      {.handle = 4, .is_foreign = true}};
+
+static struct trace_event_record records[] = {
+	{.call = 0, .cid = 1, .stream = 1, .node = TRACE_NONE, .order = 1, .device_ns = 1001500},
+	{.call = TRACE_NONE, .cid = 77, .stream = TRACE_NONE, .node = TRACE_NONE},
+	{.call = 0, .cid = 1, .stream = 1, .node = 1},
+};
+
+static struct trace_wait waits[] = {
+	{.call = 1,
+	 .cid = 2,
+	 .begin_ns = 10,
+	 .end_ns = 15,
+	 .type = TRACE_WAIT_STREAM_EVENT,
+	 .known = TRACE_KNOWN_NUMBER,
+	 .stream = 0,
+	 .order = 1,
+	 .producer = 0},
+	{.call = 2,
+	 .cid = 3,
+	 .begin_ns = 20,
+	 .end_ns = 22,
+	 .type = TRACE_WAIT_STREAM,
+	 .stream = 1,
+	 .event = TRACE_NONE,
+	 .producer = TRACE_NONE,
+	 .result = 700},
+	{.call = TRACE_NONE,
+	 .cid = 78,
+	 .begin_ns = 30,
+	 .end_ns = 30,
+	 .type = TRACE_WAIT_EVENT,
+	 .stream = TRACE_NONE,
+	 .event = 1,
+	 .producer = TRACE_NONE},
+	{.call = TRACE_NONE,
+	 .cid = 79,
+	 .begin_ns = 40,
+	 .end_ns = 41,
+	 .type = TRACE_WAIT_EVENT,
+	 .known = TRACE_KNOWN_ORDER,
+	 .stream = TRACE_NONE,
+	 .producer = 2},
+};
+
+static struct trace_memory_operation operations[] = {
+	{.call = 2,
+	 .cid = 3,
+	 .address = 4096,
+	 .bytes = 512,
+	 .ns = 1002600,
+	 .agent = 0,
+	 .stream = 0,
+	 .scope = TRACE_NONE,
+	 .kind = RECORD_MEMORY_KIND_DEVICE},
+	{.call = TRACE_NONE,
+	 .address = 4096,
+	 .agent = TRACE_NONE,
+	 .stream = TRACE_NONE,
+	 .scope = TRACE_NONE,
+	 .is_release = true},
+	{.call = TRACE_NONE,
+	 .bytes = 4096,
+	 .agent = TRACE_NONE,
+	 .stream = TRACE_NONE,
+	 .scope = TRACE_NONE,
+	 .kind = RECORD_MEMORY_KIND_HOST,
+	 .result = 2},
+};
+
 /*
  * An event that is recorded twice on stream 1, and once more by a call that is not in the trace;
  * waits of stream 0, of the host for a stream, and for an event that another process records.
  */
 static struct trace *trace_with_events(void)
 {
-	static struct trace_event events[] = {{.handle = 3, .generation = 1},
-					      {.handle = 4, .is_foreign = true}};
-	static struct trace_event_record records[] = {
-		{.call = 0,
-		 .cid = 1,
-		 .stream = 1,
-		 .node = TRACE_NONE,
-		 .order = 1,
-		 .device_ns = 1001500},
-		{.call = TRACE_NONE, .cid = 77, .stream = TRACE_NONE, .node = TRACE_NONE},
-		{.call = 0, .cid = 1, .stream = 1, .node = 1},
-	};
-	static struct trace_wait waits[] = {
-		{.call = 1,
-		 .cid = 2,
-		 .begin_ns = 10,
-		 .end_ns = 15,
-		 .type = TRACE_WAIT_STREAM_EVENT,
-		 .known = TRACE_KNOWN_NUMBER,
-		 .stream = 0,
-		 .order = 1,
-		 .producer = 0},
-		{.call = 2,
-		 .cid = 3,
-		 .begin_ns = 20,
-		 .end_ns = 22,
-		 .type = TRACE_WAIT_STREAM,
-		 .stream = 1,
-		 .event = TRACE_NONE,
-		 .producer = TRACE_NONE,
-		 .result = 700},
-		{.call = TRACE_NONE,
-		 .cid = 78,
-		 .begin_ns = 30,
-		 .end_ns = 30,
-		 .type = TRACE_WAIT_EVENT,
-		 .stream = TRACE_NONE,
-		 .event = 1,
-		 .producer = TRACE_NONE},
-		{.call = TRACE_NONE,
-		 .cid = 79,
-		 .begin_ns = 40,
-		 .end_ns = 41,
-		 .type = TRACE_WAIT_EVENT,
-		 .known = TRACE_KNOWN_ORDER,
-		 .stream = TRACE_NONE,
-		 .producer = 2},
-	};
-	static struct trace_memory_operation operations[] = {
-		{.call = 2,
-		 .cid = 3,
-		 .address = 4096,
-		 .bytes = 512,
-		 .ns = 1002600,
-		 .agent = 0,
-		 .stream = 0,
-		 .scope = TRACE_NONE,
-		 .kind = RECORD_MEMORY_KIND_DEVICE},
-		{.call = TRACE_NONE,
-		 .address = 4096,
-		 .agent = TRACE_NONE,
-		 .stream = TRACE_NONE,
-		 .scope = TRACE_NONE,
-		 .is_release = true},
-		{.call = TRACE_NONE,
-		 .bytes = 4096,
-		 .agent = TRACE_NONE,
-		 .stream = TRACE_NONE,
-		 .scope = TRACE_NONE,
-		 .kind = RECORD_MEMORY_KIND_HOST,
-		 .result = 2},
-	};
 	struct trace *trace = sample_trace();
 
 	trace->events = events;

@@ -55,19 +55,9 @@ static struct trace_wait make_wait(uint32_t number, enum trace_wait_type type)
 	};
 }
 
-/*
- * The sample, followed by: stream 1 records an event, stream 0 waits for it, the host waits for it;
- * a wait for what was recorded before the recording began; waits for a stream and for the device.
- */
-static struct trace *make_scene(struct scene *scene)
+/* STRINGS: the number of the first string that is free. */
+static void make_calls(struct scene *scene, uint32_t strings)
 {
-	struct trace *trace = sample_trace();
-	uint32_t strings = trace->strings_count;
-
-	*scene = (struct scene){.events = {{.handle = EVENT}, {.handle = EVENT + 64}}};
-	memcpy(scene->calls, trace->calls, SAMPLE_CALLS * sizeof(*scene->calls));
-	memcpy(scene->apis, trace->apis, 3 * sizeof(*scene->apis));
-	memcpy(scene->strings, trace->strings, strings * sizeof(*scene->strings));
 	for (uint32_t i = 0; i < SCENE_CALLS; i++) {
 		scene->strings[strings + i] = api_names[i];
 		scene->apis[3 + i] = (struct trace_api){
@@ -84,6 +74,10 @@ static struct trace *make_scene(struct scene *scene)
 			.arg_first = TRACE_NONE,
 		};
 	}
+}
+
+static void make_waits(struct scene *scene)
+{
 	scene->records[0] = (struct trace_event_record){.call = SAMPLE_CALLS,
 							.cid = SAMPLE_CALLS + 1,
 							.stream = 1,
@@ -103,6 +97,23 @@ static struct trace *make_scene(struct scene *scene)
 	scene->waits[3] = make_wait(STREAM_CALL, TRACE_WAIT_STREAM);
 	scene->waits[3].stream = 1;
 	scene->waits[4] = make_wait(DEVICE_CALL, TRACE_WAIT_DEVICE);
+}
+
+/*
+ * The sample, followed by: stream 1 records an event, stream 0 waits for it, the host waits for it;
+ * a wait for what was recorded before the recording began; waits for a stream and for the device.
+ */
+static struct trace *make_scene(struct scene *scene)
+{
+	struct trace *trace = sample_trace();
+	uint32_t strings = trace->strings_count;
+
+	*scene = (struct scene){.events = {{.handle = EVENT}, {.handle = EVENT + 64}}};
+	memcpy(scene->calls, trace->calls, SAMPLE_CALLS * sizeof(*scene->calls));
+	memcpy(scene->apis, trace->apis, 3 * sizeof(*scene->apis));
+	memcpy(scene->strings, trace->strings, strings * sizeof(*scene->strings));
+	make_calls(scene, strings);
+	make_waits(scene);
 	trace->calls = scene->calls;
 	trace->calls_count += SCENE_CALLS;
 	trace->apis = scene->apis;

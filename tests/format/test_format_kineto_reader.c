@@ -1,6 +1,47 @@
 /* What the rows of Kineto's JSON become, as PyTorch writes them. */
 #include "kineto_opened.h"
 
+static void expect_places(const struct trace *trace)
+{
+	assert_int_equal(trace->processes_count, 1);
+	assert_int_equal(trace->processes[0].pid, 7);
+	read_expect_text(trace, trace->processes[0].exe, "python3");
+	read_expect_text(trace, trace->processes[0].host, "node7");
+	assert_true(trace->processes[0].start_realtime_ns == KINETO_BASE + 10250);
+	read_expect_text(trace, trace->threads[0].name, "worker");
+	assert_int_equal(trace->agents_count, 1);
+	read_expect_text(trace, trace->agents[0].name, "NVIDIA H200");
+	assert_int_equal(trace->agents[0].compute_units, 132);
+	assert_int_equal(trace->agents[0].wave_size, 32);
+	assert_int_equal(trace->streams[0].ordinal, 3);
+	assert_int_equal(trace->streams[0].agent, 0);
+}
+
+static void expect_kernel(const struct trace *trace)
+{
+	const struct trace_activity *kernel = &trace->activities[0];
+	const struct trace_work *work = trace_work_of(trace, kernel);
+	uint32_t set = trace->activity_attributes[0];
+
+	assert_int_equal(kernel->call, 0);
+	/* The time is exact to the ns: 4293868439749.373 us need more digits than a double has. */
+	assert_true(kernel->start_ns == (int64_t)KINETO_BASE + 4293868439749373);
+	assert_true(kernel->end_ns == kernel->start_ns + 2000);
+	assert_int_equal(kernel->submit_ns, trace->calls[0].begin_ns);
+	read_expect_text(trace, work->name, "gemm");
+	assert_int_equal(work->grid[0], 8 * 64);
+	assert_int_equal(work->grid[1], 2);
+	assert_int_equal(work->workgroup[0], 64);
+	assert_int_equal(work->group_bytes, 6528);
+	assert_int_equal(work->registers, 80);
+	assert_true(read_attribute(trace, set, "blocks per SM")->value.float64 == 1.939394);
+	assert_int_equal(read_attribute(trace, set, "context")->value.int64, 1);
+	read_expect_text(trace, read_attribute(trace, set, "occupancy")->value.text,
+			 "{\"a\":[1, \"x\\\"y\"], \"b\":null}");
+	assert_null(read_attribute(trace, set, "grid"));
+	assert_null(read_attribute(trace, set, "correlation"));
+}
+
 static void a_kernel_and_its_call(void **state)
 {
 	struct trace *trace = kineto_open_members(
@@ -16,44 +57,9 @@ static void a_kernel_and_its_call(void **state)
 			    "{'ph': 'M', 'name': 'process_name', 'pid': 7, 'tid': 0, "
 			    "'args': {'name': 'python3'}}"),
 		", 'baseTimeNanoseconds': 1790857026000000000");
-	const struct trace_activity *kernel;
-	const struct trace_work *work;
-	uint32_t set;
 
-	assert_int_equal(trace->processes_count, 1);
-	assert_int_equal(trace->processes[0].pid, 7);
-	read_expect_text(trace, trace->processes[0].exe, "python3");
-	read_expect_text(trace, trace->processes[0].host, "node7");
-	assert_true(trace->processes[0].start_realtime_ns == KINETO_BASE + 10250);
-	read_expect_text(trace, trace->threads[0].name, "worker");
-	assert_int_equal(trace->agents_count, 1);
-	read_expect_text(trace, trace->agents[0].name, "NVIDIA H200");
-	assert_int_equal(trace->agents[0].compute_units, 132);
-	assert_int_equal(trace->agents[0].wave_size, 32);
-	assert_int_equal(trace->streams[0].ordinal, 3);
-	assert_int_equal(trace->streams[0].agent, 0);
-
-	kernel = &trace->activities[0];
-	assert_int_equal(kernel->call, 0);
-	/* The time is exact to the ns: 4293868439749.373 us need more digits than a double has. */
-	assert_true(kernel->start_ns == (int64_t)KINETO_BASE + 4293868439749373);
-	assert_true(kernel->end_ns == kernel->start_ns + 2000);
-	assert_int_equal(kernel->submit_ns, trace->calls[0].begin_ns);
-	work = trace_work_of(trace, kernel);
-	read_expect_text(trace, work->name, "gemm");
-	assert_int_equal(work->grid[0], 8 * 64);
-	assert_int_equal(work->grid[1], 2);
-	assert_int_equal(work->workgroup[0], 64);
-	assert_int_equal(work->group_bytes, 6528);
-	assert_int_equal(work->registers, 80);
-	set = trace->activity_attributes[0];
-	assert_true(read_attribute(trace, set, "blocks per SM")->value.float64 == 1.939394);
-	assert_int_equal(read_attribute(trace, set, "context")->value.int64, 1);
-	read_expect_text(trace, read_attribute(trace, set, "occupancy")->value.text,
-			 "{\"a\":[1, \"x\\\"y\"], \"b\":null}");
-	assert_null(read_attribute(trace, set, "grid"));
-	assert_null(read_attribute(trace, set, "correlation"));
-
+	expect_places(trace);
+	expect_kernel(trace);
 	assert_int_equal(trace->calls[0].cid, 5);
 	assert_true(trace->calls[0].end_ns == (int64_t)KINETO_BASE + 11750);
 	assert_int_equal(trace->calls[0].activity_count, 1);

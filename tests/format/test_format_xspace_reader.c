@@ -6,12 +6,40 @@
 
 #include "maker_case.h"
 
+static void expect_kernel(const struct trace *trace)
+{
+	const struct trace_activity *kernel = &trace->activities[0];
+	const struct trace_work *work = trace_work_of(trace, kernel);
+
+	assert_int_equal(kernel->start_ns, 1000 + 653402);
+	assert_int_equal(kernel->end_ns, 1000 + 653402 + 1824);
+	assert_int_equal(kernel->cid, 7);
+	assert_int_equal(kernel->call, 0);
+	assert_int_equal(trace->scopes[kernel->scope].id, 258);
+	assert_int_equal(work->kind, TRACE_KERNEL);
+	read_expect_text(trace, work->name, "gemm");
+	assert_int_equal(work->grid[0], 8 * 128);
+	assert_int_equal(work->grid[1], 2);
+	assert_int_equal(work->workgroup[0], 128);
+	assert_int_equal(work->group_bytes, 16 + 8192);
+}
+
+static void expect_call(const struct trace *trace)
+{
+	const struct trace_call *call = &trace->calls[0];
+
+	read_expect_text(trace, trace->apis[call->api].name, "cuLaunchKernel");
+	assert_int_equal(trace->apis[call->api].domain, RECORD_DOMAIN_CUDA);
+	assert_int_equal(call->begin_ns, 1000 + 600000);
+	assert_int_equal(call->activity_count, 1);
+	assert_int_equal(call->activities_expected, 1);
+	assert_int_equal(trace->threads[call->thread].tid, 650);
+	assert_int_equal(call->scope, trace->activities[0].scope);
+}
+
 static void a_kernel_and_its_call(void **state)
 {
 	struct maker *maker = *state;
-	const struct trace_activity *kernel;
-	const struct trace_call *call;
-	const struct trace_work *work;
 	struct trace *trace;
 
 	maker_gpu(maker);
@@ -36,31 +64,10 @@ static void a_kernel_and_its_call(void **state)
 	assert_int_equal(trace->agents[0].compute_units, 132);
 	assert_int_equal(trace->agents[0].memory_bytes, 150109880320);
 	assert_int_equal(trace->streams[0].ordinal, 14);
-
 	assert_int_equal(trace->activities_count, 1);
-	kernel = &trace->activities[0];
-	assert_int_equal(kernel->start_ns, 1000 + 653402);
-	assert_int_equal(kernel->end_ns, 1000 + 653402 + 1824);
-	assert_int_equal(kernel->cid, 7);
-	assert_int_equal(kernel->call, 0);
-	assert_int_equal(trace->scopes[kernel->scope].id, 258);
-	work = trace_work_of(trace, kernel);
-	assert_int_equal(work->kind, TRACE_KERNEL);
-	read_expect_text(trace, work->name, "gemm");
-	assert_int_equal(work->grid[0], 8 * 128);
-	assert_int_equal(work->grid[1], 2);
-	assert_int_equal(work->workgroup[0], 128);
-	assert_int_equal(work->group_bytes, 16 + 8192);
-
+	expect_kernel(trace);
 	assert_int_equal(trace->calls_count, 1);
-	call = &trace->calls[0];
-	read_expect_text(trace, trace->apis[call->api].name, "cuLaunchKernel");
-	assert_int_equal(trace->apis[call->api].domain, RECORD_DOMAIN_CUDA);
-	assert_int_equal(call->begin_ns, 1000 + 600000);
-	assert_int_equal(call->activity_count, 1);
-	assert_int_equal(call->activities_expected, 1);
-	assert_int_equal(trace->threads[call->thread].tid, 650);
-	assert_int_equal(call->scope, kernel->scope);
+	expect_call(trace);
 }
 
 /*
