@@ -5,69 +5,14 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 #include <cmocka.h>
 
-#include "base/clock.h"
 #include "capture/capture_session.h"
 #include "capture/capture_switch.h"
 #include "capture/scope.h"
-#include "capture/switch_scopes.h"
-#include "held_clock.h"
 #include "scope_story.h"
-
-#define NONE UINT64_MAX
-
-/* What the child does; its options are in the environment. */
-static int small_setup(void **state)
-{
-	setenv("DAGTAP_READY", "4M", 1);
-	return fixture_setup(state);
-}
-
-/* Puts COUNT records, which are in the spool if a recording is on. */
-static void work(uint64_t count)
-{
-	bool is_on = session_is_on();
-
-	for (uint64_t i = 0; i < count; i++)
-		expect((is_on && fixture_put(session_writer(), i, 4)) == is_on);
-}
-
-static void arm(void)
-{
-	session_arm();
-	switch_configure();
-	expect(switch_is_armed());
-}
-
-/* Runs BODY in a child; expects spools with so many records of work, up to NONE. */
-static void assert_work(const struct fixture *fixture, void (*body)(void), const uint64_t *expected)
-{
-	int spools = 0;
-
-	assert_int_equal(in_child(fixture->folder, body), 0);
-	for (; *expected != NONE; expected++, spools++) {
-		struct spool_reader *reader =
-			fixture_open_session(fixture->folder, (uint32_t)spools);
-
-		assert_non_null(reader);
-		assert_true(spool_reader_info(reader)->closed);
-		assert_int_equal(fixture_count(reader, RECORD_API), *expected);
-		fixture_assert_sound(reader);
-		spool_reader_close(reader);
-	}
-	assert_int_equal(fixture_files(fixture, NULL, 0), spools);
-}
-
-#define EXPECTED(...)                                                                              \
-	(const uint64_t[])                                                                         \
-	{                                                                                          \
-		__VA_ARGS__, NONE                                                                  \
-	}
+#include "switch_scene.h"
 
 static void push(const char *text)
 {
@@ -84,54 +29,54 @@ static void pop(void)
 static void wait_for_calls(void)
 {
 	setenv("DAGTAP_WAIT", "1", 1);
-	arm();
+	scene_arm();
 	expect(!session_start() && session_state == SESSION_STOPPED);
-	work(3);
+	scene_work(3);
 	switch_profiler_start("test");
 	expect(session_is_on());
-	work(5);
+	scene_work(5);
 	switch_profiler_stop("test");
-	work(7);
+	scene_work(7);
 	switch_profiler_stop("test");
 	expect(switch_start("test") && switch_start("test"));
-	work(2);
+	scene_work(2);
 	switch_stop("test");
 	expect(!session_start() && !session_is_on());
 	switch_profiler_start("test");
-	work(4); /* never stopped */
+	scene_work(4); /* never stopped */
 }
 
 static void a_waiting_process_records_between_calls(void **state)
 {
-	assert_work(*state, wait_for_calls, EXPECTED(5, 2, 4));
+	scene_assert_work(*state, wait_for_calls, EXPECTED(5, 2, 4));
 }
 
 static void wait_in_vain(void)
 {
 	setenv("DAGTAP_WAIT", "1", 1);
-	arm();
+	scene_arm();
 	expect(!session_start());
-	work(3);
+	scene_work(3);
 }
 
 static void a_process_that_is_never_started_leaves_nothing(void **state)
 {
-	assert_work(*state, wait_in_vain, EXPECTED(NONE));
+	scene_assert_work(*state, wait_in_vain, EXPECTED(NONE));
 }
 
 static void start_before_gpu(void)
 {
 	setenv("DAGTAP_WAIT", "1", 1);
-	arm();
+	scene_arm();
 	expect(switch_start("test"));
-	work(2);
+	scene_work(2);
 	expect(session_start());
-	work(1);
+	scene_work(1);
 }
 
 static void a_call_starts_before_the_first_use_of_a_gpu(void **state)
 {
-	assert_work(*state, start_before_gpu, EXPECTED(3));
+	scene_assert_work(*state, start_before_gpu, EXPECTED(3));
 }
 
 static void start_at_exit(void)
@@ -142,39 +87,39 @@ static void start_at_exit(void)
 static void start_when_all_is_over(void)
 {
 	setenv("DAGTAP_WAIT", "1", 1);
-	arm();
+	scene_arm();
 	/* Handlers run in reverse order: the session's, which a start registers, runs first. */
 	atexit(start_at_exit);
 	expect(switch_start("test"));
-	work(1);
+	scene_work(1);
 	switch_stop("test");
 }
 
 static void no_recording_starts_after_the_end(void **state)
 {
-	assert_work(*state, start_when_all_is_over, EXPECTED(1));
+	scene_assert_work(*state, start_when_all_is_over, EXPECTED(1));
 }
 
 static void profile_in_a_scope(void)
 {
 	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
-	arm();
+	scene_arm();
 	expect(!session_start());
 	switch_profiler_start("test");
 	expect(!session_is_on());
 	push("step");
 	switch_profiler_stop("test");
-	work(1);
+	scene_work(1);
 	switch_stop("test");
-	work(1);
+	scene_work(1);
 	pop();
 	expect(switch_start("test"));
-	work(2);
+	scene_work(2);
 }
 
 static void without_wait_only_the_programs_own_calls_count(void **state)
 {
-	assert_work(*state, profile_in_a_scope, EXPECTED(1, 2));
+	scene_assert_work(*state, profile_in_a_scope, EXPECTED(1, 2));
 }
 
 /* ---- scopes ---- */
@@ -182,27 +127,27 @@ static void without_wait_only_the_programs_own_calls_count(void **state)
 static void nest(void)
 {
 	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
-	arm();
+	scene_arm();
 	expect(!session_start());
-	work(1);
+	scene_work(1);
 	push("epoch");
-	work(1);
+	scene_work(1);
 	push("step");
-	work(2);
+	scene_work(2);
 	push("step");
-	work(3);
+	scene_work(3);
 	pop();
-	work(4);
+	scene_work(4);
 	pop();
-	work(1);
+	scene_work(1);
 	push("steps"); /* another text */
-	work(1);
+	scene_work(1);
 	pop();
 	push("step#step_num=2#");
-	work(6);
+	scene_work(6);
 	pop();
 	pop();
-	work(1);
+	scene_work(1);
 }
 
 static void nested_scopes_are_one_instance(void **state)
@@ -211,7 +156,7 @@ static void nested_scopes_are_one_instance(void **state)
 					"1:1 0 1 epoch\n1:5 1 1 step step_num=i2\n-5\n"};
 	const struct fixture *fixture = *state;
 
-	assert_work(fixture, nest, EXPECTED(9, 6));
+	scene_assert_work(fixture, nest, EXPECTED(9, 6));
 	for (uint32_t i = 0; i < 2; i++) {
 		struct spool_reader *reader = fixture_open_session(fixture->folder, i);
 
@@ -227,53 +172,53 @@ static void step_often(void)
 	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
 	setenv("DAGTAP_SKIP", "2", 1);
 	setenv("DAGTAP_COUNT", "3", 1);
-	arm();
+	scene_arm();
 	expect(!session_start());
 	for (uint64_t i = 1; i <= 8; i++) {
 		push("step");
-		work(i);
+		scene_work(i);
 		pop();
-		work(1);
+		scene_work(1);
 	}
 }
 
 static void skip_and_count_choose_instances(void **state)
 {
-	assert_work(*state, step_often, EXPECTED(3, 4, 5));
+	scene_assert_work(*state, step_often, EXPECTED(3, 4, 5));
 }
 
 static void leave_open(void)
 {
 	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
-	arm();
+	scene_arm();
 	expect(!session_start());
-	work(1);
+	scene_work(1);
 	push("step");
-	work(4);
+	scene_work(4);
 }
 
 static void an_instance_that_never_ends_is_recorded_to_the_end(void **state)
 {
-	assert_work(*state, leave_open, EXPECTED(4));
+	scene_assert_work(*state, leave_open, EXPECTED(4));
 }
 
 static void use_gpu_late(void)
 {
 	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
-	arm();
+	scene_arm();
 	push("step");
 	pop();
 	push("step");
 	expect(!session_is_on());
 	expect(session_start());
-	work(3);
+	scene_work(3);
 	pop();
 	expect(!session_is_on());
 }
 
 static void an_instance_from_before_the_first_use_of_a_gpu_counts(void **state)
 {
-	assert_work(*state, use_gpu_late, EXPECTED(3));
+	scene_assert_work(*state, use_gpu_late, EXPECTED(3));
 }
 
 static void use_ranges(void)
@@ -281,26 +226,26 @@ static void use_ranges(void)
 	uint64_t a, b, other;
 
 	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
-	arm();
+	scene_arm();
 	expect(!session_start());
 	other = scope_range_start("other");
-	work(1);
+	scene_work(1);
 	a = scope_range_start("step");
-	work(2);
+	scene_work(2);
 	b = scope_range_start("step");
 	scope_range_stop(a);
-	work(3);
+	scene_work(3);
 	scope_range_stop(other);
 	scope_range_stop(a);
 	expect(session_is_on());
 	scope_range_stop(b);
-	work(1);
+	scene_work(1);
 	scope_range_stop(b);
 }
 
 static void ranges_by_id_may_overlap(void **state)
 {
-	assert_work(*state, use_ranges, EXPECTED(5));
+	scene_assert_work(*state, use_ranges, EXPECTED(5));
 }
 
 /* ---- threads ---- */
@@ -313,17 +258,17 @@ static pthread_barrier_t turn;
 static void *overlap(void *unused)
 {
 	push("step");
-	work(1);
+	scene_work(1);
 	pthread_barrier_wait(&turn); /* open on both */
 	pthread_barrier_wait(&turn); /* ended by main */
 	expect(session_is_on());
-	work(2);
+	scene_work(2);
 	pop();
 	expect(!session_is_on());
 	pthread_barrier_wait(&turn);
 	pthread_barrier_wait(&turn);
 	push("step");
-	work(8);
+	scene_work(8);
 	return NULL; /* the scope ends with the thread */
 }
 
@@ -332,27 +277,27 @@ static void overlap_on_threads(void)
 	pthread_t thread;
 
 	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
-	arm();
+	scene_arm();
 	expect(!session_start());
 	pthread_barrier_init(&turn, NULL, 2);
 	push("step");
-	work(4);
+	scene_work(4);
 	expect(!pthread_create(&thread, NULL, overlap, NULL));
 	pthread_barrier_wait(&turn);
 	pop();
 	pthread_barrier_wait(&turn);
 	pthread_barrier_wait(&turn);
 	expect(!session_is_on());
-	work(1);
+	scene_work(1);
 	pthread_barrier_wait(&turn);
 	pthread_join(thread, NULL);
 	expect(!session_is_on());
-	work(1);
+	scene_work(1);
 }
 
 static void scopes_overlap_on_threads(void **state)
 {
-	assert_work(*state, overlap_on_threads, EXPECTED(7, 8));
+	scene_assert_work(*state, overlap_on_threads, EXPECTED(7, 8));
 }
 
 /* Inside its instance each thread is recorded, whatever the others do. */
@@ -372,7 +317,7 @@ static void step_on_threads(void)
 	pthread_t threads[THREADS];
 
 	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
-	arm();
+	scene_arm();
 	expect(!session_start());
 	for (int i = 0; i < THREADS; i++)
 		expect(!pthread_create(&threads[i], NULL, step_under_load, NULL));
@@ -400,183 +345,7 @@ static void each_instance_is_recorded_under_load(void **state)
 	assert_int_equal(records, THREADS * ROUNDS);
 }
 
-/* ---- time ---- */
-
-static struct clock_page *page;
-
-/* Holds the clock. The delays are so short that a wait for them that is not over yet is soon looked
- * at again. */
-static void await_recording(bool is_on)
-{
-	const struct timespec pause = {.tv_nsec = 100000};
-
-	while (session_is_on() != is_on)
-		nanosleep(&pause, NULL);
-}
-
-/* By how much the clock is moved when the thread that keeps time begins, before it reads it. */
-static uint64_t step_at_begin_ns;
-
-int prctl(int option, ...)
-{
-	unsigned long arguments[4];
-	va_list list;
-
-	va_start(list, option);
-	for (int i = 0; i < 4; i++)
-		arguments[i] = va_arg(list, unsigned long);
-	va_end(list);
-	if (option == PR_SET_NAME && !strcmp((const char *)arguments[0], "dagtap-switch"))
-		clock_step(page, step_at_begin_ns);
-	return (int)syscall(SYS_prctl, option, arguments[0], arguments[1], arguments[2],
-			    arguments[3]);
-}
-
-static void come_late(void)
-{
-	page = held_clock();
-	setenv("DAGTAP_DELAY", "2.5", 1);
-	setenv("DAGTAP_DURATION", "10", 1);
-	arm();
-	expect(!session_start());
-	clock_step(page, 2400000000);
-	work(1);
-	expect(!session_is_on());
-	clock_step(page, 100000000);
-	await_recording(true);
-	work(5);
-	clock_step(page, 9000000000);
-	work(2);
-	clock_step(page, 1000000000);
-	await_recording(false);
-	work(1);
-	expect(!switch_start("test"));
-}
-
-static void delay_and_duration_begin_and_end_it(void **state)
-{
-	assert_work(*state, come_late, EXPECTED(7));
-}
-
-/* The thread looks at the time for the first time when the delay is over. */
-static void begin_the_thread_late(void)
-{
-	page = held_clock();
-	setenv("DAGTAP_DELAY", "2.5", 1);
-	step_at_begin_ns = 2500000000;
-	arm();
-	session_start();
-	await_recording(true);
-	work(5);
-}
-
-static void a_delay_may_end_before_its_thread_looks(void **state)
-{
-	assert_work(*state, begin_the_thread_late, EXPECTED(5));
-}
-
-static void use_gpu_after_the_delay(void)
-{
-	page = held_clock();
-	setenv("DAGTAP_DELAY", "2", 1);
-	arm();
-	clock_step(page, 2000000000);
-	expect(session_start());
-	work(5);
-}
-
-static void a_delay_that_is_over_delays_nothing(void **state)
-{
-	assert_work(*state, use_gpu_after_the_delay, EXPECTED(5));
-}
-
-static void start_within_the_delay(void)
-{
-	page = held_clock();
-	setenv("DAGTAP_WAIT", "1", 1);
-	setenv("DAGTAP_DELAY", "2", 1);
-	arm();
-	expect(!session_start());
-	expect(!switch_start_now("test"));
-	clock_step(page, 2000000000);
-	/* The decision is looked at again, as the thread that keeps time does. */
-	switch_settle();
-	expect(!session_is_on());
-	expect(switch_start_now("test"));
-	work(2);
-}
-
-static void a_start_now_does_not_begin_later(void **state)
-{
-	assert_work(*state, start_within_the_delay, EXPECTED(2));
-}
-
-static void start_twice_within_the_delay(void)
-{
-	page = held_clock();
-	setenv("DAGTAP_DELAY", "2", 1);
-	arm();
-	expect(!session_start());
-	expect(!switch_start_now("test"));
-	clock_step(page, 2000000000);
-	await_recording(true);
-	work(3);
-}
-
-static void a_start_now_leaves_other_starts(void **state)
-{
-	assert_work(*state, start_twice_within_the_delay, EXPECTED(3));
-}
-
-static void end_each_after(void)
-{
-	page = held_clock();
-	setenv("DAGTAP_WAIT", "1", 1);
-	setenv("DAGTAP_DELAY", "1", 1);
-	setenv("DAGTAP_DURATION", "3", 1);
-	arm();
-	expect(!session_start());
-	clock_step(page, 1000000000);
-	expect(switch_start("test"));
-	work(1);
-	switch_stop("test");
-	clock_step(page, 2000000000);
-	expect(switch_start("test"));
-	work(2);
-	clock_step(page, 1000000000);
-	await_recording(false);
-}
-
-static void the_duration_counts_from_the_first_recording(void **state)
-{
-	assert_work(*state, end_each_after, EXPECTED(1, 2));
-}
-
-static void start_slowly(void)
-{
-	clock_step(page, 9000000000);
-}
-
-static void end_a_slow_start(void)
-{
-	static const struct capture_source slow = {.start = start_slowly};
-
-	page = held_clock();
-	setenv("DAGTAP_DURATION", "10", 1);
-	arm();
-	session_add_source(&slow);
-	expect(session_start());
-	work(5);
-	clock_step(page, 1000000000);
-	await_recording(false);
-}
-
-static void the_duration_counts_from_the_decision(void **state)
-{
-	assert_work(*state, end_a_slow_start, EXPECTED(5));
-}
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, small_setup, fixture_teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, scene_setup, fixture_teardown)
 
 int main(void)
 {
@@ -593,13 +362,6 @@ int main(void)
 		CASE(ranges_by_id_may_overlap),
 		CASE(scopes_overlap_on_threads),
 		CASE(each_instance_is_recorded_under_load),
-		CASE(delay_and_duration_begin_and_end_it),
-		CASE(a_delay_may_end_before_its_thread_looks),
-		CASE(a_delay_that_is_over_delays_nothing),
-		CASE(a_start_now_does_not_begin_later),
-		CASE(a_start_now_leaves_other_starts),
-		CASE(the_duration_counts_from_the_first_recording),
-		CASE(the_duration_counts_from_the_decision),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

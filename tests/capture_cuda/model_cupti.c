@@ -1,15 +1,16 @@
 /*
- * The model of CUPTI: the functions that the tool looks up, and the buffers and callbacks:
- * model_cupti.h.
+ * The model of CUPTI: the functions that the tool looks up, and the callbacks: model_cupti.h. Held
+ * threads and failures are in model_cupti_gate.c, buffers in model_cupti_buffers.c.
  */
 #include "model_cupti.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "model_cupti_inner.h"
 
 enum { DOMAINS = 4, CBIDS = 1024, STREAMS_MOST = 64 };
 
@@ -21,131 +22,8 @@ static struct {
 	bool is_all_asked[DOMAINS];    /* callbacks of any number */
 	uint32_t asked_count;	       /* how many of both are true */
 	uint64_t kinds;
-	cupti_buffer_requested *requested;
-	cupti_buffer_completed *completed;
-	/* protects the buffer; a spin lock, because some tests replace the mutex functions */
-	atomic_flag lock;
-	uint8_t *buffer;
-	size_t size, used;
-	_Atomic size_t dropped; /* since the tool last asked */
 	uint64_t (*read_clock)(void);
-	_Atomic uint32_t calls[MODEL_CALL_COUNT];
-	struct {
-		_Atomic bool is_set; /* stored last */
-		_Atomic uint32_t nth, result;
-	} failures[MODEL_CALL_COUNT];
-	pthread_t worker;
-} model = {.version = 130001, .lock = ATOMIC_FLAG_INIT};
-
-/*
- * Threads that are held, and threads that wait for that or for a call. The lock is not taken while
- * nothing is held and no thread waits: a fork child may have inherited it in any state.
- */
-static struct {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	_Atomic uint32_t awaiting; /* threads in model_await */
-	struct {
-		_Atomic bool is_held;
-		uint32_t passing;	/* threads to let through before the first one is held */
-		uint32_t came, dropped; /* numbers of threads that were held */
-	} places[MODEL_PLACE_COUNT];
-} gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-
-static void tell_changed(void)
-{
-	pthread_mutex_lock(&gate.lock);
-	pthread_cond_broadcast(&gate.changed);
-	pthread_mutex_unlock(&gate.lock);
-}
-
-/*
- * Sequentially consistent, pairs with model_await: either that thread sees this count, or this
- * thread sees it waiting.
- */
-static uint32_t result_of(enum model_call call)
-{
-	uint32_t nth = model.calls[call]++;
-
-	if (gate.awaiting)
-		tell_changed();
-	return model.failures[call].is_set && nth >= model.failures[call].nth
-		       ? model.failures[call].result
-		       : CUPTI_OK;
-}
-
-void model_fail(enum model_call call, uint32_t nth, uint32_t result)
-{
-	model.failures[call].nth = nth;
-	model.failures[call].result = result;
-	model.failures[call].is_set = true;
-}
-
-uint32_t model_count(enum model_call call)
-{
-	return model.calls[call];
-}
-
-void model_await(enum model_call call, uint32_t count)
-{
-	pthread_mutex_lock(&gate.lock);
-	gate.awaiting++;
-	while (model.calls[call] < count)
-		pthread_cond_wait(&gate.changed, &gate.lock);
-	gate.awaiting--;
-	pthread_mutex_unlock(&gate.lock);
-}
-
-/* Holds the calling thread while PLACE is held. */
-static void come_to(enum model_place place)
-{
-	uint32_t number;
-
-	if (!gate.places[place].is_held)
-		return;
-	pthread_mutex_lock(&gate.lock);
-	if (gate.places[place].passing) {
-		gate.places[place].passing--;
-	} else if (gate.places[place].is_held) {
-		number = gate.places[place].came++;
-		pthread_cond_broadcast(&gate.changed);
-		while (gate.places[place].dropped <= number)
-			pthread_cond_wait(&gate.changed, &gate.lock);
-	}
-	pthread_mutex_unlock(&gate.lock);
-}
-
-void model_hold(enum model_place place, uint32_t nth)
-{
-	pthread_mutex_lock(&gate.lock);
-	gate.places[place].passing = nth;
-	gate.places[place].is_held = true;
-	pthread_mutex_unlock(&gate.lock);
-}
-
-/* Call with the lock held. */
-static void await_one(enum model_place place)
-{
-	while (gate.places[place].came == gate.places[place].dropped)
-		pthread_cond_wait(&gate.changed, &gate.lock);
-}
-
-void model_await_held(enum model_place place)
-{
-	pthread_mutex_lock(&gate.lock);
-	await_one(place);
-	pthread_mutex_unlock(&gate.lock);
-}
-
-void model_release(enum model_place place)
-{
-	pthread_mutex_lock(&gate.lock);
-	gate.places[place].is_held = false;
-	gate.places[place].passing = 0;
-	gate.places[place].dropped = gate.places[place].came;
-	pthread_cond_broadcast(&gate.changed);
-	pthread_mutex_unlock(&gate.lock);
-}
+} model = {.version = 130001};
 
 void model_set_clock(uint64_t (*read_ns)(void))
 {
@@ -166,6 +44,11 @@ bool model_is_subscribed(void)
 bool model_is_enabled(void)
 {
 	return model.asked_count || model.kinds;
+}
+
+bool model_is_kind_enabled(uint32_t kind)
+{
+	return model.kinds >> kind & 1;
 }
 
 bool model_is_asked(uint32_t domain, uint32_t cbid)
@@ -247,13 +130,14 @@ struct model_stream model_find_stream(uint64_t handle)
 MODEL_EXPORT(cuptiGetVersion, (uint32_t * version))
 {
 	*version = model.version;
-	return result_of(MODEL_GET_VERSION);
+	return model_result_of(MODEL_GET_VERSION);
 }
 
 MODEL_EXPORT(cuptiSubscribe, (void **subscriber, cupti_callback *callback, void *userdata))
 {
-	uint32_t result = model.callback || getenv("MODEL_SUBSCRIBED") ? CUPTI_MULTIPLE_SUBSCRIBERS
-								       : result_of(MODEL_SUBSCRIBE);
+	uint32_t result = model.callback || getenv("MODEL_SUBSCRIBED")
+				  ? CUPTI_MULTIPLE_SUBSCRIBERS
+				  : model_result_of(MODEL_SUBSCRIBE);
 
 	if (result != CUPTI_OK)
 		return result;
@@ -281,7 +165,7 @@ static void ask(bool *asked, bool enable)
 
 MODEL_EXPORT(cuptiEnableDomain, (uint32_t enable, void *subscriber, uint32_t domain))
 {
-	uint32_t result = enable ? result_of(MODEL_ENABLE_DOMAIN) : CUPTI_OK;
+	uint32_t result = enable ? model_result_of(MODEL_ENABLE_DOMAIN) : CUPTI_OK;
 
 	if (result == CUPTI_OK)
 		ask(&model.is_all_asked[domain], enable);
@@ -291,7 +175,7 @@ MODEL_EXPORT(cuptiEnableDomain, (uint32_t enable, void *subscriber, uint32_t dom
 MODEL_EXPORT(cuptiEnableCallback,
 	     (uint32_t enable, void *subscriber, uint32_t domain, uint32_t cbid))
 {
-	uint32_t result = enable ? result_of(MODEL_ENABLE_CALLBACK) : CUPTI_OK;
+	uint32_t result = enable ? model_result_of(MODEL_ENABLE_CALLBACK) : CUPTI_OK;
 
 	if (result == CUPTI_OK)
 		ask(&model.is_asked[domain][cbid], enable);
@@ -301,24 +185,22 @@ MODEL_EXPORT(cuptiEnableCallback,
 MODEL_EXPORT(cuptiGetTimestamp, (uint64_t * timestamp))
 {
 	*timestamp = model.read_clock ? model.read_clock() : model_now();
-	return result_of(MODEL_GET_TIMESTAMP);
+	return model_result_of(MODEL_GET_TIMESTAMP);
 }
 
 MODEL_EXPORT(cuptiActivityRegisterCallbacks,
 	     (cupti_buffer_requested * requested, cupti_buffer_completed *completed))
 {
-	uint32_t result = result_of(MODEL_REGISTER_BUFFERS);
+	uint32_t result = model_result_of(MODEL_REGISTER_BUFFERS);
 
-	if (result == CUPTI_OK) {
-		model.requested = requested;
-		model.completed = completed;
-	}
+	if (result == CUPTI_OK)
+		model_buffers_register(requested, completed);
 	return result;
 }
 
 MODEL_EXPORT(cuptiActivityEnable, (uint32_t kind))
 {
-	uint32_t result = result_of(MODEL_ENABLE);
+	uint32_t result = model_result_of(MODEL_ENABLE);
 
 	if (result == CUPTI_OK)
 		model.kinds |= 1ull << kind;
@@ -374,9 +256,9 @@ MODEL_EXPORT(cuptiActivityGetNextRecord,
 {
 	uint8_t *next = buffer;
 	size_t bytes;
-	uint32_t result = result_of(MODEL_NEXT_RECORD);
+	uint32_t result = model_result_of(MODEL_NEXT_RECORD);
 
-	come_to(MODEL_AT_RECORD);
+	model_come_to(MODEL_AT_RECORD);
 	if (result != CUPTI_OK)
 		return result;
 	if (*record)
@@ -392,16 +274,16 @@ MODEL_EXPORT(cuptiActivityGetNextRecord,
 
 MODEL_EXPORT(cuptiActivityGetNumDroppedRecords, (void *context, uint32_t stream, size_t *dropped))
 {
-	come_to(MODEL_AT_DROPPED);
-	*dropped = atomic_exchange(&model.dropped, 0);
-	return result_of(MODEL_GET_DROPPED);
+	model_come_to(MODEL_AT_DROPPED);
+	*dropped = model_buffers_take_dropped();
+	return model_result_of(MODEL_GET_DROPPED);
 }
 
 MODEL_EXPORT(cuptiActivityFlushAll, (uint32_t flag))
 {
-	uint32_t result = result_of(MODEL_FLUSH_ALL);
+	uint32_t result = model_result_of(MODEL_FLUSH_ALL);
 
-	come_to(MODEL_AT_FLUSH);
+	model_come_to(MODEL_AT_FLUSH);
 	/* A forced flush also delivers the current buffer. */
 	if (result == CUPTI_OK && flag == CUPTI_FLUSH_FORCED)
 		model_deliver(0);
@@ -411,12 +293,12 @@ MODEL_EXPORT(cuptiActivityFlushAll, (uint32_t flag))
 MODEL_EXPORT(cuptiGetContextId, (void *context, uint32_t *id))
 {
 	*id = (uint32_t)(uintptr_t)context;
-	return *id ? result_of(MODEL_GET_ID) : CUPTI_INVALID_PARAMETER;
+	return *id ? model_result_of(MODEL_GET_ID) : CUPTI_INVALID_PARAMETER;
 }
 
 MODEL_EXPORT(cuptiGetStreamIdEx, (void *context, void *stream, uint8_t is_per_thread, uint32_t *id))
 {
-	uint32_t result = result_of(MODEL_GET_STREAM_ID);
+	uint32_t result = model_result_of(MODEL_GET_STREAM_ID);
 	struct model_stream found = model_find_stream(
 		!stream && is_per_thread ? CUDA_STREAM_PER_THREAD : (uintptr_t)stream);
 
@@ -429,24 +311,24 @@ MODEL_EXPORT(cuptiGetStreamIdEx, (void *context, void *stream, uint8_t is_per_th
 MODEL_EXPORT(cuptiGetGraphId, (void *graph, uint32_t *id))
 {
 	*id = (uint32_t)(uintptr_t)graph;
-	return result_of(MODEL_GET_ID);
+	return model_result_of(MODEL_GET_ID);
 }
 
 MODEL_EXPORT(cuptiGetGraphExecId, (void *exec, uint32_t *id))
 {
 	*id = (uint32_t)(uintptr_t)exec;
-	return result_of(MODEL_GET_ID);
+	return model_result_of(MODEL_GET_ID);
 }
 
 MODEL_EXPORT(cuptiGetGraphNodeId, (void *node, uint64_t *id))
 {
 	*id = (uintptr_t)node;
-	return result_of(MODEL_GET_ID);
+	return model_result_of(MODEL_GET_ID);
 }
 
 MODEL_EXPORT(cuptiActivityEnableCudaEventDeviceTimestamps, (uint8_t enable))
 {
-	return result_of(MODEL_EVENT_TIMES);
+	return model_result_of(MODEL_EVENT_TIMES);
 }
 
 MODEL_EXPORT(cuptiGetResultString, (uint32_t result, const char **text))
@@ -543,113 +425,4 @@ void model_resource(enum cupti_resource step, const void *descriptor)
 	};
 
 	call_back(CUPTI_DOMAIN_RESOURCE, step, &data);
-}
-
-static void lock_buffer(void)
-{
-	while (atomic_flag_test_and_set_explicit(&model.lock, memory_order_acquire))
-		sched_yield();
-}
-
-static void unlock_buffer(void)
-{
-	atomic_flag_clear_explicit(&model.lock, memory_order_release);
-}
-
-static bool ask_for_buffer(void)
-{
-	size_t size = 0, most = 0;
-	uint8_t *buffer = NULL;
-
-	come_to(MODEL_AT_REQUEST);
-	if (model.requested)
-		model.requested(&buffer, &size, &most);
-	lock_buffer();
-	model.buffer = buffer;
-	model.size = size;
-	model.used = 0;
-	unlock_buffer();
-	return buffer;
-}
-
-/* Returns false when there is no room. */
-static bool copy_record(const void *record, size_t bytes, size_t room, bool *ret_is_full)
-{
-	bool fits;
-
-	lock_buffer();
-	fits = model.buffer && model.used + room <= model.size;
-	*ret_is_full = model.buffer && !fits;
-	if (fits) {
-		memset(model.buffer + model.used, 0xee, room);
-		memcpy(model.buffer + model.used, record, bytes);
-		model.used += room;
-	}
-	unlock_buffer();
-	return fits;
-}
-
-static bool is_wait(uint32_t kind)
-{
-	return kind == CUPTI_KIND_SYNCHRONIZATION || kind == CUPTI_KIND_CUDA_EVENT;
-}
-
-/* Other threads may flush at the same time. */
-void model_put(const void *record, size_t bytes)
-{
-	const struct cupti_activity *activity = record;
-	size_t room = model_record_bytes(activity->kind);
-	bool is_full;
-
-	if (is_wait(activity->kind) && !(model.kinds >> activity->kind & 1))
-		return;
-	if (room < bytes)
-		bytes = room;
-	while (!copy_record(record, bytes, room, &is_full)) {
-		if (is_full) {
-			model_deliver(0);
-		} else if (!ask_for_buffer()) {
-			model.dropped++;
-			return;
-		}
-	}
-}
-
-void model_drop(size_t count)
-{
-	model.dropped += count;
-}
-
-void model_deliver(size_t cut_bytes)
-{
-	size_t size, used;
-	uint8_t *buffer;
-
-	lock_buffer();
-	buffer = model.buffer;
-	size = model.size;
-	used = model.used;
-	model.buffer = NULL;
-	unlock_buffer();
-	if (!buffer)
-		return;
-	come_to(MODEL_AT_DELIVERY);
-	model.completed(NULL, 0, buffer, size, used - cut_bytes);
-}
-
-static void *deliver(void *unused)
-{
-	model_deliver(0);
-	return unused;
-}
-
-void model_worker_deliver(void)
-{
-	if (pthread_create(&model.worker, NULL, deliver, NULL))
-		abort();
-}
-
-void model_worker_await(void)
-{
-	pthread_join(model.worker, NULL);
 }

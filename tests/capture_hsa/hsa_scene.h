@@ -28,6 +28,7 @@ struct scene {
 
 /* Each file of scenes has one list. A name of NULL ends it. */
 extern const struct scene plain_scenes[];
+extern const struct scene copy_scenes[];
 extern const struct scene mode_scenes[];
 extern const struct scene end_scenes[];
 extern const struct scene queue_scenes[];

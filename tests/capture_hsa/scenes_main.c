@@ -6,6 +6,9 @@
 
 #include "hsa_scene.h"
 
+static const struct scene *const lists[] = {plain_scenes, copy_scenes, mode_scenes, end_scenes,
+					    queue_scenes};
+
 static bool play(const struct scene *scenes, const char *name)
 {
 	while (scenes->name && strcmp(scenes->name, name) != 0)
@@ -22,10 +25,9 @@ int main(int argc, char **argv)
 {
 	if (argc == 3)
 		device_choose((uint32_t)strtoul(argv[2], NULL, 10));
-	if ((argc == 2 || argc == 3) &&
-	    (play(plain_scenes, argv[1]) || play(mode_scenes, argv[1]) ||
-	     play(end_scenes, argv[1]) || play(queue_scenes, argv[1])))
-		return EXIT_SUCCESS;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists) && (argc == 2 || argc == 3); i++)
+		if (play(lists[i], argv[1]))
+			return EXIT_SUCCESS;
 	fprintf(stderr, "usage: hsa-scenes SCENE [GPU]\n");
 	return 2;
 }

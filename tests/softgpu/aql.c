@@ -170,3 +170,11 @@ uint64_t aql_counter(const char *name)
 	fail_msg("no counter %s", name);
 	return 0;
 }
+
+void aql_ring_for_nothing(hsa_queue_t *queue, uint64_t index)
+{
+	uint64_t looks = aql_counter("idle_looks");
+
+	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+	assert_int_equal(softgpu_await("idle_looks", looks + 1), 0);
+}

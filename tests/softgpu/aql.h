@@ -44,4 +44,8 @@ void aql_drain(hsa_queue_t *queue);
 /* The device's counter NAME; fails the test if there is none. */
 uint64_t aql_counter(const char *name);
 
+/* Rings the doorbell and waits until the device has read the queue and found no packet that it
+ * may take. */
+void aql_ring_for_nothing(hsa_queue_t *queue, uint64_t index);
+
 #endif

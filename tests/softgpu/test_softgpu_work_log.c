@@ -18,44 +18,15 @@
 
 #include "../launched.h"
 #include "aql.h"
+#include "work_log_lines.h"
 
 #define QUEUES	   3
 #define DISPATCHES 40	 /* per queue in this process */
 #define MANY	   15000 /* by a role; more than one step of the file's growth holds */
-#define MAX_LINES  20000
-#define COLUMNS	   18
-
-enum column {
-	TYPE,
-	AGENT,
-	QUEUE,
-	INDEX,
-	KERNEL,
-	GRID,
-	WORKGROUP = GRID + 3,
-	KERNARG = WORKGROUP + 3,
-	SIGNAL,
-	BEGIN,
-	END,
-	BYTES,
-	SOURCE,
-	DESTINATION,
-};
-
-struct work {
-	char *text;
-	size_t size; /* of the file */
-	size_t used; /* bytes of whole lines */
-	int count;   /* lines of packets and copies */
-	char *process;
-	char *line[MAX_LINES][COLUMNS];
-	char *total; /* NULL: the process did not reach its end */
-};
 
 static const char *self;
 static char folder[TEST_PATH_BYTES];
 static struct aql aql;
-static struct work work;
 
 static char *path_in_folder(const char *name, pid_t pid)
 {
@@ -63,87 +34,6 @@ static char *path_in_folder(const char *name, pid_t pid)
 
 	snprintf(path, sizeof(path), "%s/%s.%d", folder, name, (int)pid);
 	return path;
-}
-
-/* ---- reading a log ---- */
-
-static void read_file(const char *path)
-{
-	FILE *file = fopen(path, "r");
-
-	assert_non_null(file);
-	fseek(file, 0, SEEK_END);
-	work.size = (size_t)ftell(file);
-	rewind(file);
-	free(work.text);
-	work.text = calloc(1, work.size + 1);
-	assert_int_equal(fread(work.text, 1, work.size, file), work.size);
-	fclose(file);
-}
-
-static void split(char *line, char *ret_columns[COLUMNS])
-{
-	for (int i = 0; i < COLUMNS; i++) {
-		ret_columns[i] = strsep(&line, "\t");
-		assert_non_null(ret_columns[i]);
-	}
-	assert_null(line);
-}
-
-static void read_log(const char *path)
-{
-	char *line, *rest;
-
-	read_file(path);
-	rest = work.text;
-	work.count = 0;
-	work.total = NULL;
-	line = strsep(&rest, "\n");
-	assert_int_equal(strncmp(line, "type\tagent\tqueue\tindex\t", 23), 0);
-	work.process = strsep(&rest, "\n");
-	while (strchr(rest, '\n')) {
-		assert_null(work.total);
-		line = strsep(&rest, "\n");
-		if (*line == '#') {
-			work.total = line;
-			continue;
-		}
-		assert_true(work.count < MAX_LINES);
-		split(line, work.line[work.count++]);
-	}
-	assert_int_equal(*rest, '\0');
-	work.used = (size_t)(rest - work.text);
-}
-
-static uint64_t number(int line, int column)
-{
-	return strtoull(work.line[line][column], NULL, 0);
-}
-
-static void expect_text(int line, int column, const char *text)
-{
-	assert_string_equal(work.line[line][column], text);
-}
-
-static int count_of(const char *type)
-{
-	int count = 0;
-
-	for (int i = 0; i < work.count; i++)
-		count += !strcmp(work.line[i][TYPE], type);
-	return count;
-}
-
-/* The number after "NAME=" in the line of totals. */
-static uint64_t total(const char *name)
-{
-	char wanted[64];
-	const char *at;
-
-	snprintf(wanted, sizeof(wanted), "\t%s=", name);
-	at = strstr(work.total, wanted);
-	assert_non_null(at);
-	return strtoull(at + strlen(wanted), NULL, 10);
 }
 
 /* ---- packets ---- */
@@ -181,17 +71,18 @@ static void expect_dispatch(int line, int q, int i)
 {
 	hsa_kernel_dispatch_packet_t packet = packet_of(q, i, (hsa_signal_t){1});
 
-	expect_text(line, TYPE, "dispatch");
-	expect_text(line, KERNEL, i % 2 ? "scale" : "count");
-	assert_int_equal(number(line, GRID), packet.grid_size_x);
-	assert_int_equal(number(line, GRID + 1), packet.grid_size_y);
-	assert_int_equal(number(line, GRID + 2), packet.grid_size_z);
-	assert_int_equal(number(line, WORKGROUP), packet.workgroup_size_x);
-	assert_int_equal(number(line, WORKGROUP + 1), packet.workgroup_size_y);
-	assert_int_equal(number(line, WORKGROUP + 2), packet.workgroup_size_z);
-	assert_int_equal(number(line, KERNARG), (uintptr_t)kernarg_of_queue[q]);
-	assert_int_equal(number(line, SIGNAL), packet.completion_signal.handle != 0);
-	assert_true(number(line, END) >= number(line, BEGIN) + 100); /* 1,000 ns */
+	work_log_expect(line, TYPE, "dispatch");
+	work_log_expect(line, KERNEL, i % 2 ? "scale" : "count");
+	assert_int_equal(work_log_number(line, GRID), packet.grid_size_x);
+	assert_int_equal(work_log_number(line, GRID + 1), packet.grid_size_y);
+	assert_int_equal(work_log_number(line, GRID + 2), packet.grid_size_z);
+	assert_int_equal(work_log_number(line, WORKGROUP), packet.workgroup_size_x);
+	assert_int_equal(work_log_number(line, WORKGROUP + 1), packet.workgroup_size_y);
+	assert_int_equal(work_log_number(line, WORKGROUP + 2), packet.workgroup_size_z);
+	assert_int_equal(work_log_number(line, KERNARG), (uintptr_t)kernarg_of_queue[q]);
+	assert_int_equal(work_log_number(line, SIGNAL), packet.completion_signal.handle != 0);
+	assert_true(work_log_number(line, END) >=
+		    work_log_number(line, BEGIN) + 100); /* 1,000 ns */
 }
 
 /* Checks that the lines of this queue are its packets in order. */
@@ -200,19 +91,19 @@ static void expect_queue(int q, const hsa_queue_t *queue)
 	static const char *const last[] = {"barrier_or", "vendor", "agent_dispatch", "barrier_and"};
 	uint64_t next = 0;
 
-	for (int i = 0; i < work.count; i++) {
-		if (!*work.line[i][QUEUE] || number(i, QUEUE) != queue->id)
+	for (int i = 0; i < work_log.count; i++) {
+		if (!*work_log.line[i][QUEUE] || work_log_number(i, QUEUE) != queue->id)
 			continue;
-		assert_int_equal(number(i, INDEX), next);
-		assert_int_equal(number(i, AGENT), q < 2 ? 1 : 2);
-		expect_text(i, BYTES, "");
+		assert_int_equal(work_log_number(i, INDEX), next);
+		assert_int_equal(work_log_number(i, AGENT), q < 2 ? 1 : 2);
+		work_log_expect(i, BYTES, "");
 		if (next < DISPATCHES) {
 			expect_dispatch(i, q, (int)next);
 		} else {
-			expect_text(i, TYPE, last[next - DISPATCHES]);
-			expect_text(i, KERNEL, "");
-			expect_text(i, GRID, "");
-			assert_true(number(i, END) >= number(i, BEGIN));
+			work_log_expect(i, TYPE, last[next - DISPATCHES]);
+			work_log_expect(i, KERNEL, "");
+			work_log_expect(i, GRID, "");
+			assert_true(work_log_number(i, END) >= work_log_number(i, BEGIN));
 		}
 		next++;
 	}
@@ -252,15 +143,15 @@ static void each_packet_of_each_queue_has_its_line(void **state)
 	}
 	for (int q = 0; q < QUEUES; q++)
 		put_others(queue[q]);
-	read_log(path_in_folder("log", getpid()));
+	work_log_read(path_in_folder("log", getpid()));
 	for (int q = 0; q < QUEUES; q++)
 		expect_queue(q, queue[q]);
-	assert_int_equal(work.count, QUEUES * (DISPATCHES + 4));
-	assert_int_equal(count_of("dispatch"), aql_counter("packets_kernel_dispatch"));
-	assert_int_equal(count_of("barrier_and"), aql_counter("packets_barrier_and"));
-	assert_int_equal(count_of("barrier_or"), aql_counter("packets_barrier_or"));
-	assert_int_equal(count_of("vendor"), aql_counter("packets_vendor"));
-	assert_int_equal(count_of("agent_dispatch"), aql_counter("packets_agent_dispatch"));
+	assert_int_equal(work_log.count, QUEUES * (DISPATCHES + 4));
+	assert_int_equal(work_log_count("dispatch"), aql_counter("packets_kernel_dispatch"));
+	assert_int_equal(work_log_count("barrier_and"), aql_counter("packets_barrier_and"));
+	assert_int_equal(work_log_count("barrier_or"), aql_counter("packets_barrier_or"));
+	assert_int_equal(work_log_count("vendor"), aql_counter("packets_vendor"));
+	assert_int_equal(work_log_count("agent_dispatch"), aql_counter("packets_agent_dispatch"));
 	for (int q = 0; q < QUEUES; q++)
 		hsa_queue_destroy(queue[q]);
 	hsa_signal_destroy(done);
@@ -277,14 +168,15 @@ static void a_line_is_there_before_the_slot_is_free(void **state)
 	aql_submit(queue, &packet);
 	while (!hsa_queue_load_read_index_scacquire(queue))
 		sched_yield();
-	read_log(path_in_folder("log", getpid()));
-	assert_int_equal(number(work.count - 1, QUEUE), queue->id);
-	expect_text(work.count - 1, KERNEL, "scale");
-	expect_text(work.count - 1, END, "?                   ");
+	work_log_read(path_in_folder("log", getpid()));
+	assert_int_equal(work_log_number(work_log.count - 1, QUEUE), queue->id);
+	work_log_expect(work_log.count - 1, KERNEL, "scale");
+	work_log_expect(work_log.count - 1, END, "?                   ");
 	softgpu_clock_release();
 	aql_drain(queue);
-	read_log(path_in_folder("log", getpid()));
-	assert_true(number(work.count - 2, END) > number(work.count - 2, BEGIN));
+	work_log_read(path_in_folder("log", getpid()));
+	assert_true(work_log_number(work_log.count - 2, END) >
+		    work_log_number(work_log.count - 2, BEGIN));
 	hsa_queue_destroy(queue);
 }
 
@@ -298,9 +190,9 @@ static void an_unknown_kernel_and_a_bad_packet_have_lines(void **state)
 	aql_submit(queue, &packet);
 	aql_submit(queue, &bad);
 	assert_int_equal(softgpu_await("packets_invalid_type", 1), 0);
-	read_log(path_in_folder("log", getpid()));
-	expect_text(work.count - 2, KERNEL, "?");
-	expect_text(work.count - 1, TYPE, "invalid");
+	work_log_read(path_in_folder("log", getpid()));
+	work_log_expect(work_log.count - 2, KERNEL, "?");
+	work_log_expect(work_log.count - 1, TYPE, "invalid");
 	hsa_queue_destroy(queue);
 }
 
@@ -308,13 +200,13 @@ static void an_unknown_kernel_and_a_bad_packet_have_lines(void **state)
 
 static void expect_copy(int line, uint64_t agent, size_t bytes, uint64_t from, uint64_t to)
 {
-	expect_text(line, TYPE, "copy");
-	assert_int_equal(number(line, AGENT), agent);
-	assert_int_equal(number(line, BYTES), bytes);
-	assert_int_equal(number(line, SOURCE), from);
-	assert_int_equal(number(line, DESTINATION), to);
-	expect_text(line, QUEUE, "");
-	assert_true(number(line, END) > number(line, BEGIN));
+	work_log_expect(line, TYPE, "copy");
+	assert_int_equal(work_log_number(line, AGENT), agent);
+	assert_int_equal(work_log_number(line, BYTES), bytes);
+	assert_int_equal(work_log_number(line, SOURCE), from);
+	assert_int_equal(work_log_number(line, DESTINATION), to);
+	work_log_expect(line, QUEUE, "");
+	assert_true(work_log_number(line, END) > work_log_number(line, BEGIN));
 }
 
 static void each_copy_has_its_line(void **state)
@@ -339,11 +231,11 @@ static void each_copy_has_its_line(void **state)
 							done),
 			 HSA_STATUS_SUCCESS);
 	aql_wait(done);
-	read_log(path_in_folder("log", getpid()));
-	expect_copy(work.count - 3, 1, 4096, 0, 1);
-	expect_copy(work.count - 2, 1, 100, 1, 2);
-	expect_copy(work.count - 1, 2, 64, 2, 0);
-	assert_int_equal(count_of("copy"), aql_counter("copies_begun"));
+	work_log_read(path_in_folder("log", getpid()));
+	expect_copy(work_log.count - 3, 1, 4096, 0, 1);
+	expect_copy(work_log.count - 2, 1, 100, 1, 2);
+	expect_copy(work_log.count - 1, 2, 64, 2, 0);
+	assert_int_equal(work_log_count("copy"), aql_counter("copies_begun"));
 	hsa_signal_destroy(done);
 }
 
@@ -459,19 +351,19 @@ static void expect_complete(pid_t pid)
 	char process[64];
 
 	snprintf(process, sizeof(process), "#process\tpid=%d", (int)pid);
-	assert_string_equal(work.process, process);
-	assert_int_equal(count_of("dispatch"), MANY);
-	assert_int_equal(work.count, MANY + 1);
-	assert_non_null(work.total);
-	assert_int_equal(work.used, work.size);
-	assert_int_equal(total("dispatch"), reported(pid, "packets_kernel_dispatch"));
-	assert_int_equal(total("dispatch"), MANY);
-	assert_int_equal(total("barrier_and"), reported(pid, "packets_barrier_and"));
-	assert_int_equal(total("barrier_or"), 0);
-	assert_int_equal(total("copy"), reported(pid, "copies_begun"));
-	assert_int_equal(total("copy_bytes"), reported(pid, "copy_bytes"));
-	assert_int_equal(total("doorbells"), reported(pid, "doorbells"));
-	assert_int_equal(total("lost"), 0);
+	assert_string_equal(work_log.process, process);
+	assert_int_equal(work_log_count("dispatch"), MANY);
+	assert_int_equal(work_log.count, MANY + 1);
+	assert_non_null(work_log.total);
+	assert_int_equal(work_log.used, work_log.size);
+	assert_int_equal(work_log_total("dispatch"), reported(pid, "packets_kernel_dispatch"));
+	assert_int_equal(work_log_total("dispatch"), MANY);
+	assert_int_equal(work_log_total("barrier_and"), reported(pid, "packets_barrier_and"));
+	assert_int_equal(work_log_total("barrier_or"), 0);
+	assert_int_equal(work_log_total("copy"), reported(pid, "copies_begun"));
+	assert_int_equal(work_log_total("copy_bytes"), reported(pid, "copy_bytes"));
+	assert_int_equal(work_log_total("doorbells"), reported(pid, "doorbells"));
+	assert_int_equal(work_log_total("lost"), 0);
 }
 
 static void a_process_that_returns_or_exits_in_a_handler_leaves_totals(void **state)
@@ -479,10 +371,10 @@ static void a_process_that_returns_or_exits_in_a_handler_leaves_totals(void **st
 	pid_t pid;
 
 	assert_int_equal(run_role("plain", "returned", &pid), 0);
-	read_log(path_in_folder("returned", pid));
+	work_log_read(path_in_folder("returned", pid));
 	expect_complete(pid);
 	assert_int_equal(run_role("handler", "handler", &pid), SIGUSR1 << 8);
-	read_log(path_in_folder("handler", pid));
+	work_log_read(path_in_folder("handler", pid));
 	expect_complete(pid);
 }
 
@@ -495,13 +387,13 @@ static void a_killed_process_loses_the_totals_alone(void **state)
 
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(run_role(roles[i], roles[i], &pid), i ? SIGKILL : 0);
-		read_log(path_in_folder(roles[i], pid));
-		assert_int_equal(count_of("dispatch"), MANY);
-		assert_int_equal(work.count, MANY + 1);
-		assert_null(work.total);
-		assert_true(work.size > work.used);
-		for (size_t at = work.used; at < work.size; at++)
-			assert_int_equal(work.text[at], 0);
+		work_log_read(path_in_folder(roles[i], pid));
+		assert_int_equal(work_log_count("dispatch"), MANY);
+		assert_int_equal(work_log.count, MANY + 1);
+		assert_null(work_log.total);
+		assert_true(work_log.size > work_log.used);
+		for (size_t at = work_log.used; at < work_log.size; at++)
+			assert_int_equal(work_log.text[at], 0);
 	}
 }
 
@@ -512,7 +404,7 @@ static void a_forked_child_leaves_the_log_alone(void **state)
 
 	assert_int_equal(run_role("fork", "forked", &pid), 0);
 	assert_int_equal(files_named("forked"), 1);
-	read_log(path_in_folder("forked", pid));
+	work_log_read(path_in_folder("forked", pid));
 	expect_complete(pid);
 }
 
@@ -527,9 +419,9 @@ static void a_file_that_exists_is_never_written(void **state)
 		char path[TEST_PATH_BYTES * 2];
 
 		snprintf(path, sizeof(path), "%s/twice%d.log%s", folder, (int)pid, i ? ".1" : "");
-		read_log(path);
-		assert_int_equal(count_of("dispatch"), MANY);
-		assert_int_equal(!work.total, !i);
+		work_log_read(path);
+		assert_int_equal(work_log_count("dispatch"), MANY);
+		assert_int_equal(!work_log.total, !i);
 	}
 }
 
@@ -565,7 +457,7 @@ static int remove_folder(void **state)
 	DIR *stream = opendir(folder);
 	char path[TEST_PATH_BYTES * 2];
 
-	free(work.text);
+	free(work_log.text);
 	for (struct dirent *entry; stream && (entry = readdir(stream));) {
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 		unlink(path);

@@ -1,0 +1,142 @@
+/*
+ * The buffers of the model of CUPTI: asks the tool for them, fills them with records and gives them
+ * back: model_cupti.h.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model_cupti_inner.h"
+
+static struct {
+	cupti_buffer_requested *requested;
+	cupti_buffer_completed *completed;
+	/* protects the buffer; a spin lock, because some tests replace the mutex functions */
+	atomic_flag lock;
+	uint8_t *buffer;
+	size_t size, used;
+	_Atomic size_t dropped; /* since the tool last asked */
+	pthread_t worker;
+} buffers = {.lock = ATOMIC_FLAG_INIT};
+
+void model_buffers_register(cupti_buffer_requested *requested, cupti_buffer_completed *completed)
+{
+	buffers.requested = requested;
+	buffers.completed = completed;
+}
+
+size_t model_buffers_take_dropped(void)
+{
+	return atomic_exchange(&buffers.dropped, 0);
+}
+
+static void lock_buffer(void)
+{
+	while (atomic_flag_test_and_set_explicit(&buffers.lock, memory_order_acquire))
+		sched_yield();
+}
+
+static void unlock_buffer(void)
+{
+	atomic_flag_clear_explicit(&buffers.lock, memory_order_release);
+}
+
+static bool ask_for_buffer(void)
+{
+	size_t size = 0, most = 0;
+	uint8_t *buffer = NULL;
+
+	model_come_to(MODEL_AT_REQUEST);
+	if (buffers.requested)
+		buffers.requested(&buffer, &size, &most);
+	lock_buffer();
+	buffers.buffer = buffer;
+	buffers.size = size;
+	buffers.used = 0;
+	unlock_buffer();
+	return buffer;
+}
+
+/* Returns false when there is no room. */
+static bool copy_record(const void *record, size_t bytes, size_t room, bool *ret_is_full)
+{
+	bool fits;
+
+	lock_buffer();
+	fits = buffers.buffer && buffers.used + room <= buffers.size;
+	*ret_is_full = buffers.buffer && !fits;
+	if (fits) {
+		memset(buffers.buffer + buffers.used, 0xee, room);
+		memcpy(buffers.buffer + buffers.used, record, bytes);
+		buffers.used += room;
+	}
+	unlock_buffer();
+	return fits;
+}
+
+static bool is_wait(uint32_t kind)
+{
+	return kind == CUPTI_KIND_SYNCHRONIZATION || kind == CUPTI_KIND_CUDA_EVENT;
+}
+
+/* Other threads may flush at the same time. */
+void model_put(const void *record, size_t bytes)
+{
+	const struct cupti_activity *activity = record;
+	size_t room = model_record_bytes(activity->kind);
+	bool is_full;
+
+	if (is_wait(activity->kind) && !model_is_kind_enabled(activity->kind))
+		return;
+	if (room < bytes)
+		bytes = room;
+	while (!copy_record(record, bytes, room, &is_full)) {
+		if (is_full) {
+			model_deliver(0);
+		} else if (!ask_for_buffer()) {
+			buffers.dropped++;
+			return;
+		}
+	}
+}
+
+void model_drop(size_t count)
+{
+	buffers.dropped += count;
+}
+
+void model_deliver(size_t cut_bytes)
+{
+	size_t size, used;
+	uint8_t *buffer;
+
+	lock_buffer();
+	buffer = buffers.buffer;
+	size = buffers.size;
+	used = buffers.used;
+	buffers.buffer = NULL;
+	unlock_buffer();
+	if (!buffer)
+		return;
+	model_come_to(MODEL_AT_DELIVERY);
+	buffers.completed(NULL, 0, buffer, size, used - cut_bytes);
+}
+
+static void *deliver(void *unused)
+{
+	model_deliver(0);
+	return unused;
+}
+
+void model_worker_deliver(void)
+{
+	if (pthread_create(&buffers.worker, NULL, deliver, NULL))
+		abort();
+}
+
+void model_worker_await(void)
+{
+	pthread_join(buffers.worker, NULL);
+}
