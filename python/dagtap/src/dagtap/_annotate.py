@@ -21,7 +21,7 @@ _library: Any = None
 
 def connect() -> None:
     """Lets scopes reach the injected library. Importing the package calls this in a process under
-    `dagtap record`; who loads the injected library into a running process calls it after that."""
+    `dagtap record`; a program that loads the injected library itself calls it after that."""
     global _library
     if _library is None:
         _library = _installation.load(_installation.ANNOTATE_LIBRARY)
@@ -43,7 +43,7 @@ def encode(text: str) -> bytes:
 
 
 def _attribute(key: str, value: Any) -> _abi.Attribute:
-    """The attribute of the kind that VALUE has; what is no number is text."""
+    """The attribute of the kind that VALUE has; a value that is not a number becomes text."""
     made = _abi.Attribute(key=encode(key))
     if isinstance(value, numbers.Integral):
         number = int(value)

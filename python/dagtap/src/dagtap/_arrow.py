@@ -1,4 +1,5 @@
-"""Arrow's C data and stream interface, as far as Python objects hand streams on and read them.
+"""Arrow's C data and stream interface: what is needed to give streams to other packages and to
+read them.
 
 The structs are those of https://arrow.apache.org/docs/format/CDataInterface.html, which do not
 change. dagtap/columns.h says which formats a table has.

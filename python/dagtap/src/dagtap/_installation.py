@@ -22,7 +22,7 @@ _OF_ANNOTATE = ("dagtap_scope_", "dagtap_step_", "dagtap_session_")
 
 
 def find_prefix() -> str:
-    """The folder with bin and lib; "" where the system's search paths have to do."""
+    """The folder with bin and lib; "" where the system's search paths are used."""
     given = os.environ.get(ENVIRONMENT, "")
     if given:
         return given

@@ -61,10 +61,10 @@ def write(
     files is there and was not written by this function. A file is there when it is complete; those
     of one recording get their names together at its end, and a failure before that leaves none.
 
-    ValueError: RANKS are not as many as RECORDINGS, or twice the same; JOB, DAY or PART is no such
-    text; a recording does not say its day. Error: a recording cannot be read or a file not be
-    written. Cost: one recording at a time in memory, and one row group of each of its tables;
-    unnamed files in ROOT, as large as its tables in memory, while it is sorted.
+    ValueError: RANKS has more or fewer elements than RECORDINGS, or an element twice; JOB, DAY or
+    PART is no such text; a recording does not say its day. Error: a recording cannot be read, or a
+    file cannot be written. Cost: one recording at a time in memory, and one row group of each of
+    its tables; unnamed files in ROOT, as large as its tables in memory, while it is sorted.
     """
     given = [recordings] if isinstance(recordings, (str, os.PathLike, Recording)) else recordings
     sources = list(given)

@@ -214,8 +214,8 @@ def _read_scopes(recording: Any) -> Any:
 
 
 def _list_numbers(recording: Any) -> Iterator[tuple[int, int, Optional[int]]]:
-    """Process, scope and number of the scopes with the attribute step_num; a negative number is
-    none."""
+    """Process, scope and number of the scopes with the attribute step_num; negative numbers
+    are left out."""
     for row in read_rows(recording, "scope_attributes", "process", "scope_id", "key", "int64"):
         if row["key"] == "step_num" and row["int64"] is not None:
             number = row["int64"] if row["int64"] >= 0 else None

@@ -238,7 +238,7 @@ def _leave_steps(source: Source, scope: Any) -> Any:
 
 
 def _make_batch(table: str, columns: dict[str, Any], key: Optional[str]) -> Any:
-    """A batch with the columns of TABLE, and KEY, a column of times, as that."""
+    """A batch with the columns of TABLE, and the column of times KEY as the key to sort by."""
     schema = make_schema(table)
     made = [_to_type(columns[name], schema.field(name).type) for name in schema.names]
     rows = len(made[0])
