@@ -256,6 +256,18 @@ static bool is_dormant_at_first(const struct record_options *options)
 	return options->scope || options->waits || options->delay || options->has_dynolog;
 }
 
+static void tell_nothing_recorded(const struct record_options *options)
+{
+	if (is_dormant_at_first(options))
+		tell("%s: nothing recorded: %s, or it used no GPU", options->program[0],
+		     options->scope ? "no scope of --capture-range was recorded"
+		     : options->waits || options->has_dynolog ? "nobody started the recording"
+							      : "it ended within the delay");
+	else
+		tell("%s used no GPU: nothing recorded; dagtap info says what can be recorded here",
+		     options->program[0]);
+}
+
 static int gather(const struct record_options *options, const struct spool_folder *folder,
 		  struct ears *ears, struct bundle_meta *meta)
 {
@@ -292,14 +304,8 @@ static int gather(const struct record_options *options, const struct spool_folde
 		tell_survivors(options, name, result.live_count);
 	if (result.spool_count > 0)
 		tell_result(options->output, &result);
-	else if (result.live_count == 0 && status == CLI_OK && is_dormant_at_first(options))
-		tell("%s: nothing recorded: %s, or it used no GPU", options->program[0],
-		     options->scope ? "no scope of --capture-range was recorded"
-		     : options->waits || options->has_dynolog ? "nobody started the recording"
-							      : "it ended within the delay");
 	else if (result.live_count == 0 && status == CLI_OK)
-		tell("%s used no GPU: nothing recorded; dagtap info says what can be recorded here",
-		     options->program[0]);
+		tell_nothing_recorded(options);
 	return status;
 }
 
