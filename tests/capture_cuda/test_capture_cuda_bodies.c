@@ -1,77 +1,8 @@
-/*
- * Nodes that contain graphs: child graphs that are moved into their nodes, cloned into them or
- * assigned later, and bodies of conditional nodes, whose kernels come without a correlation id
- * (H200, CUDA 13.0).
- */
-#include "cuda_scene.h"
+/* Bodies of conditional nodes, whose kernels come without a correlation id (H200, CUDA 13.0). */
+#include "nested_scene.h"
 
 #include "analyze/dependencies.h"
 #include "capture/capture_session.h"
-
-enum {
-	TOP = 1,
-	MOVED = 2,
-	CLONED = 3,
-	CLONE = 4,
-	BODY = 5,
-	OTHER_BODY = 6,
-	INNER = 7,
-	FRESH = 8,
-	BODY_STREAM = 84,
-};
-
-#define NODE(graph, index) ((uint64_t)(graph) << 32 | (index))
-
-static uint64_t last_start;
-
-/* Activities follow each other; each lasts 100 ns. */
-static uint64_t next_start(void)
-{
-	uint64_t now = model_now();
-
-	last_start = now > last_start + 1000 ? now : last_start + 1000;
-	return last_start;
-}
-
-/* Returns when the last activity has ended, of which the played times may be ahead. */
-static void await_activities(void)
-{
-	while (model_now() < last_start + 100)
-		;
-}
-
-static void put_kernel(uint32_t correlation, uint64_t node, const char *name)
-{
-	struct cupti_kernel kernel = play_kernel(correlation, name);
-
-	kernel.graphId = (uint32_t)(node >> 32);
-	kernel.graphNodeId = node;
-	kernel.streamId = correlation ? STREAM : BODY_STREAM;
-	kernel.start = next_start();
-	kernel.end = kernel.start + 100;
-	PLAY_PUT(kernel);
-}
-
-/* CUPTI reports clones for the executable graph's own nodes, not for the nodes inside them. */
-static void instantiate(uint32_t count)
-{
-	play_graph(EXEC);
-	for (uint32_t i = 0; i < count; i++)
-		play_node_clone(EXEC, NODE(EXEC, i), NODE(TOP, i), CUDA_NODE_KERNEL);
-	play_exec(EXEC, TOP);
-}
-
-static void put_copy(uint32_t correlation, uint64_t node)
-{
-	struct cupti_memcpy copy = play_copy(correlation, 1024);
-
-	copy.graphId = (uint32_t)(node >> 32);
-	copy.graphNodeId = node;
-	copy.streamId = correlation ? STREAM : BODY_STREAM;
-	copy.start = next_start();
-	copy.end = copy.start + 100;
-	PLAY_PUT(copy);
-}
 
 static uint64_t rows_of(const struct trace *trace, uint32_t launch,
 			enum trace_confidence confidence)
@@ -83,196 +14,6 @@ static uint64_t rows_of(const struct trace *trace, uint32_t launch,
 			 trace->activities[i].confidence == confidence;
 	return count;
 }
-
-static bool says_not_judged(const struct trace *trace)
-{
-	return strstr(trace_text(trace, play_source(trace, "graph")->text), "launches not judged");
-}
-
-/* ---- children ---- */
-
-/*
- * As XLA makes them: the graph of a copy is moved into its node; the launches of a library are
- * captured and cloned.
- */
-static void children(void)
-{
-	play_start();
-	play_graph(TOP);
-	play_graph(MOVED);
-	play_add_copy(MOVED, NODE(MOVED, 0), 0);
-	play_add_kernel(MOVED, NODE(MOVED, 1), NODE(MOVED, 0));
-	play_move_child(TOP, NODE(TOP, 0), MOVED, 0);
-	play_graph(CLONED);
-	play_add_kernel(CLONED, NODE(CLONED, 0), 0);
-	play_clone_child(TOP, NODE(TOP, 1), CLONED, CLONE, NODE(CLONE, 0), 1, NODE(TOP, 0));
-	play_add_kernel(TOP, NODE(TOP, 2), NODE(TOP, 1));
-	instantiate(3);
-	for (uint32_t launch = 1; launch <= 3; launch++) {
-		play_launch(launch, EXEC);
-		put_copy(launch, NODE(EXEC, 3));
-		put_kernel(launch, NODE(EXEC, 4), "moved");
-		put_kernel(launch, NODE(EXEC, 5), "cloned");
-		put_kernel(launch, NODE(EXEC, 2), "last");
-	}
-	play_device_wait(4);
-	session_stop();
-}
-
-static void a_moved_child_is_its_nodes_graph(void **state)
-{
-	struct trace *trace = play_scene(*state, children);
-	const struct trace_source *source = play_source(trace, "graph");
-
-	assert_int_equal(source->expected, 12);
-	assert_int_equal(source->received, 12);
-	assert_false(says_not_judged(trace));
-	play_assert_closed(trace);
-	assert_int_equal(trace->graphs_count, 3);
-	for (uint32_t i = 0; i < trace->activities_count; i++)
-		assert_int_not_equal(trace->activities[i].node, TRACE_NONE);
-	assert_int_equal(trace->nodes[play_find_kernel(trace, "moved")->node].type,
-			 RECORD_NODE_KERNEL);
-}
-
-static void a_lost_kernel(void)
-{
-	play_start();
-	play_graph(TOP);
-	play_graph(MOVED);
-	play_add_kernel(MOVED, NODE(MOVED, 0), 0);
-	play_add_kernel(MOVED, NODE(MOVED, 1), NODE(MOVED, 0));
-	play_move_child(TOP, NODE(TOP, 0), MOVED, 0);
-	instantiate(1);
-	play_launch(1, EXEC);
-	put_kernel(1, NODE(EXEC, 1), "moved");
-	play_device_wait(2);
-	session_stop();
-}
-
-static void what_a_moved_child_lacks_is_missed(void **state)
-{
-	struct trace *trace = play_scene(*state, a_lost_kernel);
-
-	assert_int_equal(play_source(trace, "graph")->unexplained, 1);
-}
-
-/*
- * While an executable graph is made the driver replaces nodes of it: the new node first has a
- * number of its own, then that of the replaced node (H200, CUDA 13.0, for small copies in a row).
- */
-static void a_replaced_node(void)
-{
-	struct cupti_graph_data gone = {.graph = (void *)EXEC, .node = (void *)NODE(EXEC, 0)};
-	struct model_open call;
-
-	play_start();
-	play_graph(TOP);
-	play_add_copy(TOP, NODE(TOP, 0), 0);
-	play_add_kernel(TOP, NODE(TOP, 1), NODE(TOP, 0));
-	model_enter(&call, CUPTI_DOMAIN_DRIVER, 643, 50, "cuGraphInstantiateWithFlags", NULL);
-	play_graph(EXEC);
-	for (uint32_t i = 0; i < 2; i++)
-		play_node_clone(EXEC, NODE(EXEC, i), NODE(TOP, i), CUDA_NODE_KERNEL);
-	play_edge(EXEC, NODE(EXEC, 0), NODE(EXEC, 1));
-	play_node(EXEC, NODE(EXEC, 2), CUDA_NODE_MEMCPY);
-	play_edge(EXEC, NODE(EXEC, 2), NODE(EXEC, 1));
-	model_resource(CUPTI_GRAPHNODE_DESTROY_STARTING, &gone);
-	play_node(EXEC, NODE(EXEC, 3), CUDA_NODE_EMPTY);
-	play_edge(EXEC, NODE(EXEC, 3), NODE(EXEC, 0));
-	play_exec(EXEC, TOP);
-	model_leave(&call, 0);
-	play_launch(51, EXEC);
-	put_copy(51, NODE(EXEC, 0));
-	put_kernel(51, NODE(EXEC, 1), "kernel");
-	session_stop();
-}
-
-static void a_replaced_node_keeps_its_number(void **state)
-{
-	struct trace *trace = play_scene(*state, a_replaced_node);
-
-	assert_int_equal(trace->activities_count, 2);
-	for (uint32_t i = 0; i < 2; i++) {
-		assert_int_equal(trace->activities[i].confidence, TRACE_CONFIDENCE_EXACT);
-		assert_int_equal(trace->nodes[trace->activities[i].node].index, i);
-	}
-	play_assert_closed(trace);
-}
-
-/*
- * The child is captured again: CUPTI names the node that the parameters come from, then the
- * executable graph's (H200, CUDA 13.0).
- */
-static void a_child_is_updated(void)
-{
-	struct cupti_graph_data source = {.graphExec = (void *)EXEC,
-					  .node = (void *)NODE(FRESH, 0)};
-	struct cupti_graph_data updated = {.graphExec = (void *)EXEC,
-					   .node = (void *)NODE(EXEC, 1)};
-	struct model_open call;
-
-	play_start();
-	play_graph(TOP);
-	play_graph(CLONED);
-	play_add_kernel(CLONED, NODE(CLONED, 0), 0);
-	play_clone_child(TOP, NODE(TOP, 0), CLONED, CLONE, NODE(CLONE, 0), 1, 0);
-	instantiate(1);
-	play_graph(FRESH);
-	play_add_kernel(FRESH, NODE(FRESH, 0), 0);
-	for (uint32_t launch = 1; launch <= 2; launch++) {
-		model_enter(&call, CUPTI_DOMAIN_DRIVER, 586, 10 * launch,
-			    "cuGraphExecChildGraphNodeSetParams", NULL);
-		model_resource(CUPTI_GRAPH_NODE_UPDATED, &source);
-		model_resource(CUPTI_GRAPH_NODE_SET_PARAMS, &updated);
-		model_leave(&call, 0);
-		play_launch(10 * launch + 1, EXEC);
-		put_kernel(10 * launch + 1, NODE(EXEC, 1), "gemm");
-	}
-	session_stop();
-}
-
-static void an_updated_child_keeps_its_nodes(void **state)
-{
-	struct trace *trace = play_scene(*state, a_child_is_updated);
-	const struct trace_activity *row = play_find_kernel(trace, "gemm");
-
-	assert_int_equal(trace->nodes[row->node].update_count, 2);
-	assert_int_equal(trace->execs[0].update_count, 2);
-	assert_int_equal(trace->execs[0].unplaced_count, 0);
-	assert_false(says_not_judged(trace));
-	play_assert_closed(trace);
-}
-
-/* An update of a whole executable graph names both nodes of each pair, too. */
-static void a_whole_update(void)
-{
-	struct cupti_graph_data source = {.graphExec = (void *)EXEC, .node = (void *)NODE(TOP, 0)};
-	struct cupti_graph_data updated = {.graphExec = (void *)EXEC,
-					   .node = (void *)NODE(EXEC, 0)};
-	struct model_open call;
-
-	play_start();
-	play_graph(TOP);
-	play_add_kernel(TOP, NODE(TOP, 0), 0);
-	instantiate(1);
-	model_enter(&call, CUPTI_DOMAIN_DRIVER, 696, 1, "cuGraphExecUpdate_v2", NULL);
-	model_resource(CUPTI_GRAPH_NODE_UPDATED, &source);
-	model_resource(CUPTI_GRAPH_NODE_SET_PARAMS, &updated);
-	model_leave(&call, 0);
-	play_launch(2, EXEC);
-	session_stop();
-}
-
-static void a_whole_update_counts_each_node_once(void **state)
-{
-	struct trace *trace = play_scene(*state, a_whole_update);
-
-	assert_int_equal(trace->execs[0].update_count, 1);
-	assert_int_equal(trace->execs[0].whole_update_count, 1);
-}
-
-/* ---- bodies ---- */
 
 /*
  * A kernel, a loop with an inner graph in its body, a kernel: the executable graph has 3 nodes,
@@ -291,14 +32,14 @@ static void make_loop(void)
 	play_add_kernel(BODY, NODE(BODY, 0), 0);
 	play_move_child(BODY, NODE(BODY, 1), INNER, NODE(BODY, 0));
 	play_add_kernel(BODY, NODE(BODY, 2), NODE(BODY, 1));
-	instantiate(3);
+	nested_instantiate(3);
 }
 
 static void put_turn(void)
 {
-	put_kernel(0, NODE(EXEC, 3), "work");
-	put_copy(0, NODE(EXEC, 6));
-	put_kernel(0, NODE(EXEC, 5), "condition");
+	nested_put_kernel(0, NODE(EXEC, 3), "work");
+	nested_put_copy(0, NODE(EXEC, 6));
+	nested_put_kernel(0, NODE(EXEC, 5), "condition");
 }
 
 /*
@@ -312,12 +53,12 @@ static void loops(void)
 	for (uint32_t launch = 1; launch <= 3; launch++)
 		play_launch(launch, EXEC);
 	for (uint32_t launch = 1; launch <= 3; launch++) {
-		put_kernel(launch, NODE(EXEC, 0), "first");
+		nested_put_kernel(launch, NODE(EXEC, 0), "first");
 		for (uint32_t turn = 0; turn < launch; turn++)
 			put_turn();
-		put_kernel(launch, NODE(EXEC, 2), "last");
+		nested_put_kernel(launch, NODE(EXEC, 2), "last");
 	}
-	await_activities();
+	nested_await();
 	play_device_wait(4);
 	session_stop();
 }
@@ -397,7 +138,7 @@ static void a_kernel_beside_a_loop_is_lost(void)
 	play_start();
 	make_loop();
 	play_launch(1, EXEC);
-	put_kernel(1, NODE(EXEC, 0), "first");
+	nested_put_kernel(1, NODE(EXEC, 0), "first");
 	put_turn();
 	play_device_wait(2);
 	session_stop();
@@ -421,13 +162,13 @@ static void loops_that_come_first(void)
 	play_add_conditional(TOP, NODE(TOP, 0), &body, 1, 0);
 	play_add_kernel(BODY, NODE(BODY, 0), 0);
 	play_add_kernel(TOP, NODE(TOP, 1), NODE(TOP, 0));
-	instantiate(2);
+	nested_instantiate(2);
 	play_launch(1, EXEC);
 	play_launch(2, EXEC);
 	for (uint32_t launch = 1; launch <= 2; launch++) {
 		for (uint32_t turn = 0; turn < launch; turn++)
-			put_kernel(0, NODE(EXEC, 2), "work");
-		put_kernel(launch, NODE(EXEC, 1), "last");
+			nested_put_kernel(0, NODE(EXEC, 2), "work");
+		nested_put_kernel(launch, NODE(EXEC, 1), "last");
 	}
 	session_stop();
 }
@@ -454,12 +195,12 @@ static void loops_alone(void)
 	play_graph(TOP);
 	play_add_conditional(TOP, NODE(TOP, 0), &body, 1, 0);
 	play_add_kernel(BODY, NODE(BODY, 0), 0);
-	instantiate(1);
+	nested_instantiate(1);
 	play_launch(1, EXEC);
 	if (waits_between)
-		put_kernel(0, NODE(EXEC, 1), "work");
+		nested_put_kernel(0, NODE(EXEC, 1), "work");
 	play_launch(2, EXEC);
-	put_kernel(0, NODE(EXEC, 1), "work");
+	nested_put_kernel(0, NODE(EXEC, 1), "work");
 	session_stop();
 }
 
@@ -500,11 +241,11 @@ static void two_bodies(void)
 	play_add_kernel(INNER, NODE(INNER, 0), 0);
 	play_move_child(BODY, NODE(BODY, 0), INNER, 0);
 	play_add_kernel(OTHER_BODY, NODE(OTHER_BODY, 0), 0);
-	instantiate(2);
+	nested_instantiate(2);
 	play_launch(1, EXEC);
-	put_kernel(1, NODE(EXEC, 0), "choose");
-	put_kernel(0, NODE(EXEC, 3), "second");
-	put_kernel(0, NODE(EXEC, 4), "inner");
+	nested_put_kernel(1, NODE(EXEC, 0), "choose");
+	nested_put_kernel(0, NODE(EXEC, 3), "second");
+	nested_put_kernel(0, NODE(EXEC, 4), "inner");
 	session_stop();
 }
 
@@ -530,11 +271,6 @@ static void each_body_is_a_graph_of_its_node(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PLAY_CASE(a_moved_child_is_its_nodes_graph),
-		PLAY_CASE(what_a_moved_child_lacks_is_missed),
-		PLAY_CASE(a_replaced_node_keeps_its_number),
-		PLAY_CASE(an_updated_child_keeps_its_nodes),
-		PLAY_CASE(a_whole_update_counts_each_node_once),
 		PLAY_CASE(a_body_is_of_its_replay),
 		PLAY_CASE(a_path_leads_through_the_bodies),
 		PLAY_CASE(a_body_does_not_stand_in_for_what_is_lost),
