@@ -8,6 +8,7 @@
 - a name that docs/internals gives together with a file that does not define it; a function that
   docs/internals/walk.md names twice; a link to a file that is not there; a room without a row in
   ARCHITECTURE.md;
+- two C files with the same name;
 - differences between src/record/witnesses.h and the table of witnesses in docs/format/spool.md.
 
 The words are those of the glossary's section "Given up in code": parts of identifiers (`lane` is
@@ -15,6 +16,7 @@ found in `lane_count`), and phrases in comments and texts. Words of foreign form
 are listed there, too. tests/checks/planted-language.sh plants each fault.
 """
 import ast
+import collections
 import re
 import subprocess
 import sys
@@ -175,6 +177,17 @@ def rooms_without_row():
             yield f"ARCHITECTURE.md: the table of rooms does not have src/{room}"
 
 
+def names_that_stand_twice(names):
+    """C files of the same name, in different folders: a name alone must say which file is meant."""
+    places = collections.defaultdict(list)
+    for name in names:
+        if name.endswith((".c", ".h")):
+            places[Path(name).name].append(name)
+    for found in places.values():
+        if len(found) > 1:
+            yield f"{', '.join(found)}: files of one name"
+
+
 def witness_differences():
     """Lines of one that the other lacks: the X-macro's `X(ID, "source", "key")` and the rows `|
     source | `key` |`."""
@@ -203,7 +216,8 @@ def main():
         for number, fault in sorted(faults):
             print(f"{name}:{number}: {fault}", file=sys.stderr)
         count += len(faults)
-    for fault in [*witness_differences(), *rooms_without_row()]:
+    for fault in [*witness_differences(), *rooms_without_row(),
+                  *names_that_stand_twice(sources().values())]:
         print(fault, file=sys.stderr)
         count += 1
     return 1 if count else 0

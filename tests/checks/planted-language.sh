@@ -47,6 +47,7 @@ plant docs/internals/a.md 'See `src/base/nowhere.c`.' 'src/base/nowhere.c is not
 row='| `WITNESSES` | `record/witnesses.h` | lists them |'
 plant docs/internals/walk.md "$row\n$row" '`WITNESSES` is named twice'
 plant docs/a.md 'See [a](nowhere.md).' 'a link to nowhere.md, which is not there'
+plant tests/witnesses.h '/* The same. */' 'tests/witnesses.h: files of one name'
 plant ARCHITECTURE.md 'Rooms.' 'the table of rooms does not have src/record'
 plant src/record/witnesses.h '	X(NEW, "hip", "planted") \\' 'hip, planted: in one of'
 scripts/check-language.py
