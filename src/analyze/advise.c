@@ -9,8 +9,6 @@
 #include "base/numbers.h"
 #include "base/table.h"
 
-#define DEPTH_MOST 64 /* limit of nested graphs; damaged files may have cycles */
-
 /* ---- graphs ---- */
 
 static void add_nodes(const struct trace *trace, struct advice *advice, struct graph_advice *row,
@@ -28,7 +26,7 @@ static void add_nodes(const struct trace *trace, struct advice *advice, struct g
 
 static uint32_t root_of(const struct trace *trace, uint32_t graph)
 {
-	for (int depth = 0; depth < DEPTH_MOST && trace->graphs[graph].parent != TRACE_NONE;
+	for (int depth = 0; depth < TRACE_PARENTS_MOST && trace->graphs[graph].parent != TRACE_NONE;
 	     depth++)
 		graph = trace->graphs[graph].parent;
 	return graph;

@@ -7,8 +7,6 @@
 #include "trace/args.h"
 #include "trace/row_table.h"
 
-#define PARENT_DEPTH_MAX 64
-
 /* An activity that a call of NCCL has caused. */
 struct launched {
 	uint32_t call; /* the outermost call of NCCL around its own call */
@@ -226,7 +224,7 @@ static uint32_t nccl_call_of(const struct trace *trace, uint32_t call)
 {
 	uint32_t found = TRACE_NONE;
 
-	for (int depth = 0; call != TRACE_NONE && depth < PARENT_DEPTH_MAX; depth++) {
+	for (int depth = 0; call != TRACE_NONE && depth < TRACE_PARENTS_MOST; depth++) {
 		if (trace_domain_of(trace, &trace->calls[call]) == RECORD_DOMAIN_RCCL)
 			found = call;
 		call = trace->calls[call].parent;

@@ -1,8 +1,6 @@
 /* What is read of the dependencies of a trace, and their texts (dependencies.h). */
 #include "analyze/dependencies.h"
 
-#define PARENT_DEPTH_MAX 64 /* limit of nested calls; damaged files may have cycles */
-
 static struct dependency_list list_of(const struct dependencies *deps, uint32_t list)
 {
 	struct dependency_list found = {0};
@@ -127,7 +125,7 @@ bool dependencies_is_collective(const struct dependencies *deps,
 		return true;
 	if (!deps->has_rccl || trace_work_of(trace, activity)->kind != TRACE_KERNEL)
 		return false;
-	for (int depth = 0; call != TRACE_NONE && depth < PARENT_DEPTH_MAX; depth++) {
+	for (int depth = 0; call != TRACE_NONE && depth < TRACE_PARENTS_MOST; depth++) {
 		if (trace->apis[trace->calls[call].api].domain == RECORD_DOMAIN_RCCL)
 			return true;
 		call = trace->calls[call].parent;

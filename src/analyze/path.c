@@ -7,8 +7,6 @@
 #include "analyze/tally.h"
 #include "trace/row_table.h"
 
-#define PARENT_DEPTH_MAX 64
-
 /* The state of the walk: the path from NOW_NS to the end of the window is done. At most one of
  * ACTIVITY and CALL is set: the row that the path is at. If neither is, nothing is known before
  * NOW_NS. */
@@ -162,7 +160,7 @@ static uint32_t owner_of(const struct walk *walk, uint32_t call, int64_t *ret_fl
 		*ret_floor_ns = calls[call].begin_ns;
 		return call;
 	}
-	for (int depth = 0; depth < PARENT_DEPTH_MAX; depth++) {
+	for (int depth = 0; depth < TRACE_PARENTS_MOST; depth++) {
 		uint32_t parent = calls[call].parent;
 
 		if (parent == TRACE_NONE || calls[parent].end_ns >= walk->now_ns)

@@ -14,8 +14,6 @@
  * times itself. */
 #define DEVICE_ERROR_NS 1000
 
-#define PARENT_DEPTH_MAX 64 /* limit of nested calls; damaged files may have cycles */
-
 /* What one call, with all calls inside it, submitted to one stream. TRACE_NONE: the kernels that it
  * submitted to any stream; NCCL also copies, to prepare, before any rank waits for another one. */
 struct envelope {
@@ -79,7 +77,7 @@ static uint32_t root_of(const struct trace *trace, uint32_t call)
 {
 	uint32_t root = TRACE_NONE;
 
-	for (int depth = 0; call != TRACE_NONE && depth < PARENT_DEPTH_MAX; depth++) {
+	for (int depth = 0; call != TRACE_NONE && depth < TRACE_PARENTS_MOST; depth++) {
 		if (trace_domain_of(trace, &trace->calls[call]) == RECORD_DOMAIN_RCCL)
 			root = call;
 		call = trace->calls[call].parent;

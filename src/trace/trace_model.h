@@ -29,6 +29,9 @@
 
 #define TRACE_NONE UINT32_MAX
 
+/* So many parents of a call or a graph are followed at most: damaged files may have cycles. */
+#define TRACE_PARENTS_MOST 64
+
 typedef uint32_t trace_string; /* Index into trace.strings; 0 is "". */
 
 /* TRACE_TRUNCATED: the spool has no end, because the process was killed or was still running. */

@@ -44,8 +44,6 @@ static int learn_makers(const struct process_load *load, struct idset *makers)
 	return err < 0 ? err : idset_finish(makers);
 }
 
-#define PARENT_DEPTH_MAX 64
-
 struct expecting {
 	struct process_load *load;
 	bool *launches;	     /* by API, from first.apis: launches one kernel */
@@ -67,7 +65,7 @@ static bool *find_open_graphs(const struct process_load *load)
 
 		if (trace->nodes[i].type != RECORD_NODE_OTHER)
 			continue;
-		for (int depth = 0; graph != TRACE_NONE && depth < PARENT_DEPTH_MAX; depth++) {
+		for (int depth = 0; graph != TRACE_NONE && depth < TRACE_PARENTS_MOST; depth++) {
 			open[graph - load->first.graphs] = true;
 			graph = trace->graphs[graph].parent;
 		}

@@ -10,8 +10,7 @@
 #include "trace/load/call_streams.h"
 #include "trace/row_table.h"
 
-#define PARENT_DEPTH_MAX 64
-#define CALLS_PER_PART	 32768
+#define CALLS_PER_PART 32768
 
 static bool is_hip(const struct trace *trace, uint32_t call)
 {
@@ -26,7 +25,7 @@ static uint32_t stream_of(const struct process_load *load, uint32_t call)
 {
 	const struct trace *trace = load->trace;
 
-	for (int depth = 0; call != TRACE_NONE && depth < PARENT_DEPTH_MAX; depth++) {
+	for (int depth = 0; call != TRACE_NONE && depth < TRACE_PARENTS_MOST; depth++) {
 		const struct trace_call *row = &trace->calls[call];
 
 		if (row->stream != TRACE_NONE)

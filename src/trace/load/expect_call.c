@@ -5,8 +5,6 @@
 
 #include "trace/process_load.h"
 
-#define PARENT_DEPTH_MAX 64
-
 /* Names of kernel launches contain "Launch". So do those of graph launches, whose activities follow
  * from their graph, and of host functions, which launch nothing. */
 static bool is_kernel_launch(const char *name)
@@ -88,7 +86,7 @@ void expect_calls_settle(struct process_load *load)
 		uint32_t outer = calls[load->first.calls + i].parent;
 
 		for (int depth = 0;
-		     load->tally.expected[i] && outer != TRACE_NONE && depth < PARENT_DEPTH_MAX;
+		     load->tally.expected[i] && outer != TRACE_NONE && depth < TRACE_PARENTS_MOST;
 		     depth++) {
 			load->tally.expected[outer - load->first.calls] = 0;
 			outer = calls[outer].parent;
