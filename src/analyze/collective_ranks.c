@@ -99,97 +99,6 @@ static int make_ranks(struct comparison *comparison)
 	return 0;
 }
 
-/* ---- instances ---- */
-
-static bool is_on_one_host(const struct trace *trace, const struct collective *rows, uint32_t count)
-{
-	trace_string host = trace->processes[rows[0].process].host;
-
-	for (uint32_t i = 1; i < count; i++)
-		if (trace->processes[rows[i].process].host != host)
-			return false;
-	return true;
-}
-
-static bool is_one_operation(const struct collective *rows, uint32_t count)
-{
-	for (uint32_t i = 1; i < count; i++)
-		if (rows[i].kind != rows[0].kind || rows[i].bytes != rows[0].bytes ||
-		    rows[i].count != rows[0].count || rows[i].rank == rows[i - 1].rank)
-			return false;
-	return true;
-}
-
-/* Sets the instance's first, last and spread. */
-static void compare_starts(const struct collectives *collectives,
-			   struct collective_instance *instance)
-{
-	const struct collective *rows = collectives->rows;
-	int64_t next_ns = INT64_MIN;
-
-	instance->early = instance->late = instance->first;
-	for (uint32_t i = instance->first + 1; i < instance->first + instance->count; i++) {
-		if (rows[i].start_ns < rows[instance->early].start_ns)
-			instance->early = i;
-		if (rows[i].start_ns > rows[instance->late].start_ns) {
-			next_ns = rows[instance->late].start_ns;
-			instance->late = i;
-		} else if (rows[i].start_ns > next_ns) {
-			next_ns = rows[i].start_ns;
-		}
-	}
-	instance->spread_ns =
-		tally_span(rows[instance->early].start_ns, rows[instance->late].start_ns);
-	instance->alone_ns = tally_span(next_ns, rows[instance->late].start_ns);
-}
-
-/* Makes an instance of the COUNT operations from FIRST on, which have one number. */
-static int add_instance(struct comparison *comparison, uint32_t first, uint32_t count)
-{
-	struct collectives *collectives = comparison->collectives;
-	const struct collective *rows = &collectives->rows[first];
-	struct collective_instance *instance;
-
-	for (uint32_t i = 0; i < count; i++)
-		if (!rows[i].is_timed || rows[i].rank < 0)
-			return 0;
-	if (!is_one_operation(rows, count)) {
-		collectives->mismatched++;
-		return 0;
-	}
-	if (!is_on_one_host(comparison->trace, rows, count)) {
-		collectives->foreign++;
-		return 0;
-	}
-	instance = trace_add(collectives, instances);
-	if (!instance)
-		return -ENOMEM;
-	*instance = (struct collective_instance){
-		.first = first,
-		.count = count,
-		.cause.kind = PATH_KIND_COUNT,
-	};
-	compare_starts(collectives, instance);
-	return 0;
-}
-
-static int find_instances(struct comparison *comparison)
-{
-	struct collectives *collectives = comparison->collectives;
-	const struct collective *rows = collectives->rows;
-	int err = 0;
-
-	for (uint32_t i = 0, first; i < collectives->rows_count && err == 0;) {
-		for (first = i++; i < collectives->rows_count &&
-				  rows[i].communicator == rows[first].communicator &&
-				  rows[i].number == rows[first].number;)
-			i++;
-		if (rows[first].number && i - first > 1)
-			err = add_instance(comparison, first, i - first);
-	}
-	return err;
-}
-
 /* ---- causes ---- */
 
 static trace_string name_of(const struct trace *trace, const struct path_step *step)
@@ -308,8 +217,12 @@ static void add_to_ranks(struct comparison *comparison, const struct collective_
 		rank->late_ns = tally_sum(rank->late_ns, late_ns);
 		if (late_ns > rank->most_ns)
 			rank->most_ns = late_ns;
+		rank->late_error_ns =
+			rank_clock_sum(rank->late_error_ns,
+				       collective_start_error(collectives, i, instance->early));
 		if (i == instance->late && instance->spread_ns) {
 			rank->last++;
+			rank->surely_last += instance->is_sure;
 			rank->alone_ns = tally_sum(rank->alone_ns, instance->alone_ns);
 		}
 		comparison->before_ns[at] = row->end_ns;
@@ -360,7 +273,7 @@ int collective_ranks_compare(const struct dependencies *deps, struct collectives
 		.trace = deps->trace,
 		.collectives = collectives,
 	};
-	int err = find_instances(&comparison);
+	int err = collective_instances_find(collectives);
 
 	if (err == 0)
 		err = make_ranks(&comparison);

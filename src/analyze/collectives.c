@@ -62,22 +62,24 @@ static void add_whole(struct collectives *collectives)
 	for (uint32_t i = 0; i < collectives->instances_count; i++) {
 		const struct collective_instance *instance = &collectives->instances[i];
 		const struct collective *rows = &collectives->rows[instance->first];
-		int64_t end_ns = rows[0].end_ns;
-		uint32_t at = 0;
+		struct collective_row *stats = collectives->stats;
+		uint32_t end = instance->first;
 
 		if (instance->count != collectives->communicators[rows[0].communicator].ranks)
 			continue;
-		for (uint32_t k = 1; k < instance->count; k++)
-			if (rows[k].end_ns > end_ns)
-				end_ns = rows[k].end_ns;
-		while (collectives->stats[at].communicator != rows[0].communicator ||
-		       collectives->stats[at].kind != rows[0].kind ||
-		       collectives->stats[at].bytes != rows[0].bytes)
-			at++;
-		collectives->stats[at].whole_count++;
-		collectives->stats[at].whole_ns =
-			tally_sum(collectives->stats[at].whole_ns,
-				  tally_span(collectives->rows[instance->late].start_ns, end_ns));
+		for (uint32_t k = end + 1; k < instance->first + instance->count; k++)
+			if (collectives->rows[k].end_ns > collectives->rows[end].end_ns)
+				end = k;
+		while (stats->communicator != rows[0].communicator || stats->kind != rows[0].kind ||
+		       stats->bytes != rows[0].bytes)
+			stats++;
+		stats->whole_count++;
+		stats->whole_ns = tally_sum(stats->whole_ns,
+					    tally_span(collectives->rows[instance->late].start_ns,
+						       collectives->rows[end].end_ns));
+		stats->whole_error_ns =
+			rank_clock_sum(stats->whole_error_ns,
+				       collective_start_error(collectives, instance->late, end));
 	}
 }
 

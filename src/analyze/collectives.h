@@ -6,8 +6,9 @@
  * kernels. An operation lasts from the start of its first kernel to the end of its last one. On a
  * rank that comes early this time contains the wait for the others.
  *
- * Ranks are compared on the host's clock, so only processes of one host are. A trace need not have
- * all ranks.
+ * Ranks are compared on the host's clock: those of one host, and those of a merged recording, on
+ * the clock of its reference with the uncertainty that its clocks have. A trace need not have all
+ * ranks.
  *
  * Threading: one thread. Cost: one walk through calls and activities, and for each collective that
  * several ranks have, the critical paths of two of them. */
@@ -88,6 +89,7 @@ struct collective_row {
 	 * last rank's start to the last end. */
 	uint32_t whole_count;
 	int64_t whole_ns;
+	uint64_t whole_error_ns; /* the most by which whole_ns may be wrong */
 };
 
 /* What took longer on the critical path of a late rank than on that of the rank that came first. */
@@ -102,10 +104,13 @@ struct collective_cause {
 /* One collective of which several ranks are in the trace. */
 struct collective_instance {
 	uint32_t first, count; /* its operations, index into collectives.rows; by rank */
-	uint32_t early, late;  /* operations that started first and last */
-	int64_t spread_ns;     /* from the first start to the last */
-	/* From the last start but one to the last. */
-	int64_t alone_ns;
+	/* Operations that started first, last, and last but one. */
+	uint32_t early, late, next;
+	int64_t spread_ns; /* from the first start to the last */
+	int64_t alone_ns;  /* from the last start but one to the last */
+	/* The most by which these may be wrong; 0: the ranks have one clock. */
+	uint64_t spread_error_ns, alone_error_ns;
+	bool is_sure; /* the last rank began after each other one, whatever the error is */
 	/* What explains most of it; PATH_KIND_COUNT: nothing took longer. */
 	struct collective_cause cause;
 };
@@ -115,11 +120,13 @@ struct collective_rank {
 	uint32_t communicator;
 	int32_t rank;
 	uint32_t process;
-	uint32_t agent; /* TRACE_NONE: not known */
-	uint32_t count; /* instances */
-	uint32_t last;	/* of these, in which it started last */
+	uint32_t agent;	      /* TRACE_NONE: not known */
+	uint32_t count;	      /* instances */
+	uint32_t last;	      /* of these, in which it started last */
+	uint32_t surely_last; /* of these, in which that is_sure */
 	/* Later than the first rank: in all, and at most. */
 	int64_t late_ns, most_ns;
+	uint64_t late_error_ns;		   /* the most by which late_ns may be wrong */
 	int64_t alone_ns;		   /* where it was last: later than the last but one */
 	uint32_t cause_first, cause_count; /* into collectives.causes, the longest first */
 };
@@ -140,7 +147,7 @@ struct collectives {
 	uint32_t ranks_count;
 	struct collective_cause *causes;
 	uint32_t causes_count;
-	uint32_t foreign;    /* instances left out: their ranks ran on several hosts */
+	uint32_t foreign;    /* instances left out: the clocks of their hosts are not known */
 	uint32_t mismatched; /* instances left out: their ranks do not agree on kind and bytes */
 	uint64_t unnumbered; /* kernels of replays: no call tells which operation they are */
 };
@@ -160,10 +167,15 @@ double collective_bus_rate(enum collective_kind kind, uint32_t ranks, uint64_t b
 /* Static: the key in JSON. */
 const char *collective_kind_key(enum collective_kind kind);
 
-/* Parts of collectives_make: fill communicators and rows; then instances, ranks and causes. 0 or
+/* The most by which the distance of the starts of the operations A and B may be wrong. */
+uint64_t collective_start_error(const struct collectives *collectives, uint32_t a, uint32_t b);
+
+/* Parts of collectives_make: fill communicators and rows; then instances, by row and without
+ * causes; ranks and causes. collective_ranks_compare calls collective_instances_find. 0 or
  * -ENOMEM. */
 int collective_calls_find(const struct dependencies *deps, const struct selection *selection,
 			  struct collectives *collectives);
+int collective_instances_find(struct collectives *collectives);
 int collective_ranks_compare(const struct dependencies *deps, struct collectives *collectives);
 
 #endif

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "cli/cmd_collectives.h"
+#include "cli/rank_output.h"
 #include "wire/json.h"
 
 static void put_or_null(struct json *json, const char *key, bool is_known, uint64_t value)
@@ -20,6 +21,14 @@ static void put_rate(struct json *json, const char *key, double rate)
 		json_double(json, rate);
 	else
 		json_null(json);
+}
+
+/* Puts the uncertainty of a time, a key that merged recordings alone have. */
+static void put_error(struct json *json, const struct collectives_result *result, const char *key,
+		      uint64_t ns)
+{
+	if (result->trace->clocks_count)
+		json_put_u64(json, key, ns);
 }
 
 static void put_pid(struct json *json, const struct collectives_result *result, uint32_t process)
@@ -83,6 +92,7 @@ static void put_operations(struct json *json, const struct collectives_result *r
 			 collective_bus_rate(row->kind, ranks, row->bytes, mean_ns));
 		json_put_u64(json, "together_count", row->whole_count);
 		json_put_i64(json, "together_ns", row->whole_ns);
+		put_error(json, result, "together_uncertainty_ns", row->whole_error_ns);
 		put_rate(json, "together_bus_bytes_per_s",
 			 collective_bus_rate(row->kind, ranks, row->bytes * row->whole_count,
 					     (double)row->whole_ns));
@@ -135,6 +145,10 @@ static void put_late(struct json *json, const struct collectives_result *result)
 		json_put_u64(json, "ranks", row->count);
 		json_put_i64(json, "spread_ns", row->spread_ns);
 		json_put_i64(json, "alone_ns", row->alone_ns);
+		put_error(json, result, "spread_uncertainty_ns", row->spread_error_ns);
+		put_error(json, result, "alone_uncertainty_ns", row->alone_error_ns);
+		if (result->trace->clocks_count)
+			json_put_bool(json, "surely_last", row->is_sure);
 		put_rank(json, result, "first", row->early);
 		put_rank(json, result, "last", row->late);
 		json_key(json, "cause");
@@ -165,7 +179,10 @@ static void put_ranks(struct json *json, const struct collectives_result *result
 			    has_agent ? result->trace->agents[row->agent].gpu_ordinal : 0);
 		json_put_u64(json, "count", row->count);
 		json_put_u64(json, "last", row->last);
+		if (result->trace->clocks_count)
+			json_put_u64(json, "surely_last", row->surely_last);
 		json_put_i64(json, "late_ns", row->late_ns);
+		put_error(json, result, "late_uncertainty_ns", row->late_error_ns);
 		json_put_i64(json, "most_ns", row->most_ns);
 		json_put_i64(json, "alone_ns", row->alone_ns);
 		json_key(json, "causes");
@@ -191,6 +208,7 @@ int collectives_put_json(const struct collectives_result *result, FILE *out)
 	json_init(&json, out);
 	json_object_begin(&json);
 	json_put_text(&json, "file", result->file);
+	rank_output_put_json(&json, result->trace);
 	put_communicators(&json, result);
 	for (int table = 0; table < COLLECTIVES_TABLE_COUNT; table++) {
 		if (result->table == COLLECTIVES_TABLE_COUNT ||

@@ -51,6 +51,18 @@ static void put_process(struct columns *columns, const struct collectives_result
 	columns_put(columns, "%u", result->trace->processes[process].pid);
 }
 
+static bool is_merged(const struct collectives_result *result)
+{
+	return result->trace->clocks_count != 0;
+}
+
+/* Puts the uncertainty of a time, a column that merged recordings alone have. */
+static void put_error(struct columns *columns, const struct collectives_result *result, uint64_t ns)
+{
+	if (is_merged(result))
+		columns_put_ns(columns, (double)ns);
+}
+
 /* Three cells; CAUSE may be NULL. */
 static void put_cause(struct columns *columns, const struct collectives_result *result,
 		      const struct collective_cause *cause)
@@ -111,10 +123,14 @@ static int print_late(const struct collectives_result *result)
 	static const char *const heads[] = {
 		"communicator", "number", "<operation", "?bytes",   "?ranks", "spread", "late rank",
 		"?late pid",	"?alone", "?more",	"~because", "~what",  NULL};
+	static const char *const merged_heads[] = {
+		"communicator", "number",   "<operation", "?bytes",    "?ranks",
+		"spread",	"right to", "late rank",  "?late pid", "?alone",
+		"?more",	"~because", "~what",	  NULL};
 	const struct collectives *collectives = &result->collectives;
 	struct columns columns;
 
-	columns_init(&columns, heads);
+	columns_init(&columns, is_merged(result) ? merged_heads : heads);
 	columns.is_csv = result->is_csv;
 	for (uint32_t i = 0; i < collectives_rows_shown(result, collectives->instances_count);
 	     i++) {
@@ -127,6 +143,7 @@ static int print_late(const struct collectives_result *result)
 		put_bytes(&columns, late->bytes);
 		columns_put(&columns, "%u", row->count);
 		columns_put_ns(&columns, (double)row->spread_ns);
+		put_error(&columns, result, row->spread_error_ns);
 		put_rank(&columns, late->rank);
 		put_process(&columns, result, late->process);
 		columns_put_ns(&columns, (double)row->alone_ns);
@@ -140,10 +157,14 @@ static int print_ranks(const struct collectives_result *result)
 	static const char *const heads[] = {
 		"communicator", "rank",	  "?pid",  "?GPU",     "collectives", "last", "late",
 		"?at most",	"?alone", "?more", "~because", "~what",	      NULL};
+	static const char *const merged_heads[] = {"communicator", "rank",     "?pid",	 "?GPU",
+						   "collectives",  "last",     "surely", "late",
+						   "right to",	   "?at most", "?alone", "?more",
+						   "~because",	   "~what",    NULL};
 	const struct collectives *collectives = &result->collectives;
 	struct columns columns;
 
-	columns_init(&columns, heads);
+	columns_init(&columns, is_merged(result) ? merged_heads : heads);
 	columns.is_csv = result->is_csv;
 	for (uint32_t i = 0; i < collectives_rows_shown(result, collectives->ranks_count); i++) {
 		const struct collective_rank *row = &collectives->ranks[i];
@@ -157,7 +178,10 @@ static int print_ranks(const struct collectives_result *result)
 			columns_put(&columns, "%u", result->trace->agents[row->agent].gpu_ordinal);
 		columns_put(&columns, "%u", row->count);
 		columns_put(&columns, "%u", row->last);
+		if (is_merged(result))
+			columns_put(&columns, "%u", row->surely_last);
 		columns_put_ns(&columns, (double)row->late_ns);
+		put_error(&columns, result, row->late_error_ns);
 		columns_put_ns(&columns, (double)row->most_ns);
 		columns_put_ns(&columns, (double)row->alone_ns);
 		put_cause(&columns, result,
@@ -172,7 +196,7 @@ static void print_notes(const struct collectives *collectives)
 
 	if (collectives->foreign)
 		printf("%s collective%s left out: the ranks ran on several hosts, whose clocks "
-		       "differ\n",
+		       "differ (dagtap merge compares them)\n",
 		       human_count(collectives->foreign, text), human_ending(collectives->foreign));
 	if (collectives->mismatched)
 		printf("%s collective%s left out: the ranks do not agree on operation and size\n",

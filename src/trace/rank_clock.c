@@ -81,6 +81,19 @@ uint64_t rank_clock_uncertainty(const struct rank_clock *clock, int64_t host_ns)
 	return rank_clock_worst(clock);
 }
 
+uint64_t rank_clock_uncertainty_mapped(const struct rank_clock *clock, int64_t mapped_ns)
+{
+	int64_t host_ns;
+
+	if (!is_within(mapped_ns, RANK_CLOCK_TIME_MOST))
+		return INT64_MAX;
+	/* Each round leaves an error that is smaller by the drift, at most a tenth of it. */
+	host_ns = mapped_ns - clock->offset_ns;
+	for (int i = 0; i < 3; i++)
+		host_ns -= rank_clock_map(clock, host_ns) - mapped_ns;
+	return rank_clock_sum(rank_clock_uncertainty(clock, host_ns), 1);
+}
+
 uint64_t rank_clock_worst(const struct rank_clock *clock)
 {
 	/* It is convex, so one of the ends has the most. */

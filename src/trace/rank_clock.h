@@ -59,6 +59,9 @@ int64_t rank_clock_map(const struct rank_clock *clock, int64_t host_ns);
 /* The most by which rank_clock_map may be wrong at HOST_NS; INT64_MAX: nothing is known. */
 uint64_t rank_clock_uncertainty(const struct rank_clock *clock, int64_t host_ns);
 
+/* The most by which a time that rank_clock_map gave may be wrong; INT64_MAX: nothing is known. */
+uint64_t rank_clock_uncertainty_mapped(const struct rank_clock *clock, int64_t mapped_ns);
+
 /* The largest uncertainty from first_ns to last_ns. */
 uint64_t rank_clock_worst(const struct rank_clock *clock);
 

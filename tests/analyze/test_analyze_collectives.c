@@ -209,6 +209,24 @@ static void play(const char *second_host)
 	operate_groups(5200, 6000, 7000);
 }
 
+/* Makes the trace that of a merged recording: rank 1 on a machine of its own, whose times are right
+ * to ERROR_NS. */
+static void merge(uint64_t error_ns)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct trace_clock *clock = trace_add(trace, clocks);
+
+		*clock = (struct trace_clock){
+			.machine = i,
+			.fit = {.source = i ? RANK_CLOCK_COLLECTIVES : RANK_CLOCK_REFERENCE,
+				.last_ns = 100000},
+		};
+		for (int k = 0; k < RANK_CLOCK_KNOTS && i; k++)
+			clock->fit.uncertainty_ns[k] = error_ns;
+		trace->processes[i].clock = i;
+	}
+}
+
 static void look(void)
 {
 	assert_int_equal(trace_seal(trace), 0);
@@ -375,6 +393,50 @@ static void hosts_are_not_compared(void **state)
 	assert_int_equal(found.stats_count, 4);
 }
 
+/* 1 for the rounding of each conversion. */
+static void hosts_that_were_merged_are_compared(void **state)
+{
+	const struct collective_instance *row;
+
+	play("another");
+	merge(200);
+	look();
+	assert_int_equal(found.foreign, 0);
+	assert_int_equal(found.instances_count, 3);
+	row = &found.instances[0];
+	assert_int_equal(row->spread_ns, 1000);
+	assert_in_range(row->spread_error_ns, 200, 202);
+	assert_in_range(row->alone_error_ns, 200, 202);
+	assert_true(row->is_sure);
+	assert_int_equal(row->cause.ns, 1000);
+	row = &found.instances[2];
+	assert_int_equal(row->spread_ns, 100);
+	assert_false(row->is_sure);
+	assert_int_equal(found.ranks[1].last, 2);
+	assert_int_equal(found.ranks[1].surely_last, 1);
+	assert_in_range(found.ranks[1].late_error_ns, 2 * 200, 2 * 202);
+	assert_in_range(stats_of(COLLECTIVE_ALL_REDUCE)->whole_error_ns, 0, 202);
+}
+
+static void ranks_of_one_clock_have_no_error(void **state)
+{
+	play("one");
+	look();
+	assert_int_equal(found.instances[0].spread_error_ns, 0);
+	assert_true(found.instances[0].is_sure && found.instances[2].is_sure);
+	assert_int_equal(found.ranks[1].surely_last, 2);
+	assert_int_equal(found.ranks[1].late_error_ns, 0);
+}
+
+static void unknown_clocks_are_not_compared(void **state)
+{
+	play("another");
+	merge(INT64_MAX);
+	look();
+	assert_int_equal(found.instances_count, 0);
+	assert_int_equal(found.foreign, 3);
+}
+
 static void ranks_that_disagree_are_told(void **state)
 {
 	play("one");
@@ -449,6 +511,9 @@ int main(void)
 		CASE(the_cause_is_on_its_own_path),
 		CASE(ranks_have_sums),
 		CASE(hosts_are_not_compared),
+		CASE(hosts_that_were_merged_are_compared),
+		CASE(ranks_of_one_clock_have_no_error),
+		CASE(unknown_clocks_are_not_compared),
 		CASE(ranks_that_disagree_are_told),
 		CASE(without_an_id_the_handle_tells),
 		CASE(without_kernels_there_is_no_time),

@@ -55,6 +55,25 @@ worst = [str(clock["worst_ns"]) for clock in json.load(open("info.json"))["clock
 rows = sorted(csv.DictReader(open("processes.csv")), key=lambda row: row["process"])
 print([row["clock_uncertainty_ns"] for row in rows] == worst)')" True
 
+# The collectives of ranks on two machines, with who was late: rank 0 in every third one, by 0.4 ms
+# but for the uncertainty, which is that of the moment.
+"$dagtap" collectives --json both.dagtap >collectives.json
+python3 - <<'END' || fail "the collectives of the merged recording"
+import json
+found = json.load(open("collectives.json"))
+assert found["several_hosts"] == 0 and len(found["late"]) == 60 and len(found["clocks"]) == 2, found
+for row in found["late"]:
+    error = row["spread_uncertainty_ns"]
+    assert 0 < error < 25000 and abs(row["spread_ns"] - 400000) <= error, row
+    assert row["surely_last"] and row["last"]["rank"] == (0 if (row["number"] - 1) % 3 == 0 else 2), row
+assert [(row["last"], row["surely_last"]) for row in found["ranks"]] == [(20, 20), (40, 40)], found["ranks"]
+assert abs(found["ranks"][0]["late_ns"] - 20 * 400000) <= found["ranks"][0]["late_uncertainty_ns"]
+END
+"$dagtap" collectives --table ranks both.dagtap >out
+grep -q ' surely ' out && grep -q ' right to ' out || fail "the uncertainty is not told: $(cat out)"
+"$dagtap" collectives rank0.dagtap >out
+grep -q 'right to' out && fail "a rank alone has an uncertainty: $(cat out)"
+
 # By wall clocks, which differ by 40 ms.
 expect_code 0 merge -o wall.dagtap rank0.dagtap alone.dagtap
 expect "source" "$(json wall.dagtap info '[(clock["source"], clock["worst_ns"]) for clock in d["clocks"]]')" \
