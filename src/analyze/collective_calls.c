@@ -474,3 +474,14 @@ int collective_calls_find(const struct dependencies *deps, const struct selectio
 	numbers_release(&finding.communicators);
 	return err;
 }
+
+void collectives_release(struct collectives *collectives)
+{
+	free(collectives->communicators);
+	free(collectives->rows);
+	free(collectives->stats);
+	free(collectives->instances);
+	free(collectives->ranks);
+	free(collectives->causes);
+	*collectives = (struct collectives){0};
+}

@@ -124,14 +124,3 @@ int collectives_make(const struct dependencies *deps, const struct selection *se
 	*ret_collectives = collectives;
 	return 0;
 }
-
-void collectives_release(struct collectives *collectives)
-{
-	free(collectives->communicators);
-	free(collectives->rows);
-	free(collectives->stats);
-	free(collectives->instances);
-	free(collectives->ranks);
-	free(collectives->causes);
-	*collectives = (struct collectives){0};
-}

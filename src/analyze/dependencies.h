@@ -18,7 +18,8 @@
 
 #include "analyze/starts.h"
 
-/* Kinds of dependencies: X(name, key in JSON, text that says how it is known). */
+/* Kinds of dependencies: X(name, key in JSON, text that says how it is known). Paths have
+ * COLLECTIVE (path_jumps.h), but no edge has. */
 #define DEPENDENCY_KINDS(X)                                                                        \
 	X(LAUNCH, "launch", "correlation id")                                                      \
 	X(STREAM, "stream_order", "order of submission to the stream")                             \
@@ -34,7 +35,9 @@
 	X(HOST_STREAM, "stream_synchronize", "all that the stream was given")                      \
 	X(HOST_DEVICE, "device_synchronize", "all that the device was given")                      \
 	X(BLOCKING, "blocking_copy", "the call returns after its copy")                            \
-	X(PROGRAM, "program_order", "calls of one thread")
+	X(PROGRAM, "program_order", "calls of one thread")                                         \
+	X(COLLECTIVE, "collective",                                                                \
+	  "communicator and number of the operation: its last rank had not begun it")
 
 enum dependency_kind {
 #define X(name, key, known) DEPENDENCY_##name,

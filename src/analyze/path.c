@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/path_jumps.h"
 #include "analyze/tally.h"
 #include "trace/row_table.h"
 
@@ -13,6 +14,7 @@
 struct walk {
 	const struct dependencies *deps;
 	const struct trace *trace;
+	const struct path_jumps *jumps; /* NULL: the path stays on its rank */
 	struct path path;
 	int64_t begin_ns, now_ns;
 	uint32_t activity;
@@ -98,6 +100,27 @@ static void tell_cause(struct path_step *step, const struct dependency_choice *c
 	step->from = is_activity ? choice->source.activity : TRACE_NONE;
 	step->via = is_activity ? choice->source.via : TRACE_NONE;
 	step->lead_ns = lead_of(choice);
+}
+
+/* If the activity is of a collective whose last rank began it later, adds the time since then and
+ * goes to that rank. Later, so that a walk through several jumps ends. Returns whether it did. */
+static bool jump(struct walk *walk)
+{
+	const struct path_jump *jump = path_jumps_get(walk->jumps, walk->activity);
+	const struct trace_activity *row = &walk->trace->activities[walk->activity], *last;
+	struct path_step *step;
+
+	if (!jump)
+		return false;
+	last = &walk->trace->activities[jump->to];
+	if (last->start_ns <= row->start_ns || last->start_ns > walk->now_ns)
+		return false;
+	step = put(walk, PATH_KERNEL, last->start_ns);
+	step->cause = DEPENDENCY_COLLECTIVE;
+	step->from = jump->to;
+	step->lead_ns = jump->lead_ns;
+	go_to(walk, jump->to, TRACE_NONE);
+	return true;
 }
 
 static void walk_activity(struct walk *walk)
@@ -268,9 +291,16 @@ static void put_tail(struct walk *walk, const struct path_window *window)
 int path_find(const struct dependencies *deps, const struct path_window *window,
 	      struct path *ret_path)
 {
+	return path_find_across(deps, NULL, window, ret_path);
+}
+
+int path_find_across(const struct dependencies *deps, const struct path_jumps *jumps,
+		     const struct path_window *window, struct path *ret_path)
+{
 	struct walk walk = {
 		.deps = deps,
 		.trace = deps->trace,
+		.jumps = jumps,
 		.begin_ns = window->begin_ns,
 		.now_ns = window->end_ns,
 		.activity = TRACE_NONE,
@@ -279,6 +309,8 @@ int path_find(const struct dependencies *deps, const struct path_window *window,
 
 	put_tail(&walk, window);
 	while (walk.now_ns > walk.begin_ns) {
+		if (walk.activity != TRACE_NONE && jump(&walk))
+			continue;
 		if (walk.activity != TRACE_NONE)
 			walk_activity(&walk);
 		else if (walk.call != TRACE_NONE)

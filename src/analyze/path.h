@@ -6,6 +6,8 @@
 
 #include "analyze/dependencies.h"
 
+struct path_jumps; /* path_jumps.h */
+
 /* X(name, key in JSON, text for people). KERNEL, COPY and MEMSET must come first. */
 #define PATH_KINDS(X)                                                                              \
 	X(KERNEL, "kernel", "kernels")                                                             \
@@ -53,10 +55,16 @@ struct path {
 	uint32_t count;
 };
 
-/* Finds the path of WINDOW; an empty window gives no steps. The caller releases RET_PATH. 0, or
- * -ENOMEM with RET_PATH unchanged. Any number of threads may call it for the same DEPS. */
+/* Finds the path of WINDOW, which stays on one rank; an empty window gives no steps. The caller
+ * releases RET_PATH. 0, or -ENOMEM with RET_PATH unchanged. Any number of threads may call it for
+ * the same DEPS. */
 int path_find(const struct dependencies *deps, const struct path_window *window,
 	      struct path *ret_path);
+
+/* The same with JUMPS to other ranks. The step of a collective at which the path comes from another
+ * rank has the cause DEPENDENCY_COLLECTIVE. */
+int path_find_across(const struct dependencies *deps, const struct path_jumps *jumps,
+		     const struct path_window *window, struct path *ret_path);
 void path_release(struct path *path);
 
 /* Static texts: the key in JSON, and the text for people. */

@@ -19,6 +19,7 @@ void path_report_release(struct path_report *report)
 	free(report->works);
 	free(report->waits);
 	free(report->segments);
+	free(report->processes);
 	numbers_release(&report->work_keys);
 	numbers_release(&report->wait_keys);
 }
@@ -42,6 +43,7 @@ static bool is_wait(const struct path_report *report, const struct path_step *st
 		return report->deps->trace->activities[step->activity].stream !=
 		       report->deps->trace->activities[step->from].stream;
 	return cause == DEPENDENCY_EVENT || cause == DEPENDENCY_LEGACY ||
+	       cause == DEPENDENCY_COLLECTIVE ||
 	       (cause >= DEPENDENCY_HOST_EVENT && cause <= DEPENDENCY_BLOCKING);
 }
 
@@ -208,6 +210,51 @@ static int add_segment(struct path_report *report, uint32_t window, const struct
 	return 0;
 }
 
+/* ---- processes ---- */
+
+/* The process whose work or call STEP is; of one without any, that of the step behind it. */
+static uint32_t process_of(const struct path_report *report, const struct path *path, uint32_t at)
+{
+	const struct trace *trace = report->deps->trace;
+
+	for (; at < path->count; at++) {
+		const struct path_step *step = &path->steps[at];
+
+		if (step->activity != TRACE_NONE)
+			return trace->activities[step->activity].process;
+		if (step->call != TRACE_NONE)
+			return trace->calls[step->call].process;
+	}
+	return TRACE_NONE;
+}
+
+static void add_process(struct path_report *report, const struct path *path, uint32_t at)
+{
+	const struct path_step *step = &path->steps[at];
+	uint32_t process = process_of(report, path, at);
+	struct path_process *row;
+
+	if (process == TRACE_NONE)
+		return;
+	row = &report->processes[process];
+	row->total_ns = tally_sum(row->total_ns, step_ns(step));
+	if (step->cause != DEPENDENCY_COLLECTIVE)
+		return;
+	row = &report->processes[activity_of(report, step->from)->process];
+	row->last++;
+	row->held_up_ns = tally_sum(row->held_up_ns, step->lead_ns);
+}
+
+static int make_processes(struct path_report *report)
+{
+	uint32_t count = report->deps->trace->processes_count;
+
+	if (!report->processes)
+		report->processes = table_zeroed(count, sizeof(*report->processes));
+	report->processes_count = count;
+	return report->processes ? 0 : -ENOMEM;
+}
+
 /* ---- all ---- */
 
 /* Whether step AT is the gap before the activity of the next step. */
@@ -217,6 +264,17 @@ static bool is_gap(const struct path *path, uint32_t at)
 
 	return !is_work(step) && step->activity != TRACE_NONE && at + 1 < path->count &&
 	       path->steps[at + 1].activity == step->activity && is_work(&path->steps[at + 1]);
+}
+
+/* Whether step AT is the gap before work that is not on the path: the last rank's part of a
+ * collective, with whose end the path continues on another rank. */
+static bool is_gap_before_jump(const struct path *path, uint32_t at)
+{
+	const struct path_step *step = &path->steps[at];
+
+	return !is_work(step) && step->activity != TRACE_NONE && at + 1 < path->count &&
+	       path->steps[at + 1].cause == DEPENDENCY_COLLECTIVE &&
+	       path->steps[at + 1].from == step->activity;
 }
 
 static void add_gap(struct path_report *report, struct busy *busy, const struct path_step *gap)
@@ -250,17 +308,22 @@ int path_report_add(struct path_report *report, const struct path_windows *windo
 	struct busy busy;
 	int err = busy_init(&busy, &report->deps->starts, &windows->rows[at]);
 
+	if (err == 0)
+		err = make_processes(report);
 	for (uint32_t i = 0; i < path->count && err == 0; i++) {
 		const struct path_step *step = &path->steps[i];
 
 		report->kind_ns[step->kind] = tally_sum(report->kind_ns[step->kind], step_ns(step));
 		report->total_ns = tally_sum(report->total_ns, step_ns(step));
 		report->steps++;
+		add_process(report, path, i);
 		if (is_gap(path, i)) {
 			add_gap(report, &busy, step);
 			gap = step;
 			continue;
 		}
+		if (is_gap_before_jump(path, i))
+			gap = step;
 		err = add_step(report, at, step, work, gap);
 		gap = NULL;
 		work = is_work(step) ? step : NULL;

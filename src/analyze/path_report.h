@@ -44,6 +44,13 @@ struct path_segment {
 	uint8_t cause;		  /* enum dependency_kind, of the first step */
 };
 
+/* The part of the paths that is of one process. */
+struct path_process {
+	int64_t total_ns;
+	uint64_t last;	    /* collectives for which other ranks on the paths waited for it */
+	int64_t held_up_ns; /* by which it began these later than the last rank but one */
+};
+
 struct path_report {
 	const struct dependencies *deps;
 	int64_t total_ns; /* of all paths */
@@ -58,6 +65,8 @@ struct path_report {
 	uint32_t waits_count;
 	struct path_segment *segments; /* in the order of added windows, then of time */
 	uint32_t segments_count;
+	struct path_process *processes; /* by process, after the first path_report_add */
+	uint32_t processes_count;
 	struct numbers work_keys, wait_keys; /* number of a key: index into works, waits */
 };
 

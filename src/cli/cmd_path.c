@@ -148,11 +148,14 @@ static int find(struct path_result *result)
 
 	path_report_init(&result->report, result->deps);
 	if (code == 0)
+		code = path_jumps_find(result->deps, &result->jumps);
+	if (code == 0)
 		code = idle_init(&result->idle, result->deps);
 	for (uint32_t i = 0; i < result->windows.count && code == 0; i++) {
 		struct path path;
 
-		code = path_find(result->deps, &result->windows.rows[i], &path);
+		code = path_find_across(result->deps, &result->jumps, &result->windows.rows[i],
+					&path);
 		if (code < 0)
 			break;
 		code = path_report_add(&result->report, &result->windows, i, &path);
@@ -172,6 +175,7 @@ static void release(struct path_result *result)
 	path_report_release(&result->report);
 	idle_release(&result->idle);
 	path_windows_release(&result->windows);
+	path_jumps_release(&result->jumps);
 }
 
 static int tell_no_range(const struct path_result *result)

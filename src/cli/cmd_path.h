@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analyze/idle.h"
+#include "analyze/path_jumps.h"
 #include "analyze/path_report.h"
 #include "cli/cli.h"
 
@@ -16,6 +17,7 @@ struct path_result {
 	bool is_csv;	/* instead of the text: the segments of the path, as CSV */
 	const struct trace *trace;
 	const struct dependencies *deps;
+	struct path_jumps jumps;
 	struct path_windows windows;
 	struct path_report report;
 	struct idle idle;

@@ -264,6 +264,37 @@ static void put_stream_waits(struct json *json, const struct path_result *result
 	json_array_end(json);
 }
 
+/* ---- ranks ---- */
+
+/* Of recordings with collectives of several ranks alone. */
+static void put_ranks(struct json *json, const struct path_result *result)
+{
+	const struct trace *trace = result->trace;
+
+	if (!result->jumps.rows_count && !result->jumps.unsure)
+		return;
+	json_key(json, "ranks");
+	json_array_begin(json);
+	for (uint32_t i = 0; i < result->report.processes_count; i++) {
+		const struct path_process *row = &result->report.processes[i];
+		const struct trace_process *process = &trace->processes[i];
+
+		json_row_begin(json);
+		json_put_u64(json, "pid", process->pid);
+		json_put_text(json, "file",
+			      trace->clocks_count
+				      ? trace_text(trace, trace->clocks[process->clock].name)
+				      : NULL);
+		json_put_i64(json, "total_ns", row->total_ns);
+		json_put_u64(json, "last", row->last);
+		json_put_i64(json, "held_up_ns", row->held_up_ns);
+		json_object_end(json);
+	}
+	json_array_end(json);
+	json_put_u64(json, "last_rank_unsure", result->jumps.unsure);
+	json_put_u64(json, "rank_uncertainty_ns", result->jumps.worst_error_ns);
+}
+
 /* ---- the dependencies that the result is based on ---- */
 
 static void put_dependencies(struct json *json, const struct path_result *result)
@@ -272,7 +303,7 @@ static void put_dependencies(struct json *json, const struct path_result *result
 
 	json_key(json, "dependencies");
 	json_object_begin(json);
-	for (int kind = 0; kind < DEPENDENCY_KIND_COUNT; kind++) {
+	for (int kind = 0; kind < DEPENDENCY_COLLECTIVE; kind++) {
 		json_key(json, dependency_kind_key((enum dependency_kind)kind));
 		json_row_begin(json);
 		json_put_u64(json, "count", deps->counts[kind]);
@@ -311,6 +342,7 @@ int path_put_json(const struct path_result *result, FILE *out)
 	put_works(&json, result);
 	put_waits(&json, result);
 	put_segments(&json, result);
+	put_ranks(&json, result);
 	put_streams(&json, result);
 	put_gpus(&json, result);
 	put_stream_waits(&json, result);

@@ -237,6 +237,42 @@ static int print_segments(const struct path_result *result)
 	return print_columns(result, &columns, report->segments_count);
 }
 
+/* ---- ranks ---- */
+
+/* The file of a merged rank, or the process. */
+static void put_rank(struct columns *columns, const struct trace *trace, uint32_t process)
+{
+	const struct trace_process *row = &trace->processes[process];
+
+	if (trace->clocks_count)
+		columns_put(columns, "%s", trace_text(trace, trace->clocks[row->clock].name));
+	else
+		columns_put(columns, "process %u", row->pid);
+}
+
+static int print_ranks(const struct path_result *result)
+{
+	static const char *const heads[] = {"<rank",   "on the path", "?%",
+					    "last at", "held up",     NULL};
+	const struct path_report *report = &result->report;
+	struct columns columns;
+
+	if (result->jumps.rows_count == 0)
+		return CLI_OK;
+	columns_init(&columns, heads);
+	for (uint32_t i = 0; i < path_rows_shown(result, report->processes_count); i++) {
+		const struct path_process *row = &report->processes[i];
+
+		put_rank(&columns, result->trace, i);
+		columns_put_ns(&columns, (double)row->total_ns);
+		columns_put_share(&columns, percent(row->total_ns, report->total_ns) / 100);
+		columns_put_count(&columns, row->last);
+		columns_put_ns(&columns, (double)row->held_up_ns);
+	}
+	puts("ranks on the path, and collectives for which it waited for them");
+	return print_columns(result, &columns, report->processes_count);
+}
+
 /* ---- idle ---- */
 
 static void put_resource(struct columns *columns, const struct idle_resource *resource)
@@ -354,6 +390,11 @@ static void print_doubts(const struct path_result *result)
 		   "it stands in the order of its launch");
 	print_note("streams of unknown kind", deps->streams_unknown,
 		   "whether they join the legacy default stream is not known");
+	print_note("collectives whose last rank is not sure", result->jumps.unsure,
+		   "the uncertainty of the clocks is larger than the difference");
+	if (result->jumps.worst_error_ns)
+		printf("note      where the path goes to another rank, the times are right to %s\n",
+		       human_ns((double)result->jumps.worst_error_ns, text));
 	for (int kind = 0; kind < DEPENDENCY_KIND_COUNT; kind++) {
 		snprintf(text, sizeof(text), "edges that the times contradict, %s",
 			 dependency_kind_key((enum dependency_kind)kind));
@@ -365,7 +406,8 @@ static void print_doubts(const struct path_result *result)
 int path_print_text(const struct path_result *result)
 {
 	int (*const parts[])(const struct path_result *) = {
-		print_works, print_waits, print_segments, print_resources, print_idle_waits,
+		print_works,	print_ranks,	 print_waits,
+		print_segments, print_resources, print_idle_waits,
 	};
 	int code = CLI_OK;
 

@@ -11,226 +11,55 @@
 #include <cmocka.h>
 
 #include "analyze/collectives.h"
+#include "collective_scene.h"
 #include "trace/create.h"
-#include "trace/load.h"
 #include "trace/row_table.h"
 
-enum { ID = 0xabc, HANDLE = 0x7000, INT8 = 0, FLOAT16 = 6, FLOAT32 = 7 };
-
-enum api {
-	ALL_REDUCE,
-	ALL_GATHER,
-	REDUCE_SCATTER,
-	SEND,
-	RECV,
-	GROUP_START,
-	GROUP_END,
-	DESTROY,
-	LAUNCH,
-	API_COUNT
-};
-
-static struct trace *trace;
 static struct dependencies deps;
 static struct collectives found;
 
 /* ---- a recording ---- */
-
-static trace_string text(const char *name)
-{
-	return strtab_intern_z(trace_strings(trace), name);
-}
-
-/* Adds a function with the arguments of which NAMES is a list, ended by NULL. */
-static void add_api(const char *name, enum record_domain domain, const char *const *names)
-{
-	struct trace_api *api = trace_add(trace, apis);
-
-	api->name = text(name);
-	api->domain = domain;
-	api->arg_first = trace->api_args_count;
-	for (; names && *names; names++) {
-		struct trace_api_arg *arg = trace_add(trace, api_args);
-
-		arg->name = text(*names);
-		arg->kind = 'u';
-		arg->word = (uint8_t)api->arg_words++;
-		api->arg_count++;
-	}
-}
-
-static void add_apis(void)
-{
-	static const char *const counted[] = {"count", "datatype", "comm",   "rank",
-					      "seq",   "nranks",   "commId", NULL};
-	static const char *const sent[] = {"sendcount", "datatype", "comm",   "rank",
-					   "seq",	"nranks",   "commId", NULL};
-	static const char *const received[] = {"recvcount", "datatype", "comm",	  "rank",
-					       "seq",	    "nranks",	"commId", NULL};
-	static const char *const comm[] = {"comm", NULL};
-
-	add_api("ncclAllReduce", RECORD_DOMAIN_RCCL, counted);
-	add_api("ncclAllGatherConfig", RECORD_DOMAIN_RCCL, sent);
-	add_api("ncclReduceScatter", RECORD_DOMAIN_RCCL, received);
-	add_api("ncclSend", RECORD_DOMAIN_RCCL, counted);
-	add_api("ncclRecv", RECORD_DOMAIN_RCCL, counted);
-	add_api("ncclGroupStart", RECORD_DOMAIN_RCCL, NULL);
-	add_api("ncclGroupEnd", RECORD_DOMAIN_RCCL, NULL);
-	add_api("ncclCommDestroy", RECORD_DOMAIN_RCCL, comm);
-	add_api("cuLaunchKernelEx", RECORD_DOMAIN_CUDA, NULL);
-}
-
-static void add_process(const char *host)
-{
-	uint32_t number = trace->processes_count;
-	struct trace_process *process = trace_add(trace, processes);
-	struct trace_thread *thread = trace_add(trace, threads);
-	struct trace_agent *agent = trace_add(trace, agents);
-	struct trace_stream *stream = trace_add(trace, streams);
-
-	process->pid = 100 + number;
-	process->host = text(host);
-	process->end_ns = 100000;
-	thread->process = agent->process = stream->process = number;
-	thread->tid = process->pid;
-	agent->is_gpu = true;
-	agent->gpu_ordinal = number;
-	stream->agent = number;
-	stream->kind = TRACE_STREAM_NONBLOCKING;
-}
-
-static uint32_t add_call(enum api api, uint32_t parent, int64_t begin_ns, int64_t end_ns)
-{
-	struct trace_call *call = trace_add(trace, calls);
-	uint32_t process = trace->processes_count - 1;
-
-	*call = (struct trace_call){
-		.cid = trace->calls_count,
-		.begin_ns = begin_ns,
-		.end_ns = end_ns,
-		.process = process,
-		.thread = process,
-		.parent = parent,
-		.scope = TRACE_NONE,
-		.stream = process,
-		.launch = TRACE_NONE,
-		.activity_first = trace->activities_count,
-		.api = api,
-		.arg_first = TRACE_NONE,
-	};
-	return trace->calls_count - 1;
-}
-
-/* Launches a kernel called NAME inside the call OUTER. */
-static void run(const char *name, uint32_t outer, int64_t launch_ns, int64_t start_ns,
-		int64_t end_ns)
-{
-	uint32_t call = add_call(LAUNCH, outer, launch_ns, launch_ns + 5);
-	struct trace_work *work = trace_add(trace, works);
-	struct trace_activity *row = trace_add(trace, activities);
-	uint32_t process = trace->processes_count - 1;
-
-	trace->calls[call].activity_count = 1;
-	work->kind = TRACE_KERNEL;
-	work->name = text(name);
-	*row = (struct trace_activity){
-		.submit_ns = launch_ns,
-		.start_ns = start_ns,
-		.end_ns = end_ns,
-		.cid = trace->calls[call].cid,
-		.work = trace->works_count - 1,
-		.call = call,
-		.process = process,
-		.agent = process,
-		.queue = TRACE_NONE,
-		.stream = process,
-		.thread = process,
-		.scope = TRACE_NONE,
-		.launch = TRACE_NONE,
-		.node = TRACE_NONE,
-	};
-}
-
-/* Calls an operation on the communicator of two ranks. */
-static uint32_t call_operation(enum api api, uint64_t count, uint64_t type, uint64_t number,
-			       int64_t ns, uint64_t id)
-{
-	const uint64_t words[] = {count, type, HANDLE, trace->processes_count - 1, number, 2, id};
-	uint32_t call = add_call(api, TRACE_NONE, ns, ns + 20);
-
-	trace->calls[call].arg_first = trace->words_count;
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		*trace_add(trace, words) = words[i];
-	return call;
-}
-
-static void operate(enum api api, uint64_t count, uint64_t type, uint64_t number, int64_t ns,
-		    int64_t start_ns, int64_t end_ns)
-{
-	uint32_t call = call_operation(api, count, type, number, ns, ID);
-
-	run("ncclDevKernel_Operation(ncclDevKernelArgs)", call, ns + 5, start_ns, end_ns);
-}
 
 /* Two reduce-scatters that run together, and then a send with a receive. */
 static void operate_groups(int64_t ns, int64_t start_ns, int64_t end_ns)
 {
 	uint32_t end;
 
-	add_call(GROUP_START, TRACE_NONE, ns, ns + 1);
-	add_call(GROUP_START, TRACE_NONE, ns + 2, ns + 3);
-	call_operation(REDUCE_SCATTER, 500, FLOAT32, 3, ns + 4, ID);
-	add_call(GROUP_END, TRACE_NONE, ns + 25, ns + 26);
-	call_operation(REDUCE_SCATTER, 500, FLOAT32, 4, ns + 27, ID);
-	end = add_call(GROUP_END, TRACE_NONE, ns + 50, ns + 90);
-	run("memory_clear", end, ns + 60, start_ns - 50, start_ns - 40);
-	run("ncclDevKernel_Operation(ncclDevKernelArgs)", end, ns + 70, start_ns, end_ns);
+	scene_call(GROUP_START, TRACE_NONE, ns, ns + 1);
+	scene_call(GROUP_START, TRACE_NONE, ns + 2, ns + 3);
+	scene_operation(REDUCE_SCATTER, 500, FLOAT32, 3, ns + 4, ID);
+	scene_call(GROUP_END, TRACE_NONE, ns + 25, ns + 26);
+	scene_operation(REDUCE_SCATTER, 500, FLOAT32, 4, ns + 27, ID);
+	end = scene_call(GROUP_END, TRACE_NONE, ns + 50, ns + 90);
+	scene_run("memory_clear", end, ns + 60, start_ns - 50, start_ns - 40);
+	scene_run("ncclDevKernel_Operation(ncclDevKernelArgs)", end, ns + 70, start_ns, end_ns);
 
-	add_call(GROUP_START, TRACE_NONE, ns + 100, ns + 101);
-	call_operation(SEND, 100, INT8, 1, ns + 102, ID);
-	call_operation(RECV, 300, INT8, 2, ns + 125, ID);
-	end = add_call(GROUP_END, TRACE_NONE, ns + 150, ns + 190);
-	run("ncclDevKernel_SendRecv(ncclDevKernelArgs)", end, ns + 160, 8000, 8050);
+	scene_call(GROUP_START, TRACE_NONE, ns + 100, ns + 101);
+	scene_operation(SEND, 100, INT8, 1, ns + 102, ID);
+	scene_operation(RECV, 300, INT8, 2, ns + 125, ID);
+	end = scene_call(GROUP_END, TRACE_NONE, ns + 150, ns + 190);
+	scene_run("ncclDevKernel_SendRecv(ncclDevKernelArgs)", end, ns + 160, 8000, 8050);
 }
 
 static void play(const char *second_host)
 {
-	assert_int_equal(trace_create(&trace), 0);
-	add_apis();
-	add_process("one");
-	run("gemm", TRACE_NONE, 100, 500, 1000);
-	operate(ALL_REDUCE, 1000, FLOAT32, 1, 120, 1000, 3000);
-	operate(ALL_GATHER, 1000, FLOAT16, 2, 160, 4000, 5000);
+	scene_create();
+	scene_process("one");
+	scene_run("gemm", TRACE_NONE, 100, 500, 1000);
+	scene_operate(ALL_REDUCE, 1000, FLOAT32, 1, 120, 1000, 3000);
+	scene_operate(ALL_GATHER, 1000, FLOAT16, 2, 160, 4000, 5000);
 	operate_groups(5200, 6300, 7000);
-	add_process(second_host);
-	run("gemm", TRACE_NONE, 100, 500, 2000);
-	operate(ALL_REDUCE, 1000, FLOAT32, 1, 120, 2000, 3000);
-	operate(ALL_GATHER, 1000, FLOAT16, 2, 160, 4100, 5000);
+	scene_process(second_host);
+	scene_run("gemm", TRACE_NONE, 100, 500, 2000);
+	scene_operate(ALL_REDUCE, 1000, FLOAT32, 1, 120, 2000, 3000);
+	scene_operate(ALL_GATHER, 1000, FLOAT16, 2, 160, 4100, 5000);
 	operate_groups(5200, 6000, 7000);
-}
-
-/* Makes the trace that of a merged recording: rank 1 on a machine of its own, whose times are right
- * to ERROR_NS. */
-static void merge(uint64_t error_ns)
-{
-	for (uint32_t i = 0; i < 2; i++) {
-		struct trace_clock *clock = trace_add(trace, clocks);
-
-		*clock = (struct trace_clock){
-			.machine = i,
-			.fit = {.source = i ? RANK_CLOCK_COLLECTIVES : RANK_CLOCK_REFERENCE,
-				.last_ns = 100000},
-		};
-		for (int k = 0; k < RANK_CLOCK_KNOTS && i; k++)
-			clock->fit.uncertainty_ns[k] = error_ns;
-		trace->processes[i].clock = i;
-	}
 }
 
 static void look(void)
 {
-	assert_int_equal(trace_seal(trace), 0);
-	assert_int_equal(dependencies_make(trace, &deps), 0);
+	assert_int_equal(trace_seal(scene_trace), 0);
+	assert_int_equal(dependencies_make(scene_trace, &deps), 0);
 	assert_int_equal(collectives_make(&deps, NULL, &found), 0);
 }
 
@@ -238,8 +67,8 @@ static int leave(void **state)
 {
 	collectives_release(&found);
 	dependencies_release(&deps);
-	trace_close(trace);
-	trace = NULL;
+	trace_close(scene_trace);
+	scene_trace = NULL;
 	return 0;
 }
 
@@ -352,7 +181,7 @@ static void the_cause_is_on_its_own_path(void **state)
 	look();
 	cause = &found.instances[0].cause;
 	assert_int_equal(cause->kind, PATH_KERNEL);
-	assert_string_equal(trace_text(trace, cause->name), "gemm");
+	assert_string_equal(trace_text(scene_trace, cause->name), "gemm");
 	assert_int_equal(cause->ns, 1000);
 	/* Before the second one, nothing but the launch was different. */
 	assert_int_not_equal(found.instances[2].cause.kind, PATH_KERNEL);
@@ -377,7 +206,7 @@ static void ranks_have_sums(void **state)
 	assert_int_equal(rank->late_ns, 1100);
 	assert_int_equal(rank->most_ns, 1000);
 	assert_int_equal(rank->alone_ns, 1100);
-	assert_int_equal(trace->agents[rank->agent].gpu_ordinal, 1);
+	assert_int_equal(scene_trace->agents[rank->agent].gpu_ordinal, 1);
 	assert_true(rank->cause_count > 0);
 	assert_int_equal(found.causes[rank->cause_first].kind, PATH_KERNEL);
 	assert_int_equal(found.causes[rank->cause_first].ns, 1000);
@@ -399,7 +228,7 @@ static void hosts_that_were_merged_are_compared(void **state)
 	const struct collective_instance *row;
 
 	play("another");
-	merge(200);
+	scene_merge(200);
 	look();
 	assert_int_equal(found.foreign, 0);
 	assert_int_equal(found.instances_count, 3);
@@ -431,7 +260,7 @@ static void ranks_of_one_clock_have_no_error(void **state)
 static void unknown_clocks_are_not_compared(void **state)
 {
 	play("another");
-	merge(INT64_MAX);
+	scene_merge(INT64_MAX);
 	look();
 	assert_int_equal(found.instances_count, 0);
 	assert_int_equal(found.foreign, 3);
@@ -440,9 +269,9 @@ static void unknown_clocks_are_not_compared(void **state)
 static void ranks_that_disagree_are_told(void **state)
 {
 	play("one");
-	operate(ALL_REDUCE, 7, FLOAT32, 5, 9000, 9100, 9200);
-	add_process("one");
-	operate(ALL_REDUCE, 8, FLOAT32, 5, 9000, 9100, 9200);
+	scene_operate(ALL_REDUCE, 7, FLOAT32, 5, 9000, 9100, 9200);
+	scene_process("one");
+	scene_operate(ALL_REDUCE, 8, FLOAT32, 5, 9000, 9100, 9200);
 	look();
 	assert_int_equal(found.mismatched, 1);
 	assert_int_equal(found.instances_count, 3);
@@ -455,11 +284,12 @@ static void without_an_id_the_handle_tells(void **state)
 
 	play("one");
 	for (int i = 0; i < 2; i++) {
-		run("ncclDevKernel", call_operation(ALL_REDUCE, 10, INT8, 1, 9000 + i * 100, 0),
-		    9005 + i * 100, 9010 + i * 100, 9020 + i * 100);
-		call = add_call(DESTROY, TRACE_NONE, 9050 + i * 100, 9060 + i * 100);
-		trace->calls[call].arg_first = trace->words_count;
-		*trace_add(trace, words) = HANDLE;
+		scene_run("ncclDevKernel",
+			  scene_operation(ALL_REDUCE, 10, INT8, 1, 9000 + i * 100, 0),
+			  9005 + i * 100, 9010 + i * 100, 9020 + i * 100);
+		call = scene_call(DESTROY, TRACE_NONE, 9050 + i * 100, 9060 + i * 100);
+		scene_trace->calls[call].arg_first = scene_trace->words_count;
+		*trace_add(scene_trace, words) = HANDLE;
 	}
 	look();
 	assert_int_equal(found.communicators_count, 3);
@@ -473,7 +303,7 @@ static void without_kernels_there_is_no_time(void **state)
 	const struct collective_row *row;
 
 	play("one");
-	call_operation(ALL_REDUCE, 4, INT8, 5, 9000, ID);
+	scene_operation(ALL_REDUCE, 4, INT8, 5, 9000, ID);
 	look();
 	row = &found.stats[0];
 	assert_int_equal(row->bytes, 4);
@@ -491,7 +321,7 @@ static void the_selection_counts(void **state)
 	look();
 	collectives_release(&found);
 	filter.device = 1;
-	assert_int_equal(filter_select(trace, &filter, &selection), 0);
+	assert_int_equal(filter_select(scene_trace, &filter, &selection), 0);
 	assert_int_equal(collectives_make(&deps, &selection, &found), 0);
 	selection_release(&selection);
 	assert_int_equal(found.instances_count, 0);

@@ -74,6 +74,25 @@ grep -q ' surely ' out && grep -q ' right to ' out || fail "the uncertainty is n
 "$dagtap" collectives rank0.dagtap >out
 grep -q 'right to' out && fail "a rank alone has an uncertainty: $(cat out)"
 
+# The critical path goes to the rank that was late: from rank 0 to rank 2 and back each third time.
+"$dagtap" path --json both.dagtap >path.json
+python3 - <<'END' || fail "the critical path of the merged recording"
+import json
+found = json.load(open("path.json"))
+zero, two = found["ranks"]
+assert (zero["file"], two["file"]) == ("rank0.dagtap", "rank2.dagtap"), found["ranks"]
+assert zero["total_ns"] + two["total_ns"] == found["total_ns"] == sum(found["kinds"].values()), found
+assert zero["last"] == two["last"] == 20 and found["last_rank_unsure"] == 0, found["ranks"]
+assert 0 < found["rank_uncertainty_ns"] < 25000
+assert abs(zero["held_up_ns"] - 20 * 400000) <= 20 * 25000
+wait = {row["work"]["pid"]: row for row in found["waits"] if row["cause"] == "collective"}
+assert wait[100]["for"]["pid"] == 102 and wait[102]["for"]["pid"] == 100, found["waits"]
+END
+"$dagtap" path both.dagtap >out
+grep -q '^rank2.dagtap ' out && grep -q 'another rank, the times are right to ' out || fail "no ranks on the path: $(cat out)"
+"$dagtap" path rank2.dagtap >out
+grep -q 'another rank' out && fail "a rank alone has others on its path: $(cat out)"
+
 # By wall clocks, which differ by 40 ms.
 expect_code 0 merge -o wall.dagtap rank0.dagtap alone.dagtap
 expect "source" "$(json wall.dagtap info '[(clock["source"], clock["worst_ns"]) for clock in d["clocks"]]')" \
