@@ -49,6 +49,24 @@ for text in 'rank0.dagtap: its clock is the reference' 'rank2.dagtap: its times 
 done
 "$dagtap" summary both.dagtap | grep -q "^clocks  *2 files of ranks on one clock; times are right to " ||
 	fail "the summary does not tell the uncertainty"
+"$dagtap" export -f --format perfetto-events -o exported both.dagtap
+grep -aqF 'rank2.dagtap: its times are right to ' exported || fail "perfetto-events does not tell the uncertainty"
+"$dagtap" report -f -o report.html both.dagtap
+grep -qF 'rank2.dagtap: its times are right to ' report.html || fail "the report does not tell the uncertainty"
+"$dagtap" export -f --format otf2 -o archive both.dagtap
+otf2-print -G archive/traces.otf2 >definitions
+worst=$(json both.dagtap info 'd["clocks"][1]["worst_ns"]')
+grep 'process 102' definitions | grep '^LOCATION_GROUP_PROPERTY' >properties || fail "no properties: $(cat definitions)"
+grep -q "DAGTAP::CLOCK_UNCERTAINTY_NS.*UINT64, Value: $worst" properties || fail "OTF2 does not tell the uncertainty: $(cat properties)"
+grep -q 'DAGTAP::CLOCK_SOURCE.*collectives' properties || fail "OTF2 does not tell the source: $(cat properties)"
+"$dagtap" export -f --format rocpd -o both.db both.dagtap
+expect "metadata of rocpd" "$(python3 -c 'import sqlite3
+rows = sqlite3.connect("both.db").execute("""SELECT pid, tag, value FROM rocpd_metadata
+	JOIN rocpd_info_process P ON tag LIKE "dagtap_clock%/" || P.id ORDER BY pid, tag""")
+print([tuple(row) for row in rows])')" "[(100, 'dagtap_clock_source/1', 'reference'), (100, 'dagtap_clock_uncertainty_ns/1', '0'), (102, 'dagtap_clock_source/2', 'collectives'), (102, 'dagtap_clock_uncertainty_ns/2', '$worst')]"
+"$dagtap" export -f --format rocpd -o rank0.db rank0.dagtap
+expect "metadata of a rank alone" "$(python3 -c 'import sqlite3
+print(list(sqlite3.connect("rank0.db").execute("SELECT tag FROM rocpd_metadata WHERE tag LIKE \"dagtap_%\"")))')" "[]"
 "$dagtap" export -f --format csv --table processes -o processes.csv both.dagtap
 expect "uncertainties in the table" "$(python3 -c 'import csv, json
 worst = [str(clock["worst_ns"]) for clock in json.load(open("info.json"))["clocks"]]

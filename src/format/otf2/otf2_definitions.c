@@ -210,6 +210,33 @@ static void put_machine(struct otf2 *otf2, uint32_t process, uint32_t *nodes, ui
 								  OTF2_SYSTEM_TREE_DOMAIN_MACHINE));
 }
 
+static void put_property(struct otf2 *otf2, uint32_t group, const char *name, OTF2_Type type,
+			 OTF2_AttributeValue value)
+{
+	otf2_check(otf2, OTF2_GlobalDefWriter_WriteLocationGroupProperty(
+				 otf2->definitions, group, otf2_string(otf2, name), type, value));
+}
+
+/* How the clock of a merged rank's process, which is GROUP, is known. */
+static void put_rank_clock(struct otf2 *otf2, uint32_t process, uint32_t group)
+{
+	const struct trace *trace = otf2->trace;
+	const struct trace_clock *clock;
+
+	if (!trace->clocks_count)
+		return;
+	clock = &trace->clocks[trace->processes[process].clock];
+	put_property(otf2, group, "DAGTAP::CLOCK_UNCERTAINTY_NS", OTF2_TYPE_UINT64,
+		     (OTF2_AttributeValue){.uint64 = rank_clock_worst(&clock->fit)});
+	put_property(
+		otf2, group, "DAGTAP::CLOCK_SOURCE", OTF2_TYPE_STRING,
+		(OTF2_AttributeValue){
+			.stringRef = otf2_string(otf2, rank_clock_source_text(clock->fit.source))});
+	put_property(otf2, group, "DAGTAP::RANK_FILE", OTF2_TYPE_STRING,
+		     (OTF2_AttributeValue){
+			     .stringRef = otf2_string(otf2, trace_text(trace, clock->name))});
+}
+
 static void put_processes(struct otf2 *otf2)
 {
 	const struct trace *trace = otf2->trace;
@@ -232,6 +259,7 @@ static void put_processes(struct otf2 *otf2)
 					 otf2->definitions, otf2->groups_count++,
 					 otf2_string(otf2, name), OTF2_LOCATION_GROUP_TYPE_PROCESS,
 					 nodes[i], OTF2_UNDEFINED_LOCATION_GROUP));
+		put_rank_clock(otf2, i, otf2->groups_count - 1);
 	}
 	free(nodes);
 }

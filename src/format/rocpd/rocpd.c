@@ -125,13 +125,9 @@ static void release(struct rocpd *rocpd)
 static void put_rows(struct rocpd *rocpd)
 {
 	static void (*const parts[])(struct rocpd * rocpd) = {
-		prepare,
-		rocpd_put_processes,
-		rocpd_put_host,
-		rocpd_put_activities,
-		rocpd_put_launches,
-		rocpd_put_memory,
-		rocpd_put_places,
+		prepare,	  rocpd_put_processes,	rocpd_put_clocks,
+		rocpd_put_host,	  rocpd_put_activities, rocpd_put_launches,
+		rocpd_put_memory, rocpd_put_places,
 	};
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !rocpd->err; i++)

@@ -19,6 +19,7 @@
 
 /* X(name, table, columns, values): the rows that are written. */
 #define ROCPD_INSERTS(X)                                                                           \
+	X(METADATA, "rocpd_metadata", "tag, value", NULL)                                          \
 	X(STRING, "rocpd_string", "id, string", NULL)                                              \
 	X(EVENT, "rocpd_event", "id, category_id, stack_id, parent_stack_id, correlation_id",      \
 	  "?, ?, ?, ?, 0")                                                                         \
@@ -164,6 +165,9 @@ uint32_t rocpd_stream(struct rocpd *rocpd, uint32_t process, uint32_t stream);
 
 /* Writes machines and processes; sets `nodes`. */
 void rocpd_put_processes(struct rocpd *rocpd);
+
+/* Writes how the clocks of a merged recording are known into the metadata. */
+void rocpd_put_clocks(struct rocpd *rocpd);
 
 /* Writes threads, agents, queues, streams and code objects, and those for "none" that were used. */
 void rocpd_put_places(struct rocpd *rocpd);

@@ -94,6 +94,35 @@ void rocpd_put_processes(struct rocpd *rocpd)
 	}
 }
 
+/* ---- clocks ---- */
+
+/* TAG is that of a process. */
+static void put_metadata(struct rocpd *rocpd, const char *tag, uint32_t process, const char *value)
+{
+	struct rocpd_row row = rocpd_begin(rocpd, ROCPD_METADATA);
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s/%" PRIu32, tag, process + 1);
+	rocpd_put_text(&row, text);
+	rocpd_put_text(&row, value);
+	rocpd_end(&row);
+}
+
+void rocpd_put_clocks(struct rocpd *rocpd)
+{
+	const struct trace *trace = rocpd->trace;
+
+	for (uint32_t i = 0; trace->clocks_count && i < trace->processes_count; i++) {
+		const struct rank_clock *clock = &trace->clocks[trace->processes[i].clock].fit;
+		char ns[24];
+
+		snprintf(ns, sizeof(ns), "%" PRIu64, rank_clock_worst(clock));
+		put_metadata(rocpd, "dagtap_clock_uncertainty_ns", i, ns);
+		put_metadata(rocpd, "dagtap_clock_source", i,
+			     rank_clock_source_text(clock->source));
+	}
+}
+
 /* ---- kernels ---- */
 
 /* The bits of a UUID's text, "GPU-0123456789abcdef"; 0 if it is another. */
