@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash_map.h"
+#include "base/numbers.h"
 #include "base/table.h"
 #include "trace/args.h"
 
@@ -41,8 +42,9 @@ struct search {
 	struct envelope *envelopes;
 	uint32_t envelope_count;
 	struct hash_map envelope_index;
-	struct group *groups; /* by thread */
-	uint64_t number_step; /* multiples of it are kept */
+	struct group *groups;	/* by thread */
+	struct numbers members; /* (communicator, process and rank): index into found.members */
+	uint64_t number_step;	/* multiples of it are kept */
 };
 
 /* Not ncclAllToAllv, whose counts may be zero between two ranks. NCCL writes AlltoAll. */
@@ -159,20 +161,17 @@ static int find_envelopes(struct search *search)
 
 /* ---- operations ---- */
 
-static int add_member(struct rank_collectives *found, struct rank_member member)
+static int add_member(struct search *search, struct rank_member member)
 {
-	struct rank_member *row;
+	struct rank_collectives *found = search->found;
+	struct rank_member *added;
 
-	for (uint32_t i = found->member_count; i--;) {
-		row = &found->members[i];
-		if (row->communicator == member.communicator && row->rank == member.rank &&
-		    row->process == member.process)
-			return 0;
-	}
-	row = table_add((void **)&found->members, &found->member_count, sizeof(*row));
-	if (!row)
+	if (numbers_row(&search->members, member.communicator,
+			((uint64_t)member.process << 32) + member.rank, (void **)&found->members,
+			&found->member_count, sizeof(*added), (void **)&added) < 0)
 		return -ENOMEM;
-	*row = member;
+	if (added)
+		*added = member;
 	return 0;
 }
 
@@ -230,8 +229,8 @@ static int add_operation(struct search *search, uint32_t call, uint32_t root)
 		return 0;
 	if (!collective.communicator || !collective.number || rank >= ranks || ranks > INT32_MAX)
 		return 0;
-	if (add_member(search->found, (struct rank_member){collective.communicator, (uint32_t)ranks,
-							   (uint32_t)rank, row->process}) < 0)
+	if (add_member(search, (struct rank_member){collective.communicator, (uint32_t)ranks,
+						    (uint32_t)rank, row->process}) < 0)
 		return -ENOMEM;
 	/* Without data, a rank does not wait for the others. */
 	args_get(search->trace, row, "count", &count);
@@ -299,6 +298,7 @@ static void search_release(struct search *search)
 	free(search->roles);
 	free(search->envelopes);
 	hash_map_release(&search->envelope_index);
+	numbers_release(&search->members);
 }
 
 int rank_collectives_find(const struct trace *trace, struct rank_collectives *ret_found)

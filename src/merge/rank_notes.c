@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/strtab.h"
+
 /* The most missing ranks that one note lists, and the most such notes. */
 enum { LISTED_MOST = 16, LISTS_MOST = 64 };
 
@@ -15,6 +17,7 @@ struct notes {
 	uint32_t process_count;
 	const struct rank_member *members; /* those of the largest communicators */
 	uint32_t member_count;
+	struct strtab known; /* the notes that were added */
 	struct ranks *ranks;
 };
 
@@ -34,11 +37,11 @@ static int compare_members(const void *left, const void *right)
 /* Adds a note, unless it has been added before: several communicators may miss the same ranks. */
 static int add(struct notes *notes, const char *text)
 {
-	for (uint32_t i = 0; i < notes->ranks->note_count; i++) {
-		if (!strcmp(notes->ranks->notes[i], text))
-			return 0;
-	}
-	return ranks_add_note(notes->ranks, text);
+	uint32_t known = notes->known.count;
+
+	if (strtab_intern_z(&notes->known, text) < known && !notes->known.failed)
+		return 0;
+	return notes->known.failed ? -ENOMEM : ranks_add_note(notes->ranks, text);
 }
 
 /* The number of ranks of a communicator that are not among its COUNT members. */
@@ -241,18 +244,20 @@ static int tell_process(struct notes *notes, const struct rank_process *row)
 int rank_notes_add(const struct rank_process *processes, uint32_t process_count,
 		   struct rank_member *members, uint32_t member_count, struct ranks *ranks)
 {
-	struct notes notes = {processes, process_count, members, 0, ranks};
-	int err;
+	struct notes notes = {processes, process_count, members, 0, {0}, ranks};
+	int err = strtab_init(&notes.known);
 
 	if (member_count)
 		qsort(members, member_count, sizeof(*members), compare_members);
 	while (notes.member_count < member_count &&
 	       members[notes.member_count].ranks == members[0].ranks)
 		notes.member_count++;
-	err = tell_all_missing(&notes);
+	if (err == 0)
+		err = tell_all_missing(&notes);
 	if (err == 0)
 		err = tell_restarts(&notes);
 	for (uint32_t i = 0; i < process_count && err == 0; i++)
 		err = tell_process(&notes, &processes[i]);
+	strtab_release(&notes.known);
 	return err;
 }

@@ -194,6 +194,23 @@ static void of_too_many_multiples_of_a_power_of_two_are_kept(void **state)
 	free(many);
 }
 
+/* As a damaged file may have it. */
+static void each_of_many_communicators_has_its_member(void **state)
+{
+	struct rank_collectives found;
+	struct many *many = calloc(1, sizeof(*many));
+
+	assert_non_null(many);
+	make_many(many);
+	for (uint32_t i = 0; i < MANY; i++)
+		many->words[i * WORDS + 3] = i / 2 + 1;
+	assert_int_equal(rank_collectives_find(&many->trace, &found), 0);
+	assert_int_equal(found.member_count, MANY / 2);
+	assert_int_equal(found.members[MANY / 2 - 1].communicator, MANY / 2);
+	rank_collectives_release(&found);
+	free(many);
+}
+
 static void operations_at_impossible_times_are_left_out(void **state)
 {
 	struct rank_collectives found;
@@ -346,6 +363,23 @@ static void many_members_are_compared_by_rank(void **state)
 	free(members);
 }
 
+/* Each note once, although each process has two recordings. */
+static void many_cut_processes_are_told_once(void **state)
+{
+	struct rank_process *rows = calloc(MANY_MEMBERS, sizeof(*rows));
+	struct ranks ranks = {0};
+
+	assert_non_null(rows);
+	assert_int_equal(ranks_add_file(&ranks, "a", 0, 1), 0);
+	for (uint32_t i = 0; i < MANY_MEMBERS; i++)
+		rows[i] = (struct rank_process){.pid = i / 2 + 1, .is_cut = true};
+	assert_int_equal(rank_notes_add(rows, MANY_MEMBERS, NULL, 0, &ranks), 0);
+	assert_int_equal(ranks.note_count, MANY_MEMBERS / 2);
+	assert_string_equal(ranks.notes[1], "a: process 2 was cut off");
+	ranks_release(&ranks);
+	free(rows);
+}
+
 /* 127 communicators of 20 ranks, each with other ones of the first seven. */
 static void of_many_lists_the_first_are_told(void **state)
 {
@@ -398,6 +432,7 @@ int main(void)
 		CASE(operations_of_a_group_last_as_the_group),
 		cmocka_unit_test(of_too_many_multiples_of_a_power_of_two_are_kept),
 		cmocka_unit_test(of_too_many_with_one_number_the_first_are_kept),
+		cmocka_unit_test(each_of_many_communicators_has_its_member),
 		cmocka_unit_test(operations_at_impossible_times_are_left_out),
 		cmocka_unit_test(calls_in_a_cycle_end_the_search),
 		cmocka_unit_test(missing_ranks_are_told_once),
@@ -405,6 +440,7 @@ int main(void)
 		cmocka_unit_test(a_restarted_rank_is_told),
 		cmocka_unit_test(ranks_beyond_those_that_are_listed_are_counted),
 		cmocka_unit_test(many_members_are_compared_by_rank),
+		cmocka_unit_test(many_cut_processes_are_told_once),
 		cmocka_unit_test(of_many_lists_the_first_are_told),
 		cmocka_unit_test(each_restart_is_told_once),
 	};
