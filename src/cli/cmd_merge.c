@@ -15,7 +15,7 @@
 #include "merge/rank_clocks.h"
 #include "merge/rank_collectives.h"
 #include "merge/rank_notes.h"
-#include "trace/load.h"
+#include "merge/rank_recording.h"
 #include "trace/pack/bundle.h"
 
 /* Wall clocks that a time server keeps are better than that. */
@@ -218,48 +218,64 @@ static uint32_t count_sections(const struct bundle *bundle)
 	return count;
 }
 
-/* Takes what is needed of the file of a rank, which is open as BUNDLE and loaded as TRACE. Returns
- * a cli_exit. */
-static int keep_rank(struct merge *merge, const char *path, const struct bundle *bundle,
-		     const struct trace *trace)
+static int tell_impossible(const char *path, const struct rank_recording *recording)
 {
-	int64_t clock;
+	for (uint32_t k = 0; k < recording->count; k++) {
+		const struct trace *trace = recording->traces[k];
 
-	if (trace->processes_count == 0)
-		return cli_fail("%s: no process is recorded in it", path);
-	for (uint32_t i = 0; i < trace->processes_count; i++) {
-		if (!has_possible_times(&trace->processes[i]))
-			return cli_fail("%s: damaged: the times of process %u are not possible",
-					path, trace->processes[i].pid);
+		for (uint32_t i = 0; i < trace->processes_count; i++) {
+			if (!has_possible_times(&trace->processes[i]))
+				return cli_fail("%s: damaged: the times of process %u are not "
+						"possible",
+						path, trace->processes[i].pid);
+		}
 	}
-	clock = clock_of(merge, trace, &trace->processes[0]);
-	if (clock < 0 || keep_meta(merge, path, &bundle->meta) < 0 ||
-	    keep_trace(merge, trace, (uint32_t)clock) < 0 ||
-	    ranks_add_file(&merge->ranks, path, (uint32_t)clock, count_sections(bundle)) < 0)
-		return out_of_memory();
 	return CLI_OK;
+}
+
+/* Takes what is needed of the file of a rank, which is open as BUNDLE and RECORDING. Returns a
+ * cli_exit. */
+static int keep_rank(struct merge *merge, const char *path, const struct bundle *bundle,
+		     const struct rank_recording *recording)
+{
+	const struct trace *first = recording->traces[0];
+	int64_t clock;
+	int err;
+
+	if (first->processes_count == 0)
+		return cli_fail("%s: no process is recorded in it", path);
+	err = tell_impossible(path, recording);
+	if (err != CLI_OK)
+		return err;
+	clock = clock_of(merge, first, &first->processes[0]);
+	if (clock < 0 || keep_meta(merge, path, &bundle->meta) < 0)
+		return out_of_memory();
+	for (uint32_t i = 0; i < recording->count; i++) {
+		if (keep_trace(merge, recording->traces[i], (uint32_t)clock) < 0)
+			return out_of_memory();
+	}
+	return ranks_add_file(&merge->ranks, path, (uint32_t)clock, count_sections(bundle)) < 0
+		       ? out_of_memory()
+		       : CLI_OK;
 }
 
 static int read_rank(struct merge *merge, const char *path)
 {
-	const struct trace_options options = {.without_waits = true, .without_ledger = true};
+	struct rank_recording recording;
 	struct dagtap_error error;
 	struct bundle bundle;
-	struct trace *trace;
 	int err;
 
 	if (bundle_open(path, &bundle, &error) < 0)
 		return cli_fail_error(&error);
-	if (bundle.ranks.file_count) {
-		bundle_close(&bundle);
-		return cli_fail("%s: is merged already; merge the files of its ranks", path);
+	if (bundle.ranks.file_count)
+		err = cli_fail("%s: is merged already; merge the files of its ranks", path);
+	else if (rank_recording_open(path, &bundle, &recording, &error) < 0)
+		err = cli_fail_error(&error);
+	else {
+		err = keep_rank(merge, path, &bundle, &recording);
+		rank_recording_close(&recording);
 	}
-	if (trace_open(path, &options, &trace, &error) < 0) {
-		bundle_close(&bundle);
-		return cli_fail_error(&error);
-	}
-	err = keep_rank(merge, path, &bundle, trace);
-	trace_close(trace);
 	bundle_close(&bundle);
 	return err;
 }

@@ -48,7 +48,7 @@ struct search {
 };
 
 /* Not ncclAllToAllv, whose counts may be zero between two ranks. NCCL writes AlltoAll. */
-static enum role role_of(const struct trace *trace, const struct trace_api *api)
+bool rank_collectives_has_function(const char *name)
 {
 	static const char *const collectives[] = {
 		"ncclAllReduce",      "ncclAllReduceWithBias",	 "ncclAllReduceConfig",
@@ -56,14 +56,22 @@ static enum role role_of(const struct trace *trace, const struct trace_api *api)
 		"ncclAllToAll",	      "ncclReduceScatterConfig", "ncclAlltoAll",
 		"ncclAlltoAllConfig",
 	};
+
+	for (size_t i = 0; i < sizeof(collectives) / sizeof(collectives[0]); i++) {
+		if (!strcmp(name, collectives[i]))
+			return true;
+	}
+	return false;
+}
+
+static enum role role_of(const struct trace *trace, const struct trace_api *api)
+{
 	const char *name = trace_text(trace, api->name);
 
 	if (api->domain != RECORD_DOMAIN_RCCL)
 		return ROLE_OTHER;
-	for (size_t i = 0; i < sizeof(collectives) / sizeof(collectives[0]); i++) {
-		if (!strcmp(name, collectives[i]))
-			return ROLE_COLLECTIVE;
-	}
+	if (rank_collectives_has_function(name))
+		return ROLE_COLLECTIVE;
 	if (!strcmp(name, "ncclGroupStart"))
 		return ROLE_GROUP_START;
 	/* The latter runs nothing, but ends the group. */

@@ -36,6 +36,9 @@ struct rank_collectives {
  * caller releases *RET_FOUND; or -ENOMEM. */
 int rank_collectives_find(const struct trace *trace, struct rank_collectives *ret_found);
 
+/* Whether NAME is a function whose operations are found. */
+bool rank_collectives_has_function(const char *name);
+
 /* Frees the rows and makes FOUND empty. */
 void rank_collectives_release(struct rank_collectives *found);
 

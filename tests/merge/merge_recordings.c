@@ -14,9 +14,6 @@
 #include <cmocka.h>
 
 #include "rank_scene.h"
-#include "record/spool_reader.h"
-#include "trace/pack/bundle.h"
-#include "trace/pack/pack.h"
 
 #define BEHIND_NS 3000000000.0
 #define DRIFT	  20e-6
@@ -25,42 +22,10 @@
 
 enum { OPERATIONS = 60, WAIT_NS = 400000, TRANSFER_NS = 6000 };
 
-static void check(int result, const struct dagtap_error *error)
-{
-	if (result >= 0)
-		return;
-	fprintf(stderr, "merge_recordings: %s\n", error->message);
-	exit(1);
-}
-
 /* What the clock of RANK shows at a time of rank 0's clock. */
 static int64_t shown(uint32_t rank, int64_t ns)
 {
 	return rank == 0 ? ns : llround(((double)ns - BEHIND_NS) * (1 + DRIFT));
-}
-
-static int append(void *context, const void *bytes, size_t size)
-{
-	return bundle_append(context, bytes, size, NULL);
-}
-
-static void write_file(const char *path, const struct rank_scene *scene)
-{
-	const struct bundle_meta meta = {"1", "train", 5, 0, NULL};
-	struct bundle_writer *writer;
-	struct spool_reader *reader;
-	struct dagtap_error error;
-
-	check(spool_reader_open_memory(scene->scene.image, scene_bytes(&scene->scene), "rank",
-				       &reader, &error),
-	      &error);
-	check(bundle_create(path, true, &writer, &error), &error);
-	check(bundle_put_meta(writer, &meta, &error), &error);
-	check(bundle_begin_section(writer, BUNDLE_PACKED, scene->scene.pid, &error), &error);
-	check(pack_write(reader, &(struct pack_sink){append, NULL, writer}), &error);
-	check(bundle_end_section(writer, &error), &error);
-	check(bundle_finish(writer, &error), &error);
-	spool_reader_close(reader);
 }
 
 /* Lets the process start at START_NS. */
@@ -94,7 +59,7 @@ static void write_rank(const char *folder, const char *name, uint32_t rank, uint
 	}
 	rank_scene_close(&scene, shown(rank, BEGIN_NS + OPERATIONS * (int64_t)STEP_NS));
 	snprintf(path, sizeof(path), "%s/%s.dagtap", folder, name);
-	write_file(path, &scene);
+	rank_scene_write(&scene, path);
 	scene_release(&scene.scene);
 }
 

@@ -1,7 +1,13 @@
 /* Spools of ranks (rank_scene.h). */
 #include "rank_scene.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "record/spool_reader.h"
+#include "trace/pack/bundle.h"
+#include "trace/pack/pack.h"
 
 #define STREAM 0x5000
 
@@ -92,4 +98,38 @@ void rank_scene_close(struct rank_scene *scene, int64_t end_ns)
 {
 	scene->scene.ns = (uint64_t)end_ns;
 	scene_close(&scene->scene);
+}
+
+/* ---- files ---- */
+
+static void check(int result, const struct dagtap_error *error)
+{
+	if (result >= 0)
+		return;
+	fprintf(stderr, "rank_scene: %s\n", error->message);
+	exit(1);
+}
+
+static int append(void *context, const void *bytes, size_t size)
+{
+	return bundle_append(context, bytes, size, NULL);
+}
+
+void rank_scene_write(const struct rank_scene *scene, const char *path)
+{
+	const struct bundle_meta meta = {"1", "train", 5, 0, NULL};
+	struct bundle_writer *writer;
+	struct spool_reader *reader;
+	struct dagtap_error error;
+
+	check(spool_reader_open_memory(scene->scene.image, scene_bytes(&scene->scene), "rank",
+				       &reader, &error),
+	      &error);
+	check(bundle_create(path, true, &writer, &error), &error);
+	check(bundle_put_meta(writer, &meta, &error), &error);
+	check(bundle_begin_section(writer, BUNDLE_PACKED, scene->scene.pid, &error), &error);
+	check(pack_write(reader, &(struct pack_sink){append, NULL, writer}), &error);
+	check(bundle_end_section(writer, &error), &error);
+	check(bundle_finish(writer, &error), &error);
+	spool_reader_close(reader);
 }

@@ -33,4 +33,7 @@ void rank_scene_reduce(struct rank_scene *scene, uint64_t number, int64_t begin_
 /* Seals the spool; its process ends at END_NS. */
 void rank_scene_close(struct rank_scene *scene, int64_t end_ns);
 
+/* Writes the packed spool as a recording into the file PATH. Ends the program if it cannot. */
+void rank_scene_write(const struct rank_scene *scene, const char *path);
+
 #endif
