@@ -17,6 +17,16 @@
 #include "collective_scene.h"
 #include "trace/create.h"
 
+/* The next number of the generator (splitmix64). */
+static uint64_t next_random(uint64_t *seed)
+{
+	uint64_t z = *seed += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
 /* A step that is expected. */
 struct expected {
 	enum path_kind kind;
@@ -156,6 +166,56 @@ static void the_gap_before_a_jump_is_the_last_rank_s(void **state)
 	assert_int_equal(row->cause, DEPENDENCY_COLLECTIVE);
 }
 
+/* Ranks whose kernels start and end at any time, also before other ranks have begun, as on clocks
+ * that are wrong, and groups of two operations that share a kernel. */
+static void play_random(uint64_t seed)
+{
+	enum { RANKS = 4, OPERATIONS = 30 };
+
+	scene_create();
+	for (uint32_t rank = 0; rank < RANKS; rank++) {
+		int64_t ns = 0;
+
+		scene_process("one");
+		for (uint32_t i = 0; i < OPERATIONS; i++) {
+			int64_t start_ns = 5000 + ns + (int64_t)(next_random(&seed) % 90);
+			uint32_t end;
+
+			scene_call(GROUP_START, TRACE_NONE, ns, ns + 1);
+			scene_operation(ALL_REDUCE, 8, FLOAT32, i + 1, ns + 2, ID);
+			if (next_random(&seed) % 2)
+				scene_operation(ALL_GATHER, 8, FLOAT32, i + 1, ns + 25, ID + 1);
+			end = scene_call(GROUP_END, TRACE_NONE, ns + 50, ns + 60);
+			scene_run("ncclDevKernel_Operation(ncclDevKernelArgs)", end, ns + 51,
+				  start_ns, start_ns + (int64_t)(next_random(&seed) % 200));
+			ns += 100;
+		}
+	}
+}
+
+static void each_path_covers_its_window(void **state)
+{
+	int jumped = 0;
+
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		int64_t ns;
+
+		play_random(seed);
+		find();
+		ns = path.steps[0].begin_ns;
+		for (uint32_t i = 0; i < path.count; i++) {
+			assert_int_equal(path.steps[i].begin_ns, ns);
+			assert_true(path.steps[i].end_ns > ns);
+			ns = path.steps[i].end_ns;
+			jumped += path.steps[i].cause == DEPENDENCY_COLLECTIVE;
+		}
+		assert_int_equal(ns - path.steps[0].begin_ns, report.total_ns);
+		if (seed < 200)
+			leave(state);
+	}
+	assert_in_range(jumped, 1000, 200 * 120);
+}
+
 /* A send needs its receiver alone, and ranks do not number them equally. */
 static void only_ranks_that_wait_for_all_are_followed(void **state)
 {
@@ -193,6 +253,7 @@ int main(void)
 		CASE(the_path_stays_if_the_clocks_do_not_tell),
 		CASE(the_report_has_the_time_on_each_rank),
 		CASE(the_gap_before_a_jump_is_the_last_rank_s),
+		CASE(each_path_covers_its_window),
 		CASE(only_ranks_that_wait_for_all_are_followed),
 		CASE(without_jumps_the_path_is_the_rank_s_own),
 	};
