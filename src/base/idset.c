@@ -123,6 +123,16 @@ static int index_pages(struct idset *set)
 	return 0;
 }
 
+static int rank_pages(struct idset *set)
+{
+	set->count = 0;
+	for (uint32_t i = 0; i < set->page_count; i++) {
+		set->pages[i].before = set->count;
+		set->count += count_page(&set->pages[i]);
+	}
+	return index_pages(set);
+}
+
 int idset_finish(struct idset *set)
 {
 	uint32_t used = 0;
@@ -136,12 +146,7 @@ int idset_finish(struct idset *set)
 			set->pages[used++] = set->pages[i];
 	}
 	set->page_count = used;
-	set->count = 0;
-	for (uint32_t i = 0; i < used; i++) {
-		set->pages[i].before = set->count;
-		set->count += count_page(&set->pages[i]);
-	}
-	return index_pages(set);
+	return rank_pages(set);
 }
 
 void idset_release(struct idset *set)
@@ -195,4 +200,24 @@ uint32_t idset_find_near(const struct idset *set, uint64_t id, struct idset_near
 		return UINT32_MAX;
 	near->page = (uint32_t)(page - set->pages) + 1;
 	return rank_on(page, id);
+}
+
+int idset_intersect(struct idset *set, const struct idset *with)
+{
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < set->page_count; i++) {
+		const struct idset_page *other = find_page(with, set->pages[i].number * PAGE_BITS);
+
+		if (!other)
+			continue;
+		set->pages[used] = set->pages[i];
+		for (int word = 0; word < IDSET_PAGE_WORDS; word++)
+			set->pages[used].bits[word] &= other->bits[word];
+		used++;
+	}
+	set->page_count = used;
+	free(set->slots);
+	set->slots = NULL;
+	return rank_pages(set);
 }

@@ -46,6 +46,10 @@ int idset_merge(struct idset *set, struct idset *from);
  * Returns 0 or -ENOMEM. */
 int idset_finish(struct idset *set);
 
+/* Removes from SET the ids that WITH does not have, which changes the ranks. Both are finished.
+ * Returns 0, or -ENOMEM: then only idset_release may follow. */
+int idset_intersect(struct idset *set, const struct idset *with);
+
 /* Frees the set's memory and makes it empty. The set may be zero or unfinished. */
 void idset_release(struct idset *set);
 

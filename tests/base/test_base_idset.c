@@ -1,6 +1,7 @@
 /* Ranks of ids. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -66,6 +67,31 @@ static void merged_sets_have_the_ids_of_all(void **state)
 	idset_release(&set);
 }
 
+static void an_intersection_has_the_ids_of_both(void **state)
+{
+	struct idset set = {0}, with = {0};
+
+	for (uint64_t id = 0; id < 9000; id += 2)
+		assert_int_equal(idset_add(&set, id), 0);
+	/* Ids in the middle and far away, and pages without a common id. */
+	for (uint64_t id = 3000; id < 6000; id += 3)
+		assert_int_equal(idset_add(&with, id), 0);
+	assert_int_equal(idset_add(&with, 8001), 0);
+	assert_int_equal(idset_add(&with, 1ull << 60), 0);
+	assert_int_equal(idset_finish(&set), 0);
+	assert_int_equal(idset_finish(&with), 0);
+	assert_int_equal(idset_intersect(&set, &with), 0);
+	assert_int_equal(set.count, 500);
+	for (uint64_t id = 0; id < 9000; id++) {
+		bool is_in = id >= 3000 && id < 6000 && id % 6 == 0;
+
+		assert_int_equal(idset_find(&set, id),
+				 is_in ? (uint32_t)(id - 3000) / 6 : UINT32_MAX);
+	}
+	idset_release(&set);
+	idset_release(&with);
+}
+
 static void an_empty_set_holds_nothing(void **state)
 {
 	struct idset set = {0};
@@ -81,6 +107,7 @@ int main(void)
 		cmocka_unit_test(the_rank_is_the_number_of_smaller_ids),
 		cmocka_unit_test(a_run_of_ids_shares_pages),
 		cmocka_unit_test(merged_sets_have_the_ids_of_all),
+		cmocka_unit_test(an_intersection_has_the_ids_of_both),
 		cmocka_unit_test(an_empty_set_holds_nothing),
 	};
 
