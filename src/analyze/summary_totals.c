@@ -86,7 +86,7 @@ struct summary_totals summary_counts_sum(const struct summary_counts *counts)
 {
 	const struct trace *trace = counts->trace;
 	struct summary_counted sum = {.totals = {
-					      .api_calls = trace->calls_count,
+					      .api_calls = trace->calls_count + trace->idle_calls,
 					      .graph_launches = trace->launches_count,
 					      .processes = trace->processes_count,
 					      .threads = trace->threads_count,

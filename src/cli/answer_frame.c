@@ -26,6 +26,8 @@ int answer_run(const struct cli_command *self, struct answer_options *shared,
 		return err;
 	if (shared->step_of || shared->filter.scope)
 		shared->parts |= CLI_SCOPES;
+	if (shared->step_of || filter_is_given(&shared->filter))
+		shared->parts |= CLI_IDLE_CALLS;
 	if (cli_open_trace(shared->path, shared->parts, &trace) < 0)
 		return CLI_FAILED;
 	if (!shared->json && !shared->csv)

@@ -54,7 +54,9 @@ enum cli_parts {
 	CLI_WAITS = 1, /* events, their records and waits: dependencies come from them */
 	CLI_SCOPES = 2,
 	CLI_LEDGER = 4, /* sources and drops; only with CLI_SCOPES, which it counts */
-	CLI_PARTS_ALL = CLI_WAITS | CLI_SCOPES | CLI_LEDGER
+	/* idle calls (trace_options.without_idle_calls); waits and the ledger bring them, too */
+	CLI_IDLE_CALLS = 8,
+	CLI_PARTS_ALL = CLI_WAITS | CLI_SCOPES | CLI_LEDGER | CLI_IDLE_CALLS
 };
 
 /* Opens a recording, or another tool's trace, and shows the progress on stderr if that is a

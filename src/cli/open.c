@@ -31,10 +31,13 @@ static int open_with(struct trace_options options, const char *path, struct trac
 
 int cli_open_trace(const char *path, enum cli_parts parts, struct trace **ret_trace)
 {
+	enum cli_parts all_calls = CLI_WAITS | CLI_LEDGER | CLI_IDLE_CALLS;
+
 	return open_with((struct trace_options){.is_brief = true,
 						.without_waits = !(parts & CLI_WAITS),
 						.without_scopes = !(parts & CLI_SCOPES),
-						.without_ledger = !(parts & CLI_LEDGER)},
+						.without_ledger = !(parts & CLI_LEDGER),
+						.without_idle_calls = !(parts & all_calls)},
 			 path, ret_trace);
 }
 

@@ -191,6 +191,7 @@ int ingest_process(struct trace *trace, struct strtab *strings, struct origin *o
 		.without_waits = progress->options && progress->options->without_waits,
 		.without_ledger = progress->options && progress->options->without_ledger,
 		.without_scopes = progress->options && progress->options->without_scopes,
+		.without_idle_calls = progress->options && progress->options->without_idle_calls,
 		.first = first_rows(trace),
 	};
 	int result = work_table_init(&load.works, trace);

@@ -31,6 +31,13 @@ struct trace_options {
 	 * because the ledger counts scopes. */
 	bool without_scopes;
 
+	/* Leave out calls that submitted no work and name no stream: of HIP those of the functions
+	 * in trace/load/idle_calls.c, unless another call or an activity refers to them.
+	 * trace.idle_calls counts them. Needs without_waits and without_ledger, which read all
+	 * calls. Most programs ask for the current device and the last error more often than they
+	 * launch: of the reference run 40 % of the calls stay. */
+	bool without_idle_calls;
+
 	/* Called on the loading thread now and then with how far the load is: in stages for
 	 * recordings, in bytes for other tools' files. May be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);

@@ -109,6 +109,7 @@ struct raw_records {
 	uint64_t last_ns;	   /* latest time in a record, ns; 0 if the spool has an end */
 	struct activity_runs runs; /* until rows_load */
 	struct idset cids;	   /* correlation ids of calls; rank = row, from first.calls */
+	uint32_t idle_calls;	   /* number of calls that are left out, and not in `cids` */
 	struct idset scope_ids;	   /* rank = row, from first.scopes */
 	struct idset barrier_ids;  /* by packet_key(); rank = row, from first.barriers */
 };
@@ -145,6 +146,7 @@ struct process_load {
 	bool without_waits;	 /* trace_options: leave out events and waits */
 	bool without_ledger;	 /* trace_options: leave out sources, drops and barriers */
 	bool without_scopes;	 /* trace_options: leave out scopes */
+	bool without_idle_calls; /* trace_options: leave out idle calls */
 	struct work_table works; /* hash table of trace.works; until naming_load */
 	struct work_numbering work_numbering; /* from rows_load to join_load */
 

@@ -480,6 +480,8 @@ struct trace {
 	 * the file has them, one field after the other. NULL if there are none. */
 	uint8_t *xspace_planes;
 	size_t xspace_planes_bytes;
+	/* Number of calls that were left out (trace_options.without_idle_calls). */
+	uint64_t idle_calls;
 	uint64_t *words; /* arguments of calls; see trace_call.arg_first */
 	uint32_t words_count;
 	bool truncated;	      /* the recording of at least one process was cut off */

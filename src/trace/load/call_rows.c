@@ -100,7 +100,8 @@ static int init_rows(struct call_rows *rows, struct process_load *load)
 	*rows = (struct call_rows){
 		.load = load,
 		.is_filled = table_zeroed(load->raw.cids.count, sizeof(*rows->is_filled)),
-		.has_duplicates = load->raw.type_counts[RECORD_API] != load->raw.cids.count,
+		.has_duplicates = load->raw.type_counts[RECORD_API] !=
+				  (uint64_t)load->raw.cids.count + load->raw.idle_calls,
 		.function_count = last < FUNCTIONS_INDEXED ? last + 1 : FUNCTIONS_INDEXED,
 		.part_count = origin_part_count(load->raw.origin),
 	};
@@ -251,7 +252,7 @@ static int add_call(const struct call_rows *rows, struct call_worker *worker,
 
 	worker->call_count++;
 	if (rank == UINT32_MAX)
-		return -ESTALE;
+		return load->raw.idle_calls ? 0 : -ESTALE;
 	if (is_taken(rows, worker, rank, record))
 		return 0;
 	use_api(rows, worker, record->header.tag);

@@ -9,11 +9,15 @@
 
 #include "base/table.h"
 #include "base/workers.h"
+#include "trace/load/idle_calls.h"
 #include "trace/process_load.h"
 
 /* What one thread has learned. The members are those of struct process_load. */
 struct learned {
 	struct idset cids, scope_ids, barrier_ids, packet_ids, copy_ids;
+	/* correlation ids of calls that are not idle; empty if no function is */
+	struct idset busy_cids;
+	const struct idle_functions *idle; /* shared */
 	struct cuda_load cuda;
 	struct activity_run *runs;
 	uint32_t run_count;
@@ -36,6 +40,7 @@ struct copied_part {
 
 struct first_walk {
 	struct learned *learned; /* by worker */
+	struct idle_functions idle;
 	struct copied_part *parts;
 	unsigned worker_count;
 	uint32_t part_count;
@@ -96,9 +101,21 @@ static inline int count_activity(struct learned *learned, uint64_t cid)
 	if (cid != learned->run_cid) {
 		err = end_run(learned);
 		learned->run_cid = cid;
+		if (err == 0 && learned->idle->count)
+			err = idset_add(&learned->busy_cids, cid);
 	}
 	learned->run_activities++;
 	return err;
+}
+
+/* Learns which calls are busy by the record of one: a call inside another is, and the outer one. */
+static int learn_busy(struct learned *learned, const struct record_api *record)
+{
+	if (record->parent && idset_add(&learned->busy_cids, record->parent) < 0)
+		return -ENOMEM;
+	return record->parent || !idle_functions_have(learned->idle, record->header.tag)
+		       ? idset_add(&learned->busy_cids, record->cid)
+		       : 0;
 }
 
 /* Learns the ids of frequent records and keeps copies of the others. */
@@ -118,6 +135,8 @@ static int sort_out(struct learned *learned, const struct record_header *header,
 	case RECORD_API:
 		learned->cuda.call_records += cuda_is_call(header);
 		learned->cuda.nccl_records += cuda_is_nccl_call(header);
+		if (learned->idle->count && learn_busy(learned, at) < 0)
+			return -ENOMEM;
 		return idset_add(&learned->cids, ((const struct record_api *)at)->cid);
 	case RECORD_DISPATCH:
 		dispatch = at;
@@ -243,7 +262,7 @@ struct gathered_set {
 
 struct gathering {
 	const struct first_walk *first;
-	struct gathered_set sets[5];
+	struct gathered_set sets[6];
 };
 
 static int gather_set(void *gathering_of_walk, unsigned worker, uint32_t number)
@@ -260,9 +279,22 @@ static int gather_set(void *gathering_of_walk, unsigned worker, uint32_t number)
 	return idset_finish(to->set);
 }
 
+/* Leaves the cids of idle calls out. */
+static int drop_idle_calls(struct process_load *load, const struct idset *busy_cids)
+{
+	struct raw_records *raw = &load->raw;
+	uint32_t all = raw->cids.count;
+	int err = idset_intersect(&raw->cids, busy_cids);
+
+	raw->idle_calls = all - raw->cids.count;
+	load->trace->idle_calls += raw->idle_calls;
+	return err;
+}
+
 /* Threads share the sets. */
 static int gather_sets(struct process_load *load, const struct first_walk *first)
 {
+	struct idset busy_cids = {0};
 	struct gathering gathering = {
 		first,
 		{
@@ -271,11 +303,16 @@ static int gather_sets(struct process_load *load, const struct first_walk *first
 			{&load->raw.scope_ids, offsetof(struct learned, scope_ids)},
 			{&load->raw.barrier_ids, offsetof(struct learned, barrier_ids)},
 			{&load->copies.ids, offsetof(struct learned, copy_ids)},
+			{&busy_cids, offsetof(struct learned, busy_cids)},
 		},
 	};
+	int err = workers_run(WORKERS_ALL, sizeof(gathering.sets) / sizeof(gathering.sets[0]),
+			      gather_set, &gathering);
 
-	return workers_run(WORKERS_ALL, sizeof(gathering.sets) / sizeof(gathering.sets[0]),
-			   gather_set, &gathering);
+	if (err == 0 && first->idle.count)
+		err = drop_idle_calls(load, &busy_cids);
+	idset_release(&busy_cids);
+	return err;
 }
 
 static int gather(struct process_load *load, const struct first_walk *first)
@@ -300,6 +337,7 @@ static void release_learned(struct learned *learned)
 	idset_release(&learned->barrier_ids);
 	idset_release(&learned->packet_ids);
 	idset_release(&learned->copy_ids);
+	idset_release(&learned->busy_cids);
 	cuda_load_release(&learned->cuda);
 	free(learned->runs);
 	for (int type = 0; type < RECORD_TYPE_COUNT; type++)
@@ -345,9 +383,14 @@ int records_load(struct process_load *load)
 
 	first.learned = calloc(first.worker_count, sizeof(*first.learned));
 	first.parts = table_alloc(first.part_count, sizeof(*first.parts));
-	for (unsigned i = 0; first.learned && i < first.worker_count; i++)
+	for (unsigned i = 0; first.learned && i < first.worker_count; i++) {
 		first.learned[i].ignored = ignored_types(load);
+		first.learned[i].idle = &first.idle;
+	}
 	if (first.learned && first.parts)
+		err = load->without_idle_calls ? idle_functions_find(load->raw.origin, &first.idle)
+					       : 0;
+	if (err == 0)
 		err = origin_share(load->raw.origin, ORIGIN_ALL, WORKERS_ALL, read_part, &first);
 	if (err == 0)
 		err = gather(load, &first);
