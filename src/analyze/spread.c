@@ -28,10 +28,23 @@ void spread_add(struct spread *spread, uint32_t group, struct tally *tally, int6
 	spread->count++;
 }
 
+void spread_borrow(struct spread *spread, uint32_t *groups, int64_t *values, size_t count)
+{
+	*spread = (struct spread){
+		.groups = groups,
+		.values = values,
+		.groups_room = count,
+		.values_room = count,
+		.is_borrowed = true,
+	};
+}
+
 void spread_release(struct spread *spread)
 {
-	free(spread->groups);
-	free(spread->values);
+	if (!spread->is_borrowed) {
+		free(spread->groups);
+		free(spread->values);
+	}
 	*spread = (struct spread){0};
 }
 

@@ -26,6 +26,9 @@ struct piecewise {
 	struct making *pieces;
 	uint32_t piece_count;
 	uint32_t **numbers; /* by piece, by its row: the number of the row in the whole */
+	/* for the durations of all pieces, by activity or call; NULL: each piece has its own */
+	uint32_t *groups;
+	int64_t *values;
 	struct summary_paths paths;
 	struct summary_work_time **times; /* by worker; NULL: they are not asked for */
 	unsigned worker_count;
@@ -142,6 +145,25 @@ static int finish_times(struct piecewise *table)
 				      whole->rows_count);
 }
 
+/* Few activities are copies, and pages of which a few bytes are used would be wasted. */
+static int lend_room(struct piecewise *table, uint32_t rows)
+{
+	if (table->whole.by == SUMMARY_BY_COPY)
+		return 0;
+	table->groups = table_alloc(rows, sizeof(*table->groups));
+	table->values = table_alloc(rows, sizeof(*table->values));
+	if (!table->groups || !table->values)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < table->piece_count; i++) {
+		size_t first = (size_t)i * ROWS_PER_PIECE;
+
+		spread_borrow(&table->pieces[i].spread, table->groups + first,
+			      table->values + first,
+			      rows - first < ROWS_PER_PIECE ? rows - first : ROWS_PER_PIECE);
+	}
+	return 0;
+}
+
 static int init_table(struct piecewise *table, const struct trace *trace, enum summary_by by)
 {
 	uint32_t rows = by == SUMMARY_BY_API ? trace->calls_count : trace->activities_count;
@@ -155,6 +177,8 @@ static int init_table(struct piecewise *table, const struct trace *trace, enum s
 		return -ENOMEM;
 	for (uint32_t i = 0; i < table->piece_count; i++)
 		table->pieces[i] = empty;
+	if (lend_room(table, rows) < 0)
+		return -ENOMEM;
 	if (by == SUMMARY_BY_SCOPE && summary_paths_make(trace, &table->paths) < 0)
 		return -ENOMEM;
 	return by == SUMMARY_BY_KERNEL ? init_times(table) : 0;
@@ -181,6 +205,8 @@ static void release_table(struct piecewise *table)
 		free(table->times[i]);
 	free(table->pieces);
 	free(table->numbers);
+	free(table->groups);
+	free(table->values);
 	free(table->times);
 	summary_paths_release(&table->paths);
 	making_release(&table->whole);
