@@ -70,29 +70,49 @@ int kineto_out_init(struct kineto_out *out, FILE *file)
 	*out = (struct kineto_out){
 		.file = file,
 		.bytes = malloc(BUFFER_BYTES),
+		.spare = malloc(BUFFER_BYTES),
 		.room = BUFFER_BYTES,
+		.spare_room = BUFFER_BYTES,
 		.second = UINT64_MAX,
 	};
-	return out->bytes ? 0 : -ENOMEM;
+	if (!out->bytes || !out->spare) {
+		free(out->bytes);
+		free(out->spare);
+		out->bytes = NULL;
+		return -ENOMEM;
+	}
+	write_behind_init(&out->behind, file);
+	return 0;
 }
 
 void kineto_out_release(struct kineto_out *out)
 {
+	if (!out->bytes)
+		return;
+	write_behind_release(&out->behind);
 	free(out->bytes);
-	out->bytes = NULL;
+	free(out->spare);
 }
 
 void kineto_out_flush(struct kineto_out *out)
 {
-	errno = 0;
-	if (!out->error && fwrite(out->bytes, 1, out->used, out->file) != out->used)
-		out->error = errno ? -errno : -EIO;
+	if (!out->error)
+		out->error = write_behind_now(&out->behind, out->bytes, out->used);
 	out->used = 0;
 }
 
 void kineto_out_grow(struct kineto_out *out, size_t bytes)
 {
-	kineto_out_flush(out);
+	char *filled = out->bytes;
+	size_t room = out->room;
+
+	if (!out->error)
+		out->error = write_behind_put(&out->behind, filled, out->used);
+	out->used = 0;
+	out->bytes = out->spare;
+	out->room = out->spare_room;
+	out->spare = filled;
+	out->spare_room = room;
 	if (!out->error)
 		out->error = table_reserve((void **)&out->bytes, &out->room, bytes, 1);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "format/timeline/pieces.h"
+#include "format/write_behind.h"
 
 /* ---- pieces ---- */
 
@@ -36,9 +37,11 @@ void kineto_text_repeat(struct pieces *text, const struct pieces *from, struct p
 
 struct kineto_out {
 	FILE *file;
-	char *bytes;
+	/* one buffer is filled, while BEHIND writes the other one */
+	char *bytes, *spare;
+	struct write_behind behind;
 	size_t used;
-	size_t room;
+	size_t room, spare_room;
 	int error;
 	int64_t origin_ns; /* host time of the file's time 0 */
 	/* Consecutive rows mostly lie in the same second since origin_ns: the second, and its
@@ -48,17 +51,19 @@ struct kineto_out {
 	char second_digits[24];
 };
 
-/* Prepares an empty buffer of 256 KiB in front of FILE, which stays the caller's. Returns 0 or
- * -ENOMEM. */
+/* Prepares two empty buffers of 256 KiB in front of FILE, which stays the caller's. Returns 0 or
+ * -ENOMEM; then nothing is left to release. */
 int kineto_out_init(struct kineto_out *out, FILE *file);
 
-/* Frees the buffer without writing it. */
+/* Frees the buffers without writing what the first one has. OUT may have failed to init. */
 void kineto_out_release(struct kineto_out *out);
 
-/* Writes the buffer to the file. A write error is kept in out->error. */
+/* Writes the buffer to the file, which the caller may use then. A write error is kept in
+ * out->error. */
 void kineto_out_flush(struct kineto_out *out);
 
-/* Flushes, and makes room for BYTES. Used by kineto_out_begin only. */
+/* Begins to write the buffer, and makes room for BYTES in the other one. Used by kineto_out_begin
+ * only. */
 void kineto_out_grow(struct kineto_out *out, size_t bytes);
 
 /* Starts a row: returns a place where BYTES and PIECE_STEP more can be written, or NULL after an

@@ -34,51 +34,81 @@ static bool can_go_back(FILE *file, off_t *ret_start)
 	return true;
 }
 
+static void release_buffers(struct xspace_out *out)
+{
+	free(out->bytes);
+	free(out->spare);
+	*out = (struct xspace_out){0};
+}
+
 int xspace_out_init(struct xspace_out *out, FILE *target, uint64_t bytes_max)
 {
-	*out = (struct xspace_out){.target = target, .file = target, .bytes_max = bytes_max};
-	if (target && !can_go_back(target, &out->start)) {
+	int err = 0;
+
+	*out = (struct xspace_out){
+		.target = target,
+		.file = target,
+		.bytes_max = bytes_max,
+		.bytes = malloc(XSPACE_OUT_BLOCK + XSPACE_OUT_PIECE),
+		.spare = malloc(XSPACE_OUT_BLOCK + XSPACE_OUT_PIECE),
+	};
+	if (!out->bytes || !out->spare)
+		err = -ENOMEM;
+	if (!err && target && !can_go_back(target, &out->start)) {
 		errno = 0;
 		out->file = tmpfile();
 		if (!out->file)
-			return last_error();
+			err = last_error();
 	}
-	out->bytes = malloc(XSPACE_OUT_BLOCK + XSPACE_OUT_PIECE);
-	if (!out->bytes) {
-		xspace_out_release(out);
-		return -ENOMEM;
-	}
-	return 0;
+	if (err)
+		release_buffers(out);
+	else
+		write_behind_init(&out->behind, out->file);
+	return err;
 }
 
 void xspace_out_release(struct xspace_out *out)
 {
+	if (!out->bytes)
+		return;
+	write_behind_release(&out->behind);
 	if (out->file && out->file != out->target)
 		fclose(out->file);
-	free(out->bytes);
-	*out = (struct xspace_out){0};
+	release_buffers(out);
 }
 
-static void write_bytes(struct xspace_out *out, const void *bytes, size_t count)
+/* Keeps ERROR unless there was one before. */
+static void fail(struct xspace_out *out, int error)
 {
-	errno = 0;
-	if (!out->error && out->file && fwrite(bytes, 1, count, out->file) != count)
-		out->error = last_error();
+	if (!out->error)
+		out->error = error;
 }
 
 /* only whole blocks, because stdio passes those on without a copy */
 void xspace_out_flush(struct xspace_out *out)
 {
 	size_t whole = out->used / XSPACE_OUT_BLOCK * XSPACE_OUT_BLOCK;
+	uint8_t *filled = out->bytes;
 
 	if (whole == 0)
 		return;
-	write_bytes(out, out->bytes, whole);
+	if (!out->error && out->file)
+		fail(out, write_behind_put(&out->behind, filled, whole));
 	out->flushed += whole;
-	if (!out->error && out->flushed > out->bytes_max)
-		out->error = -EFBIG;
+	if (out->flushed > out->bytes_max)
+		fail(out, -EFBIG);
 	out->used -= whole;
-	memmove(out->bytes, out->bytes + whole, out->used);
+	out->bytes = out->spare;
+	out->spare = filled;
+	memcpy(out->bytes, filled + whole, out->used);
+}
+
+/* Writes COUNT bytes at the FILE's present place. */
+static void write_now(struct xspace_out *out, const void *bytes, size_t count)
+{
+	if (out->error || !out->file)
+		return;
+	fail(out, write_behind_now(&out->behind, bytes, count));
 }
 
 static int copy_to_target(struct xspace_out *out)
@@ -98,7 +128,7 @@ int xspace_out_finish(struct xspace_out *out)
 {
 	if (!out->error && out->flushed + out->used > out->bytes_max)
 		out->error = -EFBIG;
-	write_bytes(out, out->bytes, out->used);
+	write_now(out, out->bytes, out->used);
 	out->flushed += out->used;
 	out->used = 0;
 	if (!out->error && out->file != out->target)
@@ -162,10 +192,11 @@ static void patch_file(struct xspace_out *out, uint64_t mark, const uint8_t *len
 {
 	if (out->error || !out->file)
 		return;
+	fail(out, write_behind_wait(&out->behind));
 	errno = 0;
-	if (fseeko(out->file, out->start + (off_t)mark, SEEK_SET) != 0)
+	if (!out->error && fseeko(out->file, out->start + (off_t)mark, SEEK_SET) != 0)
 		out->error = last_error();
-	write_bytes(out, length, written);
+	write_now(out, length, written);
 	if (!out->error && fseeko(out->file, out->start + (off_t)out->flushed, SEEK_SET) != 0)
 		out->error = last_error();
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "format/write_behind.h"
 #include "wire/proto.h"
 
 /* The largest message that protobuf's own readers accept. */
@@ -27,7 +28,10 @@ struct xspace_out {
 	FILE *target;	    /* borrowed; NULL = count only */
 	FILE *file;	    /* TARGET, or the temporary file */
 	off_t start;	    /* offset in FILE at which the message begins */
-	uint8_t *bytes;	    /* owned buffer of XSPACE_OUT_BLOCK + XSPACE_OUT_PIECE bytes */
+	/* owned buffers of XSPACE_OUT_BLOCK + XSPACE_OUT_PIECE bytes: one is filled, while BEHIND
+	 * writes the other one */
+	uint8_t *bytes, *spare;
+	struct write_behind behind;
 	size_t used;
 	uint64_t flushed; /* bytes that went to FILE before those in BYTES */
 	int error;
