@@ -1,29 +1,61 @@
 /* Lines of calls: the wrappers' counts of entered calls, and the activities that each call counted,
  * against the rows. */
+#include "base/workers.h"
 #include "trace/ledger/ledger_state.h"
 
-/* Compares the number of activities that a call counted itself with the rows that have its cid. */
-static void judge_calls(struct ledger *ledger, struct trace_source *source)
-{
-	const struct process_load *load = ledger->load;
-	uint64_t dropped = ledger_ring_dropped_activities(ledger), missing = 0, unsubmitted = 0;
+/* Calls that have activities as expected, and calls that have fewer. */
+struct call_tally {
+	uint64_t joined, orphans;
+	uint64_t missing;     /* activities that the orphans lack */
+	uint64_t unsubmitted; /* of the orphans; `missing` is without them */
+};
 
-	for (uint32_t i = load->first.calls; i < load->trace->calls_count; i++) {
+/* Threads share the calls. */
+struct call_judging {
+	const struct ledger *ledger;
+	struct call_tally of_worker[WORKERS_MOST];
+};
+
+/* Compares the number of activities that a call counted itself with the rows that have its cid. */
+static int judge_part(void *call_judging, unsigned worker, uint32_t number)
+{
+	struct call_judging *judging = call_judging;
+	const struct process_load *load = judging->ledger->load;
+	struct ledger_range range = ledger_calls_of(load, number);
+	struct call_tally tally = judging->of_worker[worker];
+
+	for (uint32_t i = range.first; i < range.end; i++) {
 		const struct trace_call *call = &load->trace->calls[i];
 		uint64_t found = (uint64_t)call->activity_count +
-				 ledger->barriers_of_call[i - load->first.calls];
+				 judging->ledger->barriers_of_call[i - load->first.calls];
 
 		/* ledger_cuda.c judges CUDA's calls with what CUPTI says. */
-		if (trace_domain_of(load->trace, call) != RECORD_DOMAIN_CUDA &&
-		    found < call->activities_expected) {
-			source->orphan_calls++;
-			if (ledger_is_unsubmitted(ledger, i))
-				unsubmitted++;
-			else
-				missing += call->activities_expected - found;
-		} else {
-			source->joined++;
+		if (trace_domain_of(load->trace, call) == RECORD_DOMAIN_CUDA ||
+		    found >= call->activities_expected) {
+			tally.joined++;
+			continue;
 		}
+		tally.orphans++;
+		if (ledger_is_unsubmitted(judging->ledger, i))
+			tally.unsubmitted++;
+		else
+			tally.missing += call->activities_expected - found;
+	}
+	judging->of_worker[worker] = tally;
+	return 0;
+}
+
+static void judge_calls(struct ledger *ledger, struct trace_source *source)
+{
+	struct call_judging judging = {.ledger = ledger};
+	uint64_t dropped = ledger_ring_dropped_activities(ledger), missing = 0, unsubmitted = 0;
+
+	workers_run(WORKERS_ALL, ledger_call_parts(ledger->load), judge_part, &judging);
+	for (unsigned i = 0; i < WORKERS_MOST; i++) {
+		source->joined += judging.of_worker[i].joined;
+		source->orphan_calls += judging.of_worker[i].orphans;
+		missing += judging.of_worker[i].missing;
+		unsubmitted += judging.of_worker[i].unsubmitted;
 	}
 	/* The ring reused at least as many activities as the calls lack, or they are not part of
 	 * the recording. */

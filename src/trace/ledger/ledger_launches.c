@@ -3,6 +3,7 @@
  * came at all would look complete on a machine whose device has no counters. */
 #include <string.h>
 
+#include "base/workers.h"
 #include "trace/ledger/ledger_state.h"
 
 /* ---- what launches must cause, and what came ---- */
@@ -22,13 +23,21 @@ static uint64_t count_kernels(const struct trace *trace, const struct trace_call
 	return count;
 }
 
-static struct launch_tally tally_launches(const struct ledger *ledger)
-{
-	const struct process_load *load = ledger->load;
-	const struct trace *trace = load->trace;
-	struct launch_tally tally = {0};
+/* Threads share the calls. */
+struct launch_tallying {
+	const struct ledger *ledger;
+	struct launch_tally of_worker[WORKERS_MOST];
+};
 
-	for (uint32_t i = load->first.calls; i < trace->calls_count; i++) {
+static int tally_part(void *launch_tallying, unsigned worker, uint32_t number)
+{
+	struct launch_tallying *tallying = launch_tallying;
+	const struct process_load *load = tallying->ledger->load;
+	const struct trace *trace = load->trace;
+	struct ledger_range range = ledger_calls_of(load, number);
+	struct launch_tally tally = tallying->of_worker[worker];
+
+	for (uint32_t i = range.first; i < range.end; i++) {
 		uint64_t expected = load->tally.expected[i - load->first.calls], kernels;
 
 		if (!expected)
@@ -38,10 +47,25 @@ static struct launch_tally tally_launches(const struct ledger *ledger)
 			kernels = expected;
 		tally.expected += expected;
 		tally.brought += kernels;
-		if (kernels < expected && ledger_is_unsubmitted(ledger, i))
+		if (kernels < expected && ledger_is_unsubmitted(tallying->ledger, i))
 			tally.unsubmitted += expected - kernels;
 	}
-	return tally;
+	tallying->of_worker[worker] = tally;
+	return 0;
+}
+
+static struct launch_tally tally_launches(const struct ledger *ledger)
+{
+	struct launch_tallying tallying = {.ledger = ledger};
+	struct launch_tally sum = {0};
+
+	workers_run(WORKERS_ALL, ledger_call_parts(ledger->load), tally_part, &tallying);
+	for (unsigned i = 0; i < WORKERS_MOST; i++) {
+		sum.expected += tallying.of_worker[i].expected;
+		sum.brought += tallying.of_worker[i].brought;
+		sum.unsubmitted += tallying.of_worker[i].unsubmitted;
+	}
+	return sum;
 }
 
 /* Launches of graphs that are not known, or not in full: it is not known what they must cause. */

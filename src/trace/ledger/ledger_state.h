@@ -121,6 +121,16 @@ uint64_t ledger_take(uint64_t *pool, uint64_t wanted);
  * Returns 0 or -ENOMEM; ledger_load frees the arrays in both cases. */
 int ledger_count(struct ledger *ledger);
 
+/* Calls, from FIRST to below END: indices into trace.calls. */
+struct ledger_range {
+	uint32_t first, end;
+};
+
+/* ledger_totals.c: the number of parts in which threads share the calls, and the calls of part
+ * NUMBER. */
+uint32_t ledger_call_parts(const struct process_load *load);
+struct ledger_range ledger_calls_of(const struct process_load *load, uint32_t number);
+
 /* ledger_totals.c: true if the activities that the call lacks had places in a queue when the
  * recording ended early, but their doorbell had not been rung: the call's wrapper counted more
  * packets than there are rows, and no later call submitted work to the same stream. CALL is an

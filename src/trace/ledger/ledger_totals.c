@@ -145,6 +145,21 @@ static int find_tails(struct ledger *ledger)
 	return 0;
 }
 
+uint32_t ledger_call_parts(const struct process_load *load)
+{
+	return (load->trace->calls_count - load->first.calls) / ROWS_PER_PART + 1;
+}
+
+struct ledger_range ledger_calls_of(const struct process_load *load, uint32_t number)
+{
+	uint64_t first = load->first.calls + (uint64_t)number * ROWS_PER_PART;
+	uint64_t end = first + ROWS_PER_PART;
+
+	if (end > load->trace->calls_count)
+		end = load->trace->calls_count;
+	return (struct ledger_range){(uint32_t)first, (uint32_t)end};
+}
+
 bool ledger_is_unsubmitted(const struct ledger *ledger, uint32_t index)
 {
 	const struct process_load *load = ledger->load;

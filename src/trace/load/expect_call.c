@@ -83,11 +83,12 @@ void expect_calls_settle(struct process_load *load)
 
 	/* Also if the inner launch was captured. */
 	for (uint32_t i = 0; i < load->raw.cids.count; i++) {
-		uint32_t outer = calls[load->first.calls + i].parent;
+		uint32_t outer;
 
-		for (int depth = 0;
-		     load->tally.expected[i] && outer != TRACE_NONE && depth < TRACE_PARENTS_MOST;
-		     depth++) {
+		if (!load->tally.expected[i])
+			continue;
+		outer = calls[load->first.calls + i].parent;
+		for (int depth = 0; outer != TRACE_NONE && depth < TRACE_PARENTS_MOST; depth++) {
 			load->tally.expected[outer - load->first.calls] = 0;
 			outer = calls[outer].parent;
 		}
