@@ -248,17 +248,21 @@ static inline struct tracks timeline_thread_open(const struct timeline *timeline
 
 /* ---- correlation ids ---- */
 
-/* Notes a cid of PROCESS; 0 stands for none. */
-static inline void timeline_see_cid(struct timeline *timeline, uint32_t process, uint64_t cid)
+/* Notes a cid of the process of IDS; 0 stands for none. */
+static inline void timeline_ids_see(struct timeline_ids *ids, uint64_t cid)
 {
-	struct timeline_ids *ids = &timeline->ids[process];
-
 	if (cid == 0)
 		return;
 	if (cid < ids->cid_min)
 		ids->cid_min = cid;
 	if (cid > ids->cid_max)
 		ids->cid_max = cid;
+}
+
+/* Notes a cid of PROCESS. */
+static inline void timeline_see_cid(struct timeline *timeline, uint32_t process, uint64_t cid)
+{
+	timeline_ids_see(&timeline->ids[process], cid);
 }
 
 /* Chooses the bases after all cids have been seen: the ids of a process follow those of the

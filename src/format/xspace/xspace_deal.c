@@ -1,9 +1,12 @@
 /* Distributes the rows of a trace to the lines of an XSpace, in one pass before the one that
- * writes. Also chooses the time origin. */
+ * writes. Also chooses the time origin.
+ *
+ * One thread deals activities, another one calls and scopes: their lists are different ones. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/workers.h"
 #include "format/xspace/xspace_writer.h"
 #include "trace/row_table.h"
 
@@ -18,26 +21,32 @@ static bool is_near(int64_t ns, int64_t other_ns)
 	       distance_ns >= -TIME_LIMIT_NS && distance_ns <= TIME_LIMIT_NS;
 }
 
-/* Moves the time origin back so that it is not after BEGIN_NS. */
-static void see_time(struct xspace_writer *writer, int64_t begin_ns)
-{
-	if (begin_ns < writer->origin_ns)
-		writer->origin_ns = begin_ns;
-}
+/* Fewer rows are dealt before a thread has started. */
+#define ROWS_FOR_THREADS 100000
+
+/* The part of a thread. */
+struct dealer {
+	struct xspace_writer *writer;
+	struct timeline_ids *ids; /* by process */
+	int64_t origin_ns;	  /* the least begin */
+	uint64_t backwards;	  /* as in struct xspace_left_out */
+};
 
 /* True if an XSpace can hold the times of a row; else counts the row in OUT_OF_RANGE. The distance
  * from the first process's start counts, because times may count from 1970. */
-static inline bool takes_row(struct xspace_writer *writer, int64_t begin_ns, int64_t end_ns,
+static inline bool takes_row(struct dealer *dealer, int64_t begin_ns, int64_t end_ns,
 			     uint64_t *out_of_range)
 {
 	struct rows_time time = timeline_time(begin_ns, end_ns);
+	int64_t start_ns = dealer->writer->start_ns;
 
-	if (!is_near(time.begin_ns, writer->start_ns) || !is_near(time.end_ns, writer->start_ns)) {
+	if (!is_near(time.begin_ns, start_ns) || !is_near(time.end_ns, start_ns)) {
 		++*out_of_range;
 		return false;
 	}
-	see_time(writer, begin_ns);
-	writer->left_out.backwards += end_ns < begin_ns;
+	if (begin_ns < dealer->origin_ns)
+		dealer->origin_ns = begin_ns;
+	dealer->backwards += end_ns < begin_ns;
 	return true;
 }
 
@@ -59,15 +68,16 @@ static bool is_activity_in_window(const struct xspace_writer *writer,
 	return is_in_window(&writer->window, ns);
 }
 
-static void deal_activity(struct xspace_writer *writer, uint32_t row)
+static void deal_activity(struct dealer *dealer, uint32_t row)
 {
+	struct xspace_writer *writer = dealer->writer;
 	struct timeline *timeline = &writer->timeline;
 	const struct trace_activity *activity = &writer->trace->activities[row];
 	struct xspace_left_out *left_out = &writer->left_out;
 	uint32_t gpu = gpus_find(&timeline->gpus, activity->agent);
 	struct rows_list *list;
 
-	timeline_see_cid(timeline, activity->process, activity->cid);
+	timeline_ids_see(&dealer->ids[activity->process], activity->cid);
 	if (activity->call != TRACE_NONE && writer->gpu_of_call[activity->call] == TRACE_NONE)
 		writer->gpu_of_call[activity->call] = gpu;
 	if (!is_activity_in_window(writer, activity))
@@ -77,7 +87,7 @@ static void deal_activity(struct xspace_writer *writer, uint32_t row)
 									   : 0]++;
 		return;
 	}
-	if (!takes_row(writer, activity->start_ns, activity->end_ns,
+	if (!takes_row(dealer, activity->start_ns, activity->end_ns,
 		       &left_out->activities_out_of_range))
 		return;
 	list = timeline_deal_activity(timeline, row, timeline_place_of(timeline, activity, gpu));
@@ -90,26 +100,45 @@ static uint32_t thread_list(const struct xspace_writer *writer, uint32_t thread)
 	return timeline_thread(&writer->timeline, thread, 0);
 }
 
-static void deal_call(struct xspace_writer *writer, uint32_t row)
+static void deal_call(struct dealer *dealer, uint32_t row)
 {
+	struct xspace_writer *writer = dealer->writer;
 	const struct trace_call *call = &writer->trace->calls[row];
 
-	timeline_see_cid(&writer->timeline, call->process, call->cid);
+	timeline_ids_see(&dealer->ids[call->process], call->cid);
 	if (is_in_window(&writer->window, call->begin_ns) &&
-	    takes_row(writer, call->begin_ns, call->end_ns, &writer->left_out.calls_out_of_range))
+	    takes_row(dealer, call->begin_ns, call->end_ns, &writer->left_out.calls_out_of_range))
 		timeline_deal_call(&writer->timeline, row, thread_list(writer, call->thread));
 }
 
-static void deal_scope(struct xspace_writer *writer, uint32_t row)
+static void deal_scope(struct dealer *dealer, uint32_t row)
 {
+	struct xspace_writer *writer = dealer->writer;
 	const struct trace_scope *scope = &writer->trace->scopes[row];
 
 	if (!scope->untimed && is_in_window(&writer->window, scope->begin_ns) &&
-	    takes_row(writer, scope->begin_ns, scope->end_ns, &writer->left_out.calls_out_of_range))
+	    takes_row(dealer, scope->begin_ns, scope->end_ns, &writer->left_out.calls_out_of_range))
 		timeline_deal_scope(&writer->timeline, row, thread_list(writer, scope->thread));
 }
 
-static void deal(struct xspace_writer *writer)
+static int deal_part(void *dealers, unsigned worker, uint32_t number)
+{
+	struct dealer *dealer = (struct dealer *)dealers + number;
+	const struct trace *trace = dealer->writer->trace;
+
+	if (number == 0) {
+		for (uint32_t i = 0; i < trace->activities_count; i++)
+			deal_activity(dealer, i);
+		return 0;
+	}
+	for (uint32_t i = 0; i < trace->calls_count; i++)
+		deal_call(dealer, i);
+	for (uint32_t i = 0; i < trace->scopes_count; i++)
+		deal_scope(dealer, i);
+	return 0;
+}
+
+static void choose_start(struct xspace_writer *writer)
 {
 	const struct trace *trace = writer->trace;
 
@@ -118,15 +147,55 @@ static void deal(struct xspace_writer *writer)
 	if (xspace_is_foreign(trace) && is_near(writer->start_ns, 0))
 		writer->start_ns = 0;
 	writer->origin_ns = writer->start_ns;
-	for (uint32_t i = 0; i < trace->processes_count; i++)
-		see_time(writer, trace->processes[i].start_ns);
-	for (uint32_t i = 0; i < trace->activities_count; i++)
-		deal_activity(writer, i);
-	for (uint32_t i = 0; i < trace->calls_count; i++)
-		deal_call(writer, i);
-	for (uint32_t i = 0; i < trace->scopes_count; i++)
-		deal_scope(writer, i);
+	for (uint32_t i = 0; i < trace->processes_count; i++) {
+		if (trace->processes[i].start_ns < writer->origin_ns)
+			writer->origin_ns = trace->processes[i].start_ns;
+	}
+}
+
+/* Adds what DEALER has learned to what its writer knows. */
+static void take_dealt(const struct dealer *dealer)
+{
+	struct xspace_writer *writer = dealer->writer;
+
+	if (dealer->origin_ns < writer->origin_ns)
+		writer->origin_ns = dealer->origin_ns;
+	writer->left_out.backwards += dealer->backwards;
+	for (uint32_t i = 0; i < writer->trace->processes_count; i++) {
+		timeline_see_cid(&writer->timeline, i, dealer->ids[i].cid_max);
+		if (dealer->ids[i].cid_max)
+			timeline_see_cid(&writer->timeline, i, dealer->ids[i].cid_min);
+	}
+}
+
+/* In cache lines of its own, because both threads write an id with nearly each row. */
+static struct timeline_ids *make_ids(uint32_t processes)
+{
+	size_t lines = processes * sizeof(struct timeline_ids) / WORKERS_APART + 1;
+	struct timeline_ids *ids = aligned_alloc(WORKERS_APART, lines * WORKERS_APART);
+
+	for (uint32_t i = 0; ids && i < processes; i++)
+		ids[i] = (struct timeline_ids){.cid_min = UINT64_MAX};
+	return ids;
+}
+
+static int deal(struct xspace_writer *writer)
+{
+	struct timeline_ids *ids = make_ids(writer->trace->processes_count);
+	unsigned threads = writer->trace->calls_count < ROWS_FOR_THREADS ? 1 : 2;
+	struct dealer dealers[2];
+
+	if (!ids)
+		return -ENOMEM;
+	choose_start(writer);
+	dealers[0] = (struct dealer){writer, writer->timeline.ids, writer->origin_ns, 0};
+	dealers[1] = (struct dealer){writer, ids, writer->origin_ns, 0};
+	workers_run(threads, 2, deal_part, dealers);
+	take_dealt(&dealers[0]);
+	take_dealt(&dealers[1]);
+	free(ids);
 	timeline_number_correlations(&writer->timeline, true);
+	return 0;
 }
 
 int xspace_deal(struct xspace_writer *writer, const struct trace *trace)
@@ -145,8 +214,10 @@ int xspace_deal(struct xspace_writer *writer, const struct trace *trace)
 	}
 	memset(writer->gpu_of_call, 0xff,
 	       (size_t)trace->calls_count * sizeof(*writer->gpu_of_call));
-	deal(writer);
-	return 0;
+	err = deal(writer);
+	if (err)
+		xspace_deal_release(writer);
+	return err;
 }
 
 void xspace_deal_release(struct xspace_writer *writer)
