@@ -10,9 +10,12 @@
 #include "analyze/tally.h"
 #include "base/numbers.h"
 #include "base/strtab.h"
+#include "base/workers.h"
 #include "trace/row_table.h"
 
-/* What a scope and those inside it caused. */
+#define ROWS_PER_PART (1u << 16)
+
+/* Activities of scopes. */
 struct scope_work {
 	uint64_t activities;
 	int64_t begin_ns, end_ns; /* end before begin: nothing timed */
@@ -21,54 +24,110 @@ struct scope_work {
 /* The groups that are being made. */
 struct making {
 	const struct trace *trace;
-	struct scope_work *works; /* by scope */
-	uint32_t *group_of;	  /* by scope: its group, or TRACE_NONE */
-	struct strtab names;	  /* of the groups */
-	struct numbers numbers;	  /* numbers the names: the index of the group */
-	uint32_t *first;	  /* by group: index of its first value in `values` */
-	int64_t *values;	  /* durations, by group */
+	/* By scope: of the calls in the scope itself; with those in the scopes inside it. */
+	struct scope_work *own_works, *works;
+	uint32_t *group_of;	 /* by scope: its group, or TRACE_NONE */
+	uint32_t *group_of_text; /* by text of a scope: its group, or TRACE_NONE */
+	struct strtab names;	 /* of the groups */
+	struct numbers numbers;	 /* numbers the names: the index of the group */
+	uint32_t *first, *ends;	 /* by group: where its durations are in `values` */
+	int64_t *values;	 /* durations, by group */
 	struct scope_groups groups;
 };
 
 /* ---- the work of each scope ---- */
 
-static void take_activity(struct making *making, const struct trace_activity *row)
+static const struct scope_work nothing = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN};
+
+static void add_work(struct scope_work *sum, const struct scope_work *more)
 {
-	bool is_timed = row->untimed == RECORD_UNTIMED_NO;
-	uint32_t scope = row->scope;
+	sum->activities += more->activities;
+	sum->begin_ns = more->begin_ns < sum->begin_ns ? more->begin_ns : sum->begin_ns;
+	sum->end_ns = more->end_ns > sum->end_ns ? more->end_ns : sum->end_ns;
+}
 
-	for (int depth = 0; scope != TRACE_NONE && depth < SCOPE_DEPTH_MAX; depth++) {
-		struct scope_work *work = &making->works[scope];
+/* add_work for a sum that other threads add to. */
+static void share_work(struct scope_work *sum, const struct scope_work *more)
+{
+	int64_t begin_ns = __atomic_load_n(&sum->begin_ns, __ATOMIC_RELAXED);
+	int64_t end_ns = __atomic_load_n(&sum->end_ns, __ATOMIC_RELAXED);
 
-		work->activities++;
-		if (is_timed && row->start_ns < work->begin_ns)
-			work->begin_ns = row->start_ns;
-		if (is_timed && row->end_ns > work->end_ns)
-			work->end_ns = row->end_ns;
-		scope = making->trace->scopes[scope].parent;
+	__atomic_fetch_add(&sum->activities, more->activities, __ATOMIC_RELAXED);
+	while (more->begin_ns < begin_ns &&
+	       !__atomic_compare_exchange_n(&sum->begin_ns, &begin_ns, more->begin_ns, true,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	while (more->end_ns > end_ns &&
+	       !__atomic_compare_exchange_n(&sum->end_ns, &end_ns, more->end_ns, true,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* Neighbours mostly are in one scope, and are added together. */
+static int take_activities(void *making_of_groups, unsigned worker, uint32_t number)
+{
+	const struct making *making = making_of_groups;
+	const struct trace *trace = making->trace;
+	uint64_t first = (uint64_t)number * ROWS_PER_PART, end = first + ROWS_PER_PART;
+	struct scope_work work = nothing;
+
+	if (end > trace->activities_count)
+		end = trace->activities_count;
+	for (uint64_t i = first; i < end; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+
+		work.activities++;
+		if (row->untimed == RECORD_UNTIMED_NO && row->start_ns < work.begin_ns)
+			work.begin_ns = row->start_ns;
+		if (row->untimed == RECORD_UNTIMED_NO && row->end_ns > work.end_ns)
+			work.end_ns = row->end_ns;
+		if (i + 1 < end && row[1].scope == row->scope)
+			continue;
+		if (row->scope != TRACE_NONE)
+			share_work(&making->own_works[row->scope], &work);
+		work = nothing;
+	}
+	return 0;
+}
+
+/* Adds the work of each scope to it and to those around it. */
+static void add_to_parents(struct making *making)
+{
+	const struct trace *trace = making->trace;
+
+	for (uint32_t i = 0; i < trace->scopes_count; i++) {
+		uint32_t scope = making->own_works[i].activities ? i : TRACE_NONE;
+
+		for (int depth = 0; scope != TRACE_NONE && depth < SCOPE_DEPTH_MAX; depth++) {
+			add_work(&making->works[scope], &making->own_works[i]);
+			scope = trace->scopes[scope].parent;
+		}
 	}
 }
 
-static void take_activities(struct making *making)
+static void find_works(struct making *making)
 {
 	const struct trace *trace = making->trace;
 
 	for (uint32_t i = 0; i < trace->scopes_count; i++)
-		making->works[i] = (struct scope_work){.begin_ns = INT64_MAX, .end_ns = INT64_MIN};
-	for (uint32_t i = 0; i < trace->activities_count; i++)
-		take_activity(making, &trace->activities[i]);
+		making->works[i] = making->own_works[i] = nothing;
+	workers_run(WORKERS_ALL, trace->activities_count / ROWS_PER_PART + 1, take_activities,
+		    making);
+	add_to_parents(making);
 }
 
 /* ---- groups ---- */
 
-static int take_scope(struct making *making, uint32_t scope)
+/* The group of scopes with the text of ROW, or -ENOMEM. */
+static int64_t find_group(struct making *making, const struct trace_scope *row)
 {
-	const struct trace_scope *row = &making->trace->scopes[scope];
 	char name[SCOPE_GROUP_CHARS];
 	struct scope_group *group;
 	void *added;
 	int64_t number;
 
+	if (making->group_of_text[row->text] != TRACE_NONE)
+		return making->group_of_text[row->text];
 	scope_group_name(making->trace, row, name);
 	number = numbers_row(&making->numbers, 0, strtab_intern_z(&making->names, name),
 			     (void **)&making->groups.rows, &making->groups.count, sizeof(*group),
@@ -78,18 +137,26 @@ static int take_scope(struct making *making, uint32_t scope)
 	group = &making->groups.rows[number];
 	if (added && !(group->name = strdup(name)))
 		return -ENOMEM;
-	group->scopes++;
-	group->activities += making->works[scope].activities;
-	making->group_of[scope] = (uint32_t)number;
-	return 0;
+	making->group_of_text[row->text] = (uint32_t)number;
+	return number;
 }
 
 static int take_scopes(struct making *making)
 {
-	for (uint32_t i = 0; i < making->trace->scopes_count; i++) {
-		making->group_of[i] = TRACE_NONE;
-		if (scope_is_interval(&making->trace->scopes[i]) && take_scope(making, i) < 0)
-			return -ENOMEM;
+	const struct trace *trace = making->trace;
+
+	memset(making->group_of_text, 0xff, trace->strings_count * sizeof(*making->group_of_text));
+	for (uint32_t i = 0; i < trace->scopes_count; i++) {
+		int64_t group = TRACE_NONE;
+
+		if (scope_is_interval(&trace->scopes[i])) {
+			group = find_group(making, &trace->scopes[i]);
+			if (group < 0)
+				return -ENOMEM;
+			making->groups.rows[group].scopes++;
+			making->groups.rows[group].activities += making->works[i].activities;
+		}
+		making->group_of[i] = (uint32_t)group;
 	}
 	return 0;
 }
@@ -111,16 +178,33 @@ static bool get_duration(const struct making *making, uint32_t scope, bool is_pr
 	return true;
 }
 
-/* Describes the durations of all groups. Each group has a part of VALUES, which has room for all
- * its scopes. */
+/* Durations of all groups while they are described. */
+struct describing {
+	struct making *making;
+	bool is_projection;
+};
+
+static int describe_group(void *describing_of_groups, unsigned worker, uint32_t group)
+{
+	const struct describing *describing = describing_of_groups;
+	struct making *making = describing->making;
+	struct scope_group *row = &making->groups.rows[group];
+
+	distribution_make(&making->values[making->first[group]],
+			  making->ends[group] - making->first[group],
+			  describing->is_projection ? &row->projection : &row->host);
+	return 0;
+}
+
+/* Each group has a part of VALUES, which has room for all its scopes. Threads share the groups. */
 static void describe(struct making *making, bool is_projection)
 {
+	struct describing describing = {making, is_projection};
 	struct scope_groups *groups = &making->groups;
-	uint32_t *filled = making->first; /* moves through the group's part */
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < groups->count; i++) {
-		filled[i] = at;
+		making->first[i] = making->ends[i] = at;
 		at += groups->rows[i].scopes;
 	}
 	for (uint32_t i = 0; i < making->trace->scopes_count; i++) {
@@ -128,16 +212,9 @@ static void describe(struct making *making, bool is_projection)
 		int64_t ns;
 
 		if (group != TRACE_NONE && get_duration(making, i, is_projection, &ns))
-			making->values[filled[group]++] = ns;
+			making->values[making->ends[group]++] = ns;
 	}
-	at = 0;
-	for (uint32_t i = 0; i < groups->count; i++) {
-		struct scope_group *row = &groups->rows[i];
-
-		distribution_make(&making->values[at], filled[i] - at,
-				  is_projection ? &row->projection : &row->host);
-		at += row->scopes;
-	}
+	workers_run(WORKERS_ALL, groups->count, describe_group, &describing);
 }
 
 static int compare_groups(const void *left, const void *right)
@@ -153,11 +230,12 @@ static int compare_groups(const void *left, const void *right)
 
 static int make(struct making *making)
 {
-	take_activities(making);
+	find_works(making);
 	if (strtab_init(&making->names) < 0 || take_scopes(making) < 0)
 		return -ENOMEM;
 	making->first = table_alloc(making->groups.count, sizeof(*making->first));
-	if (!making->first)
+	making->ends = table_alloc(making->groups.count, sizeof(*making->ends));
+	if (!making->first || !making->ends)
 		return -ENOMEM;
 	describe(making, false);
 	describe(making, true);
@@ -171,18 +249,24 @@ int scope_groups_make(const struct trace *trace, struct scope_groups *ret_groups
 {
 	struct making making = {
 		.trace = trace,
+		.own_works = table_alloc(trace->scopes_count, sizeof(*making.own_works)),
 		.works = table_alloc(trace->scopes_count, sizeof(*making.works)),
+		.group_of_text = table_alloc(trace->strings_count, sizeof(*making.group_of_text)),
 		.group_of = table_alloc(trace->scopes_count, sizeof(*making.group_of)),
 		.values = table_alloc(trace->scopes_count, sizeof(*making.values)),
 	};
 	int err = -ENOMEM;
 
-	if (making.works && making.group_of && making.values)
+	if (making.own_works && making.works && making.group_of && making.group_of_text &&
+	    making.values)
 		err = make(&making);
+	free(making.own_works);
 	free(making.works);
 	free(making.group_of);
+	free(making.group_of_text);
 	free(making.values);
 	free(making.first);
+	free(making.ends);
 	strtab_release(&making.names);
 	numbers_release(&making.numbers);
 	if (err < 0)
