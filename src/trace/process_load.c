@@ -14,8 +14,9 @@
 
 void activity_runs_release(struct activity_runs *runs)
 {
-	free(runs->rows);
-	free(runs->ends);
+	for (unsigned i = 0; i < WORKERS_MOST; i++)
+		free(runs->of_worker[i]);
+	free(runs->parts);
 	*runs = (struct activity_runs){0};
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/idset.h"
 #include "base/strtab.h"
+#include "base/workers.h"
 #include "record/record.h"
 #include "trace/graph/call_events.h"
 #include "trace/graph/graph_input.h"
@@ -90,11 +91,13 @@ static inline uint64_t activity_run_cid(const struct activity_run *run)
 	return (uint64_t)run->cid[1] << 32 | run->cid[0];
 }
 
-/* All activities as runs, in the order of the file. */
+/* All activities as runs, where the threads of the first walk have put them. */
 struct activity_runs {
-	struct activity_run *rows;
-	uint32_t count;
-	uint32_t *ends; /* by part of the file: the end of its runs */
+	struct activity_run *of_worker[WORKERS_MOST]; /* owned */
+	/* by part of the file: its runs, in their order; owned */
+	struct activity_runs_part {
+		struct activity_run *first, *end;
+	} * parts;
 };
 
 /* What the first walk through the records leaves: copies of the infrequent records, and the ids of

@@ -22,10 +22,9 @@ static int count_part(void *process_load, unsigned worker, uint32_t number)
 	const struct raw_records *raw = &load->raw;
 	uint32_t calls = raw->cids.count;
 	struct idset_near near = {0};
-	uint32_t begin = number ? raw->runs.ends[number - 1] : 0;
+	const struct activity_runs_part *part = &raw->runs.parts[number];
 
-	for (uint32_t i = begin; i < raw->runs.ends[number]; i++) {
-		struct activity_run *run = &raw->runs.rows[i];
+	for (struct activity_run *run = part->first; run != part->end; run++) {
 		uint64_t cid = cuda_outer_cid(&load->cuda, activity_run_cid(run));
 		uint32_t rank = cid ? idset_find_near(&raw->cids, cid, &near) : UINT32_MAX;
 

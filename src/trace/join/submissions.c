@@ -167,11 +167,11 @@ static struct trace_activity *take_place(struct submission_worker *worker, uint3
 
 void submission_rows_begin_part(struct submission_rows *rows, unsigned number, uint32_t part)
 {
-	const struct activity_runs *runs = &rows->load->raw.runs;
+	const struct activity_runs_part *runs = &rows->load->raw.runs.parts[part];
 	struct submission_worker *worker = &rows->workers[number];
 
-	worker->run = runs->rows + (part ? runs->ends[part - 1] : 0);
-	worker->run_end = runs->rows + runs->ends[part];
+	worker->run = runs->first;
+	worker->run_end = runs->end;
 	worker->run_taken = 0;
 }
 

@@ -217,32 +217,30 @@ static int gather_copies(struct process_load *load, const struct first_walk *fir
 	return 0;
 }
 
-/* Puts the runs of all parts together. */
+/* Takes the runs of all threads. */
 static int gather_runs(struct process_load *load, const struct first_walk *first)
 {
 	struct activity_runs *runs = &load->raw.runs;
 	uint64_t count = 0;
 
-	for (unsigned i = 0; i < first->worker_count; i++)
-		count += first->learned[i].run_count;
-	runs->rows = table_alloc(count, sizeof(*runs->rows));
-	runs->ends = table_alloc(first->part_count, sizeof(*runs->ends));
-	if (!runs->rows || !runs->ends)
+	runs->parts = table_alloc(first->part_count, sizeof(*runs->parts));
+	if (!runs->parts)
 		return -ENOMEM;
-	if (count >= TRACE_NONE)
-		return -E2BIG;
+	for (unsigned i = 0; i < first->worker_count; i++) {
+		count += first->learned[i].run_count;
+		runs->of_worker[i] = first->learned[i].runs;
+		first->learned[i].runs = NULL;
+	}
 	for (uint32_t i = 0; i < first->part_count; i++) {
 		const struct copied_part *part = &first->parts[i];
-		uint32_t more = part->run_end - part->run_first;
+		struct activity_run *rows = runs->of_worker[part->worker];
 
-		if (more)
-			memcpy(runs->rows + runs->count,
-			       first->learned[part->worker].runs + part->run_first,
-			       more * sizeof(*runs->rows));
-		runs->count += more;
-		runs->ends[i] = runs->count;
+		runs->parts[i] = (struct activity_runs_part){rows, rows};
+		if (part->run_first != part->run_end)
+			runs->parts[i] = (struct activity_runs_part){rows + part->run_first,
+								     rows + part->run_end};
 	}
-	return 0;
+	return count < TRACE_NONE ? 0 : -E2BIG;
 }
 
 static int gather_ids(struct process_load *load, struct learned *from)
