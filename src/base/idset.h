@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define IDSET_PAGE_WORDS 8
-#define IDSET_RECENT	 64
+#define IDSET_RECENT	 512
 
 /* A bit for each of 512 neighbouring ids. */
 struct idset_page {
@@ -25,7 +25,8 @@ struct idset {
 	struct idset_page *pages; /* once finished: by ascending number */
 	uint32_t page_count;
 	uint32_t count; /* number of ids; valid once finished */
-	/* while adding: cache of pages by number, index + 1; 0 = none */
+	/* While adding: cache of pages by number, index + 1; 0 = none. The chunks of threads take
+	 * turns in a file, and the ids of their calls lie in the same hundreds of pages. */
 	uint32_t recent[IDSET_RECENT];
 	/* Once finished: pages by the hash of their number, index + 1; 0 = free. Half the size of a
 	 * hash_map's slots: random lookups take two thirds of the time. */
