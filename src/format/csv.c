@@ -110,7 +110,7 @@ static void put_double(FILE *out, double value, int decimals)
 static void put_cell(FILE *out, struct table_reader *reader, const struct table_column *column,
 		     const void *row)
 {
-	struct table_cell cell = column->read(reader, row, column->field);
+	struct table_cell cell = table_read_cell(reader, column, row);
 	double value;
 
 	if (!cell.is_known)

@@ -212,12 +212,6 @@ uint32_t words_activity_graph(const struct trace *trace, const struct trace_acti
 	return TRACE_NONE;
 }
 
-static bool is_cuda_agent(const struct trace *trace, uint32_t agent)
-{
-	return trace->agents[agent].index != TRACE_NONE &&
-	       trace->agents[agent].index >= RECORD_CUDA_AGENT_FIRST;
-}
-
 /* In a recording the agents tell, because its APIs include functions that were never called. In
  * other tools' files only the names of the calls tell. */
 bool words_process_counts_blocks(const struct trace *trace, uint32_t process)
@@ -225,7 +219,7 @@ bool words_process_counts_blocks(const struct trace *trace, uint32_t process)
 	bool has_hip = false, has_cuda = false;
 
 	for (uint32_t i = 0; i < trace->agents_count; i++) {
-		if (trace->agents[i].process == process && is_cuda_agent(trace, i))
+		if (trace->agents[i].process == process && words_is_cuda_agent(trace, i))
 			return true;
 	}
 	for (uint32_t i = 0; i < trace->apis_count; i++) {
@@ -235,14 +229,6 @@ bool words_process_counts_blocks(const struct trace *trace, uint32_t process)
 			    trace->apis[i].domain == RECORD_DOMAIN_CUDA;
 	}
 	return has_cuda && !has_hip;
-}
-
-bool words_counts_blocks(const struct trace *trace, const struct trace_activity *activity)
-{
-	if (activity->agent != TRACE_NONE && is_cuda_agent(trace, activity->agent))
-		return true;
-	return activity->call != TRACE_NONE &&
-	       trace->apis[trace->calls[activity->call].api].domain == RECORD_DOMAIN_CUDA;
 }
 
 uint64_t words_blocks(uint64_t work_items, uint32_t block)

@@ -55,9 +55,23 @@ static inline int64_t words_span_ns(int64_t begin_ns, int64_t end_ns)
  * graph. */
 uint32_t words_activity_graph(const struct trace *trace, const struct trace_activity *activity);
 
+/* True if the agent was recorded on CUDA. */
+static inline bool words_is_cuda_agent(const struct trace *trace, uint32_t agent)
+{
+	return trace->agents[agent].index != TRACE_NONE &&
+	       trace->agents[agent].index >= RECORD_CUDA_AGENT_FIRST;
+}
+
 /* True if the interface of this activity counts grids in blocks (CUDA), false if it counts
  * work-items (HIP). */
-bool words_counts_blocks(const struct trace *trace, const struct trace_activity *activity);
+static inline bool words_counts_blocks(const struct trace *trace,
+				       const struct trace_activity *activity)
+{
+	if (activity->agent != TRACE_NONE && words_is_cuda_agent(trace, activity->agent))
+		return true;
+	return activity->call != TRACE_NONE &&
+	       trace->apis[trace->calls[activity->call].api].domain == RECORD_DOMAIN_CUDA;
+}
 
 /* The same for the graphs of a process. Cost: a scan of all agents and APIs. */
 bool words_process_counts_blocks(const struct trace *trace, uint32_t process);

@@ -111,6 +111,38 @@ static void dictionaries_have_each_text_once(void **state)
 	stream.release(&stream);
 }
 
+/* Instances of one scope share a text; scopes that differ in one of their parents do not. A parent
+ * may come after its child in a damaged file. */
+static void instances_of_a_scope_share_its_path(void **state)
+{
+	struct trace *trace = sample_trace();
+	struct trace_thread thread = {.tid = 1};
+	struct trace_scope scopes[] = {
+		{.id = 1, .parent = TRACE_NONE, .text = 1}, {.id = 2, .parent = 0, .text = 2},
+		{.id = 3, .parent = TRACE_NONE, .text = 1}, {.id = 4, .parent = 2, .text = 2},
+		{.id = 5, .parent = TRACE_NONE, .text = 2}, {.id = 6, .parent = 4, .text = 2},
+		{.id = 7, .parent = 7, .text = 1},	    {.id = 8, .parent = 1, .text = 1},
+	};
+	const char *strings[] = {"", "step", "layer"};
+	struct ArrowArrayStream stream;
+	struct ArrowArray batch;
+	const struct ArrowArray *path;
+
+	trace->strings = strings;
+	trace->threads = &thread;
+	trace->scopes = scopes;
+	trace->scopes_count = 8;
+	stream = open_stream(trace, "scopes");
+	assert_int_equal(stream.get_next(&stream, &batch), 0);
+	path = find(&batch, &table_scopes, "scope");
+	assert_string_equal(texts_of(path->dictionary),
+			    "step|step/layer|layer|layer/layer|step/layer/step/step|"
+			    "step/layer/step");
+	assert_memory_equal(path->buffers[1], ((int32_t[]){0, 1, 0, 1, 2, 3, 4, 5}), 32);
+	batch.release(&batch);
+	stream.release(&stream);
+}
+
 static void texts_are_of_their_row(void **state)
 {
 	struct ArrowArrayStream stream = open_stream(sample_trace(), "calls");
@@ -197,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(batches_are_bounded),
 		cmocka_unit_test(dictionaries_have_each_text_once),
+		cmocka_unit_test(instances_of_a_scope_share_its_path),
 		cmocka_unit_test(texts_are_of_their_row),
 		cmocka_unit_test(each_allocation_may_fail),
 		cmocka_unit_test(each_allocation_of_a_file_may_fail),

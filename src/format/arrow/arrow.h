@@ -23,6 +23,8 @@ struct arrow_column {
 	uint32_t *numbers; /* the numbers that this batch has; owned */
 	size_t numbers_room;
 	uint32_t numbers_count;
+	const uint32_t
+		*same;	     /* paths of scopes: for each scope the first with that path; or NULL */
 	struct strtab names; /* the texts of the batch; number 0, "", is not used */
 
 	char *text; /* a text: the bytes of all rows; owned */
@@ -42,6 +44,7 @@ struct arrow_stream {
 	uint64_t row, count; /* the next row, and how many there are */
 	struct arrow_column *columns;
 	uint32_t columns_count;
+	uint32_t *scopes_first;	      /* if a column has paths of scopes: scope_paths_find; owned */
 	struct arrow_worker *workers; /* owned, as are the columns */
 	unsigned workers_count;
 	const char *failure; /* of the last call; "" = none */

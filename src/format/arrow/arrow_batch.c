@@ -21,79 +21,68 @@ struct block {
 	uint32_t at, count; /* place in the batch, number of rows */
 };
 
-static const void *block_row(struct arrow_worker *worker, const struct block *block, uint32_t i)
+/* Reads the cells of BLOCK one by one, for a table whose rows are no array. */
+static void read_singly(struct arrow_worker *worker, const struct table_column *column,
+			const struct block *block, uint64_t *ret_bits, uint64_t *ret_known)
 {
-	if (block->rows)
-		return block->rows + i * block->table->row_bytes;
-	return block->table->row(&worker->reader, block->first + i);
-}
+	memset(ret_known, 0, (block->count + 63) / 64 * sizeof(*ret_known));
+	for (uint32_t i = 0; i < block->count; i++) {
+		const void *row = block->table->row(&worker->reader, block->first + i);
+		struct table_cell cell = table_read_cell(&worker->reader, column, row);
 
-/* Bits that are written one after the other, a word at a time. */
-struct bits {
-	uint64_t *words, word;
-	uint32_t at;
-};
-
-/* Bits from that of BLOCK's first row on. */
-static inline struct bits bits_begin(uint64_t *words, const struct block *block)
-{
-	return (struct bits){.words = words + block->at / 64};
-}
-
-static inline void bits_add(struct bits *bits, bool bit)
-{
-	bits->word |= (uint64_t)bit << bits->at % 64;
-	if (++bits->at % 64)
-		return;
-	*bits->words++ = bits->word;
-	bits->word = 0;
-}
-
-static inline void bits_end(struct bits *bits)
-{
-	if (bits->at % 64)
-		*bits->words = bits->word;
-}
-
-/* Reads numbers of the type TYPE. */
-#define FILL_NUMBERS(name, type)                                                                   \
-	static int name(struct arrow_worker *worker, struct arrow_column *column,                  \
-			const struct block *block)                                                 \
-	{                                                                                          \
-		const struct table_column *what = column->column;                                  \
-		type *values = (type *)column->values + block->at;                                 \
-		struct bits known = bits_begin(column->validity, block);                           \
-                                                                                                   \
-		for (uint32_t i = 0; i < block->count; i++) {                                      \
-			struct table_cell cell = what->read(                                       \
-				&worker->reader, block_row(worker, block, i), what->field);        \
-                                                                                                   \
-			values[i] = (type)cell.bits;                                               \
-			bits_add(&known, cell.is_known);                                           \
-		}                                                                                  \
-		bits_end(&known);                                                                  \
-		return 0;                                                                          \
+		ret_bits[i] = cell.bits;
+		ret_known[i / 64] |= (uint64_t)cell.is_known << i % 64;
 	}
+}
 
-FILL_NUMBERS(fill_32, uint32_t)
-FILL_NUMBERS(fill_64, uint64_t)
+/* Reads the column's cells of BLOCK: their bits, and which of them are known into its validity. */
+static void read_cells(struct arrow_worker *worker, struct arrow_column *column,
+		       const struct block *block, uint64_t *ret_bits)
+{
+	const struct table_column *what = column->column;
+	uint64_t *known = column->validity + block->at / 64;
+	struct table_rows rows = {block->rows, block->table->row_bytes, block->count};
+
+	if (block->rows)
+		what->read(&worker->reader, &rows, what->field, ret_bits, known);
+	else
+		read_singly(worker, what, block, ret_bits, known);
+}
+
+static inline bool bit_at(const uint64_t *words, uint32_t at)
+{
+	return words[at / 64] >> at % 64 & 1;
+}
+
+static int fill_32(struct arrow_worker *worker, struct arrow_column *column,
+		   const struct block *block)
+{
+	uint32_t *values = (uint32_t *)column->values + block->at;
+	uint64_t bits[BLOCK_ROWS];
+
+	read_cells(worker, column, block, bits);
+	for (uint32_t i = 0; i < block->count; i++)
+		values[i] = (uint32_t)bits[i];
+	return 0;
+}
+
+static int fill_64(struct arrow_worker *worker, struct arrow_column *column,
+		   const struct block *block)
+{
+	read_cells(worker, column, block, (uint64_t *)column->values + block->at);
+	return 0;
+}
 
 static int fill_bool(struct arrow_worker *worker, struct arrow_column *column,
 		     const struct block *block)
 {
-	const struct table_column *what = column->column;
-	struct bits values = bits_begin(column->values, block);
-	struct bits known = bits_begin(column->validity, block);
+	uint64_t *words = (uint64_t *)column->values + block->at / 64;
+	uint64_t bits[BLOCK_ROWS];
 
-	for (uint32_t i = 0; i < block->count; i++) {
-		struct table_cell cell =
-			what->read(&worker->reader, block_row(worker, block, i), what->field);
-
-		bits_add(&values, cell.bits != 0);
-		bits_add(&known, cell.is_known);
-	}
-	bits_end(&values);
-	bits_end(&known);
+	read_cells(worker, column, block, bits);
+	memset(words, 0, (block->count + 63) / 64 * sizeof(*words));
+	for (uint32_t i = 0; i < block->count; i++)
+		words[i / 64] |= (uint64_t)(bits[i] != 0) << i % 64;
 	return 0;
 }
 
@@ -110,46 +99,106 @@ static int reserve_number(struct arrow_column *column, uint32_t number)
 	return 0;
 }
 
-/* Adds the text with NUMBER to the names of the batch. Several numbers may have one text. */
-static int add_name(struct arrow_worker *worker, struct arrow_column *column, uint32_t number)
+/* The index of the text with NUMBER, as add_text_of says. */
+static inline uint32_t find_name(struct arrow_worker *worker, struct arrow_column *column,
+				 uint32_t number);
+
+/* The index of the text with NUMBER in the names of the batch, to which it is added; ARROW_EMPTY:
+ * an empty text; 0: out of memory. Several numbers may have one text. */
+static uint32_t add_text_of(struct arrow_worker *worker, struct arrow_column *column,
+			    uint32_t number)
 {
 	const char *text =
 		table_utf8(column->column->text(&worker->reader, number), &worker->clean);
-	uint32_t index = ARROW_EMPTY;
+	uint32_t index;
 
-	if (!text || (number >= column->index_room && reserve_number(column, number) < 0) ||
+	if (!text)
+		return 0;
+	if (!*text)
+		return ARROW_EMPTY;
+	index = strtab_intern_z(&column->names, text);
+	return column->names.failed ? 0 : index;
+}
+
+/* Finds the index of NUMBER, which the batch has not had yet, and keeps it. */
+static uint32_t add_name(struct arrow_worker *worker, struct arrow_column *column, uint32_t number)
+{
+	uint32_t index;
+
+	if ((number >= column->index_room && reserve_number(column, number) < 0) ||
 	    table_reserve((void **)&column->numbers, &column->numbers_room,
 			  (uint64_t)column->numbers_count + 1, sizeof(uint32_t)) < 0)
-		return -ENOMEM;
-	if (*text)
-		index = strtab_intern_z(&column->names, text);
+		return 0;
+	if (column->same && column->same[number] < number)
+		index = find_name(worker, column, column->same[number]);
+	else
+		index = add_text_of(worker, column, number);
+	if (!index)
+		return 0;
 	column->index_by_number[number] = index;
 	column->numbers[column->numbers_count++] = number;
-	return column->names.failed ? -ENOMEM : 0;
+	return index;
+}
+
+static inline uint32_t find_name(struct arrow_worker *worker, struct arrow_column *column,
+				 uint32_t number)
+{
+	uint32_t index = number < column->index_room ? column->index_by_number[number] : 0;
+
+	return index ? index : add_name(worker, column, number);
+}
+
+/* Sets the COUNT (at most 64) values of names with BITS; clears the bits of KNOWN whose text is
+ * empty. */
+static int fill_word(struct arrow_worker *worker, struct arrow_column *column, const uint64_t *bits,
+		     uint32_t count, uint64_t *known, int32_t *ret_values)
+{
+	uint64_t empty = 0, is_known = *known;
+
+	for (uint32_t i = 0; i < count; i++, is_known >>= 1) {
+		uint32_t index = ARROW_EMPTY;
+
+		if (is_known & 1)
+			index = find_name(worker, column, (uint32_t)bits[i]);
+		if (!index)
+			return -ENOMEM;
+		empty |= (uint64_t)(index == ARROW_EMPTY) << i;
+		ret_values[i] = index == ARROW_EMPTY ? 0 : (int32_t)(index - 1);
+	}
+	*known &= ~empty;
+	return 0;
 }
 
 static int fill_names(struct arrow_worker *worker, struct arrow_column *column,
 		      const struct block *block)
 {
-	const struct table_column *what = column->column;
 	int32_t *values = (int32_t *)column->values + block->at;
-	struct bits known = bits_begin(column->validity, block);
+	uint64_t *known = column->validity + block->at / 64;
+	uint64_t bits[BLOCK_ROWS];
 
-	for (uint32_t i = 0; i < block->count; i++) {
-		struct table_cell cell =
-			what->read(&worker->reader, block_row(worker, block, i), what->field);
-		uint32_t number = (uint32_t)cell.bits, index = ARROW_EMPTY;
+	read_cells(worker, column, block, bits);
+	for (uint32_t i = 0; i < block->count; i += 64) {
+		uint32_t left = block->count - i;
 
-		if (cell.is_known) {
-			if ((number >= column->index_room || !column->index_by_number[number]) &&
-			    add_name(worker, column, number) < 0)
-				return -ENOMEM;
-			index = column->index_by_number[number];
-		}
-		values[i] = index == ARROW_EMPTY ? 0 : (int32_t)(index - 1);
-		bits_add(&known, index != ARROW_EMPTY);
+		if (fill_word(worker, column, bits + i, left < 64 ? left : 64, known++,
+			      values + i) < 0)
+			return -ENOMEM;
 	}
-	bits_end(&known);
+	return 0;
+}
+
+/* Adds TEXT, which is NULL if there was no memory for it, to the texts of the batch. */
+static int add_text(struct arrow_column *column, const char *text)
+{
+	size_t bytes = text ? strlen(text) : 0;
+
+	if (!text || column->text_bytes + bytes > INT32_MAX ||
+	    table_reserve((void **)&column->text, &column->text_room, column->text_bytes + bytes,
+			  1) < 0)
+		return -ENOMEM;
+	if (bytes) /* no room is made for the first text if it is empty */
+		memcpy(column->text + column->text_bytes, text, bytes);
+	column->text_bytes += bytes;
 	return 0;
 }
 
@@ -158,31 +207,19 @@ static int fill_texts(struct arrow_worker *worker, struct arrow_column *column,
 {
 	const struct table_column *what = column->column;
 	int32_t *offsets = (int32_t *)column->values + block->at;
-	struct bits known = bits_begin(column->validity, block);
+	uint64_t *known = column->validity + block->at / 64;
+	uint64_t bits[BLOCK_ROWS];
 
+	read_cells(worker, column, block, bits);
 	for (uint32_t i = 0; i < block->count; i++) {
-		struct table_cell cell =
-			what->read(&worker->reader, block_row(worker, block, i), what->field);
-		const char *text =
-			cell.is_known
-				? table_utf8(what->text(&worker->reader, cell.bits), &worker->clean)
-				: "";
-		size_t bytes;
-
-		if (!text)
+		if (bit_at(known, i) &&
+		    add_text(column,
+			     table_utf8(what->text(&worker->reader, bits[i]), &worker->clean)) < 0)
 			return -ENOMEM;
-		bytes = strlen(text);
-		if (column->text_bytes + bytes > INT32_MAX ||
-		    table_reserve((void **)&column->text, &column->text_room,
-				  column->text_bytes + bytes, 1) < 0)
-			return -ENOMEM;
-		if (bytes) /* no room is made for the first text if it is empty */
-			memcpy(column->text + column->text_bytes, text, bytes);
-		column->text_bytes += bytes;
 		offsets[i + 1] = (int32_t)column->text_bytes;
-		bits_add(&known, bytes != 0);
+		if (offsets[i + 1] == offsets[i])
+			known[i / 64] &= ~((uint64_t)1 << i % 64);
 	}
-	bits_end(&known);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/workers.h"
 #include "format/arrow/arrow.h"
+#include "format/tables/scope_paths.h"
 
 /* Keeps the cause for get_last_error, and returns the code that Arrow wants. */
 static int answer(struct arrow_stream *stream, int err)
@@ -44,6 +45,7 @@ static void destroy(struct arrow_stream *stream)
 	for (unsigned i = 0; i < stream->workers_count; i++)
 		free(stream->workers[i].clean.text);
 	free(stream->columns);
+	free(stream->scopes_first);
 	free(stream->workers);
 	free(stream);
 }
@@ -70,6 +72,21 @@ static int count_columns(const struct table *table, const char *const *columns,
 	return count;
 }
 
+/* Sets what tells the columns which scopes have one path, if there are such columns. */
+static int find_paths(struct arrow_stream *stream, const struct trace *trace)
+{
+	for (uint32_t i = 0; i < stream->columns_count; i++) {
+		struct arrow_column *column = &stream->columns[i];
+
+		if (!column->column->is_scope)
+			continue;
+		if (!stream->scopes_first && scope_paths_find(trace, &stream->scopes_first) < 0)
+			return -ENOMEM;
+		column->same = stream->scopes_first;
+	}
+	return 0;
+}
+
 static struct arrow_stream *create(const struct trace *trace, const struct table *table,
 				   const char *const *columns, uint32_t count)
 {
@@ -94,6 +111,10 @@ static struct arrow_stream *create(const struct trace *trace, const struct table
 	for (uint32_t i = 0; i < count; i++)
 		stream->columns[i].column =
 			columns ? table_find_column(table, columns[i]) : &table->columns[i];
+	if (find_paths(stream, trace) < 0) {
+		destroy(stream);
+		return NULL;
+	}
 	return stream;
 }
 

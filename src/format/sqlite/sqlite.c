@@ -47,7 +47,7 @@ static void put_insert(const struct table *table, char sql[SQL_CHARS])
 static int bind_cell(struct database *database, sqlite3_stmt *insert, int place,
 		     const struct table_column *column, const void *row)
 {
-	struct table_cell cell = column->read(&database->reader, row, column->field);
+	struct table_cell cell = table_read_cell(&database->reader, column, row);
 	double value;
 
 	if (!cell.is_known)

@@ -13,27 +13,27 @@ static const struct trace_work *work_of(const struct table_reader *reader, const
 }
 
 /* FIELD is an offset in struct trace_work. */
-static TABLE_READ(work_u32)
+TABLE_READ(work_u32)
 {
 	return cell_of_known(cell_field_u32(work_of(reader, row), field));
 }
 
-static TABLE_READ(work_u64)
+TABLE_READ(work_u64)
 {
 	return cell_of_known(cell_field_u64(work_of(reader, row), field));
 }
 
-static TABLE_READ(work_word)
+TABLE_READ(work_word)
 {
 	return cell_word(reader, work_of(reader, row), field);
 }
 
-static TABLE_READ(work_string)
+TABLE_READ(work_string)
 {
 	return cell_string(reader, work_of(reader, row), field);
 }
 
-static TABLE_READ(work_bool)
+TABLE_READ(work_bool)
 {
 	return cell_bool(reader, work_of(reader, row), field);
 }
@@ -43,12 +43,12 @@ static bool is_timed(const void *row)
 	return ((const struct trace_activity *)row)->untimed == RECORD_UNTIMED_NO;
 }
 
-static TABLE_READ(time_ns)
+TABLE_READ(time_ns)
 {
 	return is_timed(row) ? cell_u64(reader, row, field) : CELL_UNKNOWN;
 }
 
-static TABLE_READ(duration_ns)
+TABLE_READ(duration_ns)
 {
 	const struct trace_activity *activity = row;
 
@@ -58,7 +58,7 @@ static TABLE_READ(duration_ns)
 }
 
 /* FIELD is an offset in struct trace_ticks. */
-static TABLE_READ(tick)
+TABLE_READ(tick)
 {
 	const struct trace *trace = reader->trace;
 
@@ -70,7 +70,7 @@ static TABLE_READ(tick)
 }
 
 /* FIELD is the dimension. */
-static TABLE_READ(grid)
+TABLE_READ(grid)
 {
 	const struct trace_work *work = work_of(reader, row);
 
@@ -79,40 +79,40 @@ static TABLE_READ(grid)
 	return cell_of_known(work->grid[field]);
 }
 
-static TABLE_READ(grid_unit)
+TABLE_READ(grid_unit)
 {
 	if (!work_of(reader, row)->grid[0])
 		return CELL_UNKNOWN;
 	return cell_of(words_counts_blocks(reader->trace, row));
 }
 
-static TABLE_READ(scope)
+TABLE_READ(scope)
 {
 	uint32_t index = trace_scope_of(reader->trace, row);
 
 	return cell_scope(reader, &index, 0);
 }
 
-static TABLE_READ(scope_id)
+TABLE_READ(scope_id)
 {
 	uint32_t index = trace_scope_of(reader->trace, row);
 
 	return cell_scope_id(reader, &index, 0);
 }
 
-static TABLE_READ(graph)
+TABLE_READ(graph)
 {
 	uint32_t index = words_activity_graph(reader->trace, row);
 
 	return cell_graph(reader, &index, 0);
 }
 
-static TABLE_READ(confidence)
+TABLE_READ(confidence)
 {
 	return cell_of(((const struct trace_activity *)row)->confidence);
 }
 
-static TABLE_READ(untimed)
+TABLE_READ(untimed)
 {
 	return cell_of(((const struct trace_activity *)row)->untimed);
 }
@@ -152,12 +152,12 @@ static const struct table_occupancy *find_occupancy(struct table_reader *reader,
 	return entry;
 }
 
-static TABLE_READ(occupancy)
+TABLE_READ(occupancy)
 {
 	return find_occupancy(reader, row)->occupancy;
 }
 
-static TABLE_READ(occupancy_limit)
+TABLE_READ(occupancy_limit)
 {
 	return find_occupancy(reader, row)->limits;
 }
@@ -208,7 +208,7 @@ static const struct table_column columns[] = {
 	COLUMN("cid", NULL, UINT64, cell_cid, FIELD(call)),
 	NAME_COLUMN("api", cell_api, FIELD(call), text_string),
 	COLUMN("ordinal", NULL, UINT32, cell_u32, FIELD(ordinal)),
-	NAME_COLUMN("scope", scope, 0, text_scope),
+	SCOPE_COLUMN("scope", scope, 0, text_scope),
 	COLUMN("scope_id", NULL, UINT64, scope_id, 0),
 	COLUMN("graph", NULL, UINT64, graph, 0),
 	COLUMN("exec", NULL, UINT64, cell_exec, FIELD(launch)),
@@ -221,13 +221,13 @@ static const struct table_column columns[] = {
 	COLUMN("private_bytes", "bytes", UINT32, work_u32, WORK(private_bytes)),
 	COLUMN("stream_handle", NULL, UINT64, cell_stream_handle, FIELD(stream)),
 	NAME_COLUMN("grid_unit", grid_unit, 0, text_grid_unit),
-	NAME_COLUMN("launch_scope", cell_scope, FIELD(scope), text_launch_scope),
+	SCOPE_COLUMN("launch_scope", cell_scope, FIELD(scope), text_launch_scope),
 	COLUMN("launch_scope_id", NULL, UINT64, cell_scope_id, FIELD(scope)),
 	COLUMN("scalar_registers", "registers", UINT32, work_u32, WORK(scalar_registers)),
 	{.name = "occupancy",
 	 .unit = "fraction",
 	 .type = TABLE_DOUBLE,
-	 .read = occupancy,
+	 .read = occupancy_rows,
 	 .decimals = 4},
 	NAME_COLUMN("occupancy_limit", occupancy_limit, 0, text_limit),
 };

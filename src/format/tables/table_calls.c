@@ -5,17 +5,17 @@
 
 #define ROW_TYPE trace_call
 
-static TABLE_READ(call_cid)
+TABLE_READ(call_cid)
 {
 	return cell_of(((const struct trace_call *)row)->cid);
 }
 
-static TABLE_READ(call_api)
+TABLE_READ(call_api)
 {
 	return cell_of(reader->trace->apis[((const struct trace_call *)row)->api].name);
 }
 
-static TABLE_READ(parent_cid)
+TABLE_READ(parent_cid)
 {
 	uint32_t parent = cell_field_u32(row, field);
 
@@ -23,14 +23,14 @@ static TABLE_READ(parent_cid)
 				    : cell_of_known(reader->trace->calls[parent].cid);
 }
 
-static TABLE_READ(call_duration)
+TABLE_READ(call_duration)
 {
 	const struct trace_call *call = row;
 
 	return cell_of((uint64_t)words_span_ns(call->begin_ns, call->end_ns));
 }
 
-static TABLE_READ(call_graph)
+TABLE_READ(call_graph)
 {
 	uint32_t launch = cell_field_u32(row, field);
 
@@ -40,7 +40,7 @@ static TABLE_READ(call_graph)
 			  0);
 }
 
-static TABLE_READ(call_args)
+TABLE_READ(call_args)
 {
 	return cell_of((uint64_t)((const struct trace_call *)row - reader->trace->calls));
 }
@@ -73,7 +73,7 @@ static const struct table_column calls_columns[] = {
 	COLUMN("stream", NULL, UINT32, cell_stream, FIELD(stream)),
 	COLUMN("activities", "rows", UINT32, cell_u32, FIELD(activity_count)),
 	COLUMN("activities_expected", "rows", UINT32, cell_u32_counted, FIELD(activities_expected)),
-	NAME_COLUMN("scope", cell_scope, FIELD(scope), text_scope),
+	SCOPE_COLUMN("scope", cell_scope, FIELD(scope), text_scope),
 	COLUMN("scope_id", NULL, UINT64, cell_scope_id, FIELD(scope)),
 	COLUMN("graph", NULL, UINT64, call_graph, FIELD(launch)),
 	COLUMN("exec", NULL, UINT64, cell_exec, FIELD(launch)),
@@ -86,12 +86,12 @@ TABLE_OF_ARRAY(calls, calls_columns, calls);
 #undef ROW_TYPE
 #define ROW_TYPE trace_scope
 
-static TABLE_READ(scope_self)
+TABLE_READ(scope_self)
 {
 	return cell_of((uint64_t)((const struct trace_scope *)row - reader->trace->scopes));
 }
 
-static TABLE_READ(parent_id)
+TABLE_READ(parent_id)
 {
 	uint32_t parent = cell_field_u32(row, field);
 
@@ -99,13 +99,13 @@ static TABLE_READ(parent_id)
 				    : cell_of_known(reader->trace->scopes[parent].id);
 }
 
-static TABLE_READ(scope_ns)
+TABLE_READ(scope_ns)
 {
 	return ((const struct trace_scope *)row)->untimed ? CELL_UNKNOWN
 							  : cell_u64(reader, row, field);
 }
 
-static TABLE_READ(scope_duration)
+TABLE_READ(scope_duration)
 {
 	const struct trace_scope *scope = row;
 
@@ -123,7 +123,7 @@ static const struct table_column scopes_columns[] = {
 	COLUMN("process", NULL, UINT32, cell_pid, FIELD(process)),
 	COLUMN("thread", NULL, UINT32, cell_tid, FIELD(thread)),
 	NAME_COLUMN("kind", cell_word, FIELD(kind), text_scope_kind),
-	NAME_COLUMN("scope", scope_self, 0, text_scope),
+	SCOPE_COLUMN("scope", scope_self, 0, text_scope),
 	COLUMN("scope_id", NULL, UINT64, cell_u64, FIELD(id)),
 	COLUMN("parent_id", NULL, UINT64, parent_id, FIELD(parent)),
 	NAME_COLUMN("text", cell_string, FIELD(text), text_string),
@@ -167,7 +167,7 @@ static const void *row_scope_attributes(struct table_reader *reader, uint64_t nu
 #undef ROW_TYPE
 #define ROW_TYPE table_attribute
 
-static TABLE_READ(attribute_pid)
+TABLE_READ(attribute_pid)
 {
 	const struct table_attribute *pair = row;
 
@@ -175,19 +175,19 @@ static TABLE_READ(attribute_pid)
 			offsetof(struct trace_scope, process));
 }
 
-static TABLE_READ(attribute_key)
+TABLE_READ(attribute_key)
 {
 	return cell_of(((const struct table_attribute *)row)->attribute->key);
 }
 
-static TABLE_READ(attribute_kind)
+TABLE_READ(attribute_kind)
 {
 	return cell_word(reader, ((const struct table_attribute *)row)->attribute,
 			 offsetof(struct trace_scope_attribute, kind));
 }
 
 /* FIELD is the kind for which the column has a value. */
-static TABLE_READ(attribute_value)
+TABLE_READ(attribute_value)
 {
 	const struct trace_scope_attribute *attribute =
 		((const struct table_attribute *)row)->attribute;

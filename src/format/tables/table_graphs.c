@@ -15,21 +15,21 @@ static bool node_counts_blocks(struct table_reader *reader, const struct trace_n
 }
 
 /* FIELD is an offset in struct trace_graph. */
-static TABLE_READ(node_graph_pid)
+TABLE_READ(node_graph_pid)
 {
 	const struct trace_node *node = row;
 
 	return cell_pid(reader, &reader->trace->graphs[node->graph], field);
 }
 
-static TABLE_READ(node_parent_graph)
+TABLE_READ(node_parent_graph)
 {
 	const struct trace_node *node = row;
 
 	return cell_graph(reader, &reader->trace->graphs[node->graph], field);
 }
 
-static TABLE_READ(node_name)
+TABLE_READ(node_name)
 {
 	const struct trace_node *node = row;
 
@@ -37,7 +37,7 @@ static TABLE_READ(node_name)
 }
 
 /* FIELD is the dimension. */
-static TABLE_READ(node_grid)
+TABLE_READ(node_grid)
 {
 	const struct trace_node *node = row;
 
@@ -46,7 +46,7 @@ static TABLE_READ(node_grid)
 	return cell_of_known(node->grid[field]);
 }
 
-static TABLE_READ(node_grid_unit)
+TABLE_READ(node_grid_unit)
 {
 	const struct trace_node *node = row;
 
@@ -74,7 +74,7 @@ static const struct table_column graph_nodes_columns[] = {
 	COLUMN("workgroup_z", "work-items", UINT32, cell_u32_known, FIELD(workgroup[2])),
 	COLUMN("bytes", "bytes", UINT64, cell_u64_known, FIELD(bytes)),
 	NAME_COLUMN("direction", cell_word, FIELD(direction), text_direction),
-	NAME_COLUMN("scope", cell_scope, FIELD(scope), text_scope),
+	SCOPE_COLUMN("scope", cell_scope, FIELD(scope), text_scope),
 	COLUMN("scope_id", NULL, UINT64, cell_scope_id, FIELD(scope)),
 	COLUMN("child_graph", NULL, UINT64, cell_graph, FIELD(child)),
 	NAME_COLUMN("grid_unit", node_grid_unit, 0, text_grid_unit),
@@ -106,12 +106,12 @@ static const struct trace_graph *edge_graph(const struct table_reader *reader, c
 	return &reader->trace->graphs[reader->trace->nodes[edge->from].graph];
 }
 
-static TABLE_READ(edge_pid)
+TABLE_READ(edge_pid)
 {
 	return cell_pid(reader, edge_graph(reader, row), offsetof(struct trace_graph, process));
 }
 
-static TABLE_READ(edge_graph_id)
+TABLE_READ(edge_graph_id)
 {
 	return cell_of(edge_graph(reader, row)->id);
 }
@@ -139,12 +139,12 @@ static const struct trace_exec *exec_of(const struct table_reader *reader, const
 	return &reader->trace->execs[((const struct trace_launch *)row)->exec];
 }
 
-static TABLE_READ(launch_exec)
+TABLE_READ(launch_exec)
 {
 	return cell_of(exec_of(reader, row)->id);
 }
 
-static TABLE_READ(launch_graph)
+TABLE_READ(launch_graph)
 {
 	return cell_graph(reader, exec_of(reader, row), offsetof(struct trace_exec, graph));
 }

@@ -3,13 +3,13 @@
 
 #define ROW_TYPE trace_process
 
-static TABLE_READ(complete)
+TABLE_READ(complete)
 {
 	return cell_of(((const struct trace_process *)row)->state == TRACE_COMPLETE);
 }
 
 /* The largest uncertainty of a merged rank's times; none in other recordings. */
-static TABLE_READ(clock_uncertainty)
+TABLE_READ(clock_uncertainty)
 {
 	const struct trace *trace = reader->trace;
 	uint32_t clock = ((const struct trace_process *)row)->clock;
@@ -48,7 +48,7 @@ TABLE_OF_ARRAY(threads, threads_columns, threads);
 #undef ROW_TYPE
 #define ROW_TYPE trace_agent
 
-static TABLE_READ(agent_device)
+TABLE_READ(agent_device)
 {
 	return cell_of((uint64_t)((const struct trace_agent *)row - reader->trace->agents));
 }
@@ -93,14 +93,14 @@ TABLE_OF_ARRAY(streams, streams_columns, streams);
 #undef ROW_TYPE
 #define ROW_TYPE trace_source
 
-static TABLE_READ(expected)
+TABLE_READ(expected)
 {
 	const struct trace_source *source = row;
 
 	return source->has_expected ? cell_of(source->expected) : CELL_UNKNOWN;
 }
 
-static TABLE_READ(dropped)
+TABLE_READ(dropped)
 {
 	const struct trace_source *source = row;
 	uint64_t sum = 0;

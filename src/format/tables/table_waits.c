@@ -17,7 +17,7 @@ ASSERT_CAUSED(trace_wait);
 ASSERT_CAUSED(trace_memory_operation);
 
 /* If the call has no row, the correlation id alone is known. */
-static TABLE_READ(caused_cid)
+TABLE_READ(caused_cid)
 {
 	const struct caused_row *caused = row;
 
@@ -31,14 +31,14 @@ static TABLE_READ(caused_cid)
 		NAME_COLUMN("api", cell_api, FIELD(call), text_string)
 
 /* FIELD is the offset of the index of an event. */
-static TABLE_READ(event_handle)
+TABLE_READ(event_handle)
 {
 	uint32_t event = cell_field_u32(row, field);
 
 	return event == TRACE_NONE ? CELL_UNKNOWN : cell_of(reader->trace->events[event].handle);
 }
 
-static TABLE_READ(event_generation)
+TABLE_READ(event_generation)
 {
 	uint32_t event = cell_field_u32(row, field);
 
@@ -46,7 +46,7 @@ static TABLE_READ(event_generation)
 				   : cell_of(reader->trace->events[event].generation);
 }
 
-static TABLE_READ(event_foreign)
+TABLE_READ(event_foreign)
 {
 	uint32_t event = cell_field_u32(row, field);
 
@@ -69,7 +69,7 @@ static uint32_t recorder_launch(const struct trace *trace, const struct trace_ev
 	return trace->calls[record->call].launch;
 }
 
-static TABLE_READ(recorder_graph)
+TABLE_READ(recorder_graph)
 {
 	const struct trace_event_record *record = row;
 
@@ -78,21 +78,21 @@ static TABLE_READ(recorder_graph)
 	return cell_graph(reader, &reader->trace->nodes[record->node].graph, 0);
 }
 
-static TABLE_READ(recorder_exec)
+TABLE_READ(recorder_exec)
 {
 	uint32_t launch = recorder_launch(reader->trace, row);
 
 	return cell_exec(reader, &launch, 0);
 }
 
-static TABLE_READ(recorder_replay)
+TABLE_READ(recorder_replay)
 {
 	uint32_t launch = recorder_launch(reader->trace, row);
 
 	return cell_replay(reader, &launch, 0);
 }
 
-static TABLE_READ(recorder_node)
+TABLE_READ(recorder_node)
 {
 	const struct trace_event_record *record = row;
 
@@ -116,7 +116,7 @@ TABLE_OF_ARRAY(events, events_columns, event_records);
 #undef ROW_TYPE
 #define ROW_TYPE trace_wait
 
-static TABLE_READ(wait_duration)
+TABLE_READ(wait_duration)
 {
 	const struct trace_wait *wait = row;
 
@@ -125,7 +125,7 @@ static TABLE_READ(wait_duration)
 
 /* Reads a cell of the event record that the wait is for. */
 #define PRODUCER_CELL(name, read, field_of_record)                                                 \
-	static TABLE_READ(name)                                                                    \
+	TABLE_READ(name)                                                                           \
 	{                                                                                          \
 		uint32_t producer = ((const struct trace_wait *)row)->producer;                    \
                                                                                                    \
@@ -177,7 +177,7 @@ TABLE_OF_ARRAY(waits, waits_columns, waits);
 
 enum operation { ALLOCATE, RELEASE, FAIL };
 
-static TABLE_READ(operation)
+TABLE_READ(operation)
 {
 	const struct trace_memory_operation *operation = row;
 
@@ -209,7 +209,7 @@ static const struct table_column memory_columns[] = {
 	COLUMN("bytes", "bytes", UINT64, cell_u64_known, FIELD(bytes)),
 	NAME_COLUMN("kind", cell_word, FIELD(kind), text_memory_kind),
 	COLUMN("stream", NULL, UINT32, cell_stream, FIELD(stream)),
-	NAME_COLUMN("scope", cell_scope, FIELD(scope), text_scope),
+	SCOPE_COLUMN("scope", cell_scope, FIELD(scope), text_scope),
 	COLUMN("scope_id", NULL, UINT64, cell_scope_id, FIELD(scope)),
 };
 

@@ -58,6 +58,13 @@ struct table_cell {
 	bool is_known;
 };
 
+/* COUNT rows, whose structs follow each other ROW_BYTES apart. */
+struct table_rows {
+	const void *first;
+	size_t row_bytes;
+	uint32_t count;
+};
+
 /* Characters of a text that is made for one cell, the terminating zero included. */
 #define TABLE_TEXT_CHARS 2048
 
@@ -88,14 +95,17 @@ struct table_column {
 	const char *name;
 	const char *unit; /* "ns", "bytes", ...; NULL = a number without unit, an id, a text */
 	enum table_type type;
-	/* Reads the cell of ROW, which points to the table's struct. FIELD is this column's. */
-	struct table_cell (*read)(struct table_reader *reader, const void *row, size_t field);
+	/* Reads the cells of ROWS: sets RET_BITS[i] of row i, and bit i % 64 of RET_KNOWN[i / 64]
+	 * if it is known. FIELD is this column's. */
+	void (*read)(struct table_reader *reader, const struct table_rows *rows, size_t field,
+		     uint64_t *ret_bits, uint64_t *ret_known);
 	size_t field; /* offset in the row's struct, or what `read` takes it for */
 	/* The text with NUMBER (cell.bits, less than 2^32 for TABLE_NAME), which is valid until the
 	 * next call for the same reader. The same number always has the same text. NULL unless the
 	 * type is a text. */
 	const char *(*text)(struct table_reader *reader, uint64_t number);
-	int decimals; /* of a double in CSV; 0 = as many as the double needs */
+	bool is_scope; /* the number is the index of a scope, and the text its path */
+	int decimals;  /* of a double in CSV; 0 = as many as the double needs */
 };
 
 struct table {
@@ -132,6 +142,17 @@ struct table_buffer {
 /* TEXT as UTF-8: itself, or a copy in BUFFER with U+FFFD for each byte that is not part of a
  * character. NULL: out of memory. */
 const char *table_utf8(const char *text, struct table_buffer *buffer);
+
+/* The cell of COLUMN in ROW, which points to the table's struct. */
+static inline struct table_cell table_read_cell(struct table_reader *reader,
+						const struct table_column *column, const void *row)
+{
+	struct table_rows rows = {.first = row, .count = 1};
+	uint64_t bits, known;
+
+	column->read(reader, &rows, column->field, &bits, &known);
+	return (struct table_cell){.bits = bits, .is_known = known};
+}
 
 /* True if the column's cells are texts. */
 static inline bool table_is_text(const struct table_column *column)
