@@ -11,6 +11,7 @@ import sys
 import unittest
 
 import dagtap
+import dagtap.torch
 
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 WORK = pathlib.Path(os.environ["TMPDIR"])
@@ -61,8 +62,8 @@ class WithTorch(unittest.TestCase):
         if subprocess.run(probe, stderr=subprocess.DEVNULL, check=False).returncode:
             raise unittest.SkipTest("no PyTorch 2.1")
         cls.likeness = run("likeness", "--wait", python=python)
-        run("model", "--wait", python=python)
-        recording = dagtap.open(WORK / "out.dagtap")
+        cls.has_observer = run("model", "--wait", python=python)
+        recording = cls.recording = dagtap.open(WORK / "out.dagtap")
         cls.rows = {row["scope_id"]: row for row in recording["scopes"]}
         cls.attributes = {}
         for row in recording["scope_attributes"]:
@@ -112,6 +113,54 @@ class WithTorch(unittest.TestCase):
         found = {path: self.attributes[key]["input_dims"] for key, path in paths.items()}
         self.assertEqual(found["/aten::addmm"], "[[4], [2, 4], [4, 4]]")
         self.assertIn("/aten::mm", found)  # of backward
+
+    def test_observer_sees_operators_and_record_function(self):
+        """A PyTorch for CPUs alone has operators() instead."""
+        paths = self.inside("observed")
+        names = [path.rpartition("/")[2].partition(", ")[0] for path in paths.values()]
+        self.assertIn("net", names)
+        self.assertIn("aten::addmm", names)
+        if not self.has_observer:
+            return
+        self.assertIn("mine", names)
+        (layer, *_) = [key for key, path in paths.items() if path.endswith("blocks.1/layers.0")]
+        (linear,) = [key for key in paths if self.rows[key]["parent_id"] == layer]
+        self.assertEqual(self.attributes[linear]["sizes"], "[[2, 4], [4, 4], [4]]")
+
+    def test_backward_is_linked_to_the_module_of_forward(self):
+        if not self.has_observer:
+            self.skipTest("this PyTorch has no observer")
+        paths = self.inside("observed")
+        links = dagtap.torch.list_forward_scopes(self.recording)
+        found = [
+            (self.name(backward), paths[forward])
+            for backward, forward in links.items()
+            if self.name(backward) in ("AddmmBackward0", "ReluBackward0")
+        ]
+        operators = [(node, path.rpartition("/")[2].partition(",")[0]) for node, path in found]
+        self.assertEqual(
+            sorted(operators),
+            2 * [("AddmmBackward0", "aten::addmm")] + 2 * [("ReluBackward0", "aten::relu")],
+        )
+        for (node, path), block in zip(sorted(found), (0, 1, 0, 1)):
+            self.assertIn(f"blocks.{block}/layers.{int(node == 'ReluBackward0')}/", path)
+
+    def name(self, scope):
+        return self.rows[scope]["text"].partition(",")[0]
+
+
+class Kernels(unittest.TestCase):
+    def test_each_replayed_kernel_has_operator_shapes_and_module(self):
+        """The recording of a GPU in tests/data: 65 kernels run eagerly and in 50 replays of a
+        graph, under operators() and annotate(); 50 of another graph under emit_nvtx."""
+        recording = dagtap.open(pathlib.Path(__file__).parents[1] / "data/torch-operators.dagtap")
+        rows = [row for row in dagtap.torch.list_kernels(recording) if row.kind == "kernel"]
+        replayed = [row for row in rows if row.is_replayed]
+        self.assertEqual((len(rows), len(replayed)), (6765, 6500))
+        self.assertEqual(len([row for row in replayed if row.operator and row.input_dims]), 6500)
+        self.assertEqual(len([row for row in replayed if row.module]), 3250)
+        self.assertFalse(any(row.is_backward for row in rows))
+        self.assertIn(("aten::native_layer_norm", "layers.3.first"), {row[5::2] for row in replayed})
 
 
 if __name__ == "__main__":

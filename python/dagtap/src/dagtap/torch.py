@@ -11,8 +11,8 @@
             profiler.step()
 
 Works in processes that `dagtap record --wait -- python PROGRAM` starts; in others annotate() does
-nothing and profile() warns once. annotate() and operators() need PyTorch 2.1; the module itself
-imports none.
+nothing and profile() warns once. annotate(), observe() and operators() need PyTorch 2.1; the module
+itself imports none. What they record, list_kernels() reads.
 """
 
 from __future__ import annotations
@@ -29,9 +29,22 @@ from ._annotate import scope, step
 from ._errors import Error
 from ._recording import Recording
 from ._session import Range, record
+from ._torch_kernels import Kernel, list_forward_scopes, list_kernels
 
 if TYPE_CHECKING:
     import torch
+
+__all__ = [
+    "Annotation",
+    "Kernel",
+    "annotate",
+    "list_forward_scopes",
+    "list_kernels",
+    "observe",
+    "operators",
+    "profile",
+    "trace_handler",
+]
 
 
 def _list_shapes(values: Any) -> Iterator[list[int]]:
@@ -146,6 +159,65 @@ def operators() -> Any:
                 return function(*args, **more)
 
     return Operators()
+
+
+class observe:
+    """A context manager in which each operator of PyTorch's has a scope of its own (aten::mm), and
+    each record_function(): also those of backward, on autograd's threads. Attributes: seq, op_id,
+    sizes, input_op_ids, as torch.autograd.profiler.emit_nvtx writes them.
+
+        with dagtap.torch.observe(), torch.cuda.graph(graph):
+            loss = model(batch).sum()
+            loss.backward()
+
+    It is the observer of PyTorch's own, in C++, that emit_nvtx sets; but it does not wait for the
+    GPU, so that it may begin while a graph is captured, and needs no GPU. RECORD_SHAPES: with
+    sizes.
+    A PyTorch that was built without CUDA and ROCm has no such observer; operators() takes its place
+    there, without record_function() and seq. Not inside of another profiler of PyTorch's
+    (RuntimeError of torch). Does nothing in a process that cannot be recorded.
+
+    Threading: what the calling thread does, and backward for it. Cost: some us an operator.
+    """
+
+    __module__ = "dagtap.torch"
+
+    def __init__(self, record_shapes: bool = True) -> None:
+        self._record_shapes = record_shapes
+        self._instead: Any = None
+
+    def __enter__(self) -> "observe":
+        if _annotate.library() is None:
+            return self
+        import torch
+
+        if torch.version.cuda is None and torch.version.hip is None:
+            self._instead = operators()
+            self._instead.__enter__()
+            return self
+        from torch._C._profiler import _ExperimentalConfig
+        from torch.autograd import ProfilerConfig, ProfilerState, _enable_profiler
+
+        # As emit_nvtx: no memory, stacks, FLOP, modules.
+        flags = (self._record_shapes, False, False, False, False)
+        _enable_profiler(ProfilerConfig(ProfilerState.NVTX, *flags, _ExperimentalConfig()), set())
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        if _annotate.library() is None:
+            return
+        if self._instead is not None:
+            self._instead.__exit__(kind, error, trace)
+            self._instead = None
+            return
+        from torch.autograd import _disable_profiler
+
+        _disable_profiler()
 
 
 class profile:
