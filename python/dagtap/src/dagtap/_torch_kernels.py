@@ -51,7 +51,8 @@ class _Scopes:
             scope = self.rows[scope]["parent_id"]
 
     def link(self) -> dict[int, int]:
-        """For each operator that a node of backward runs, that of forward which made the node.
+        """For each operator that a node of backward runs, and the engine's range around it, the
+        operator of forward that made the node.
 
         Both have the same number (seq). Operators inside each other begin with the same one; the
         innermost makes the node, and begins last. That is how PyTorch's profiler links them."""
@@ -67,7 +68,8 @@ class _Scopes:
             if not is_backward:
                 forward[number] = row["scope_id"]
             elif row["parent_id"] in self.rows and self._is_node(row["parent_id"]):
-                backward[row["scope_id"]] = number
+                # The engine itself sums gradients, beside the node's operator.
+                backward[row["scope_id"]] = backward[row["parent_id"]] = number
         return {scope: forward[seq] for scope, seq in backward.items() if seq in forward}
 
     def _is_node(self, scope: int) -> bool:
@@ -75,9 +77,9 @@ class _Scopes:
 
 
 def list_forward_scopes(recording: Recording) -> dict[int, int]:
-    """For each scope of an operator that a node of backward runs ("AddmmBackward0"), by its
-    scope_id, the scope of the operator of forward that made the node ("aten::addmm"): the one whose
-    number (seq) it has. Needs observe() or emit_nvtx. Numbers are of a thread in PyTorch, and not
+    """For each scope of an operator that a node of backward runs ("AddmmBackward0"), and for the
+    engine's scope around it, by scope_id: the scope of the operator of forward that made the node
+    ("aten::addmm"), which has the same number (seq). Needs observe() or emit_nvtx. Numbers are of a thread in PyTorch, and not
     told apart here: forward of several threads may be confused."""
     return _Scopes(recording).link()
 
