@@ -8,11 +8,12 @@ Without a network to get JAX and XProf from, the test is skipped (exit status 77
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import unittest
 
-from readers import BUILD, HERE, WORK, dagtap, install_readers
+from readers import BUILD, HERE, READERS, WORK, dagtap, install_readers
 from test_conformance_xspace import Viewer, convert, export, export_copy, rows_of
 
 JAX = WORK / "jax"
@@ -138,6 +139,44 @@ class Joined(unittest.TestCase):
         alone = names(Viewer(export_copy(self.profile, "jax-joined-alone")))
         self.assertGreater(len(alone), STEPS)
         self.assertEqual(names(self.viewer), alone)
+
+
+class Served(unittest.TestCase):
+    """A profile that XProf requests from jax.profiler.start_server while the program runs."""
+
+    def request(self, port, folder):
+        """By the client that jax.collect_profile and XProf's page use; it returns at the end of the
+        profile, of 100 ms."""
+        code = ("import sys; from xprof.convert import _pywrap_profiler_plugin as plugin; "
+                "plugin.trace(sys.argv[1], sys.argv[2], '', True, 100, 3, {'host_tracer_level': 2,"
+                " 'device_tracer_level': 1, 'python_tracer_level': 0})")
+        done = subprocess.run([sys.executable, "-c", code, f"127.0.0.1:{port}", folder],
+                              capture_output=True, text=True, check=False,
+                              env={**os.environ, "PYTHONPATH": str(READERS)})
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+
+    def test_the_profile_has_the_work(self):
+        recording, folder = WORK / "jax-served.dagtap", WORK / "jax-served"
+        subprocess.run(["rm", "-rf", folder], check=True)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        words = [BUILD / "bin" / "dagtap", "record", "--force", "--wait", "--softgpu", "-o",
+                 recording, "--", *program(folder, "serve", str(port))]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, **ENVIRONMENT}) as served:
+            self.assertEqual(served.stdout.readline(), "ready\n")
+            self.request(port, folder)
+            served.stdin.close()
+            self.assertEqual(served.wait(), 0)
+        profile = profile_of(folder)
+        count = json.loads(dagtap(self, "summary", "--json", recording))["kernels"][0]["count"]
+        rows = rows_of(convert(profile, "kernel_stats"))
+        self.assertEqual([row["occurrences"] for row in rows], [count])
+        self.assertGreater(count, 0)
+        steps = [event["name"] for event in Viewer(profile).derived("Steps")]
+        self.assertTrue(steps and all(name.startswith("train ") for name in steps), steps)
+        self.assertIn("ok", dagtap(self, "check", recording))
 
 
 class NotRecorded(unittest.TestCase):
