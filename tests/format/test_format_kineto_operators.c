@@ -103,6 +103,49 @@ static void operator_of_pytorchs_text_is_an_operator(void **state)
 	assert_int_equal(kineto_count(&file, NULL, "cpu_op"), 1);
 }
 
+static const char *list_of(const struct kineto_file *file, const char *name)
+{
+	return json_object_to_json_string_ext(kineto_get(args_of(file, "cpu_op", "layer", 0), name),
+					      JSON_C_TO_STRING_PLAIN);
+}
+
+static void types_strides_and_values_are_lists(void **state)
+{
+	struct scene scene;
+	struct trace *trace = make_scene(&scene);
+	struct kineto_file file;
+
+	add_text(trace, &scene, LAYER, "input_dims", "[[8, 64], []]");
+	add_text(trace, &scene, LAYER, "input_types", "[\"c10::Half\", \"Scalar\"]");
+	add_text(trace, &scene, LAYER, "input_strides", "[[64, 1], []]");
+	add_text(trace, &scene, LAYER, "concrete_inputs", "[\"\", \"[1, 2]\"]");
+	file = kineto_write(trace, NULL);
+	assert_string_equal(list_of(&file, "Input type"), "[\"c10::Half\",\"Scalar\"]");
+	assert_string_equal(list_of(&file, "Input Strides"), "[[64,1],[]]");
+	assert_string_equal(list_of(&file, "Concrete Inputs"), "[\"\",\"[1, 2]\"]");
+}
+
+/* A text in a list that JSON would have in another form. */
+static void types_that_are_no_lists_stay_texts(void **state)
+{
+	static const char *const texts[] = {
+		"[\"a]", "[\"]", "[\"a\"b]", "[\"\\\"]", "[\"\t\"]", "[\"\xc3\"]", "\"a\"",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct scene scene;
+		struct trace *trace = make_scene(&scene);
+		struct kineto_file file;
+
+		add_text(trace, &scene, LAYER, "sizes", "[]");
+		add_text(trace, &scene, LAYER, "input_types", texts[i]);
+		file = kineto_write(trace, NULL);
+		assert_int_equal(json_object_get_type(kineto_get(
+					 args_of(&file, "cpu_op", "layer", 0), "Input type")),
+				 json_type_string);
+	}
+}
+
 static void module_with_shapes_is_an_annotation(void **state)
 {
 	struct scene scene;
@@ -260,6 +303,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		KEPT_CASE(operator_of_pytorchs_text_is_an_operator),
+		KEPT_CASE(types_strides_and_values_are_lists),
+		KEPT_CASE(types_that_are_no_lists_stay_texts),
 		KEPT_CASE(module_with_shapes_is_an_annotation),
 		KEPT_CASE(category_of_another_tools_file_is_kept),
 		KEPT_CASE(shapes_that_are_no_lists_stay_texts),

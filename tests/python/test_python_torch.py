@@ -112,6 +112,11 @@ class WithTorch(unittest.TestCase):
         paths = self.inside("operators")
         found = {path: self.attributes[key]["input_dims"] for key, path in paths.items()}
         self.assertEqual(found["/aten::addmm"], "[[4], [2, 4], [4, 4]]")
+        (addmm,) = [key for key, path in paths.items() if path == "/aten::addmm"]
+        self.assertEqual(self.attributes[addmm]["input_types"], '["float", "float", "float"]')
+        self.assertEqual(self.attributes[addmm]["input_strides"], "[[1], [4, 1], [1, 4]]")
+        (expand,) = [key for key, path in paths.items() if path == "/aten::expand"]
+        self.assertEqual(self.attributes[expand]["concrete_inputs"], '["", "[2, 4]"]')
         self.assertIn("/aten::mm", found)  # of backward
 
     def test_observer_sees_operators_and_record_function(self):

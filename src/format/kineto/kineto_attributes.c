@@ -64,16 +64,29 @@ static const struct {
 	const char *text;
 	enum kineto_key key;
 } known_keys[] = {
-	{"Input Dims", KINETO_KEY_DIMS}, {"sizes", KINETO_KEY_DIMS},
-	{"input_dims", KINETO_KEY_DIMS}, {"Sequence number", KINETO_KEY_SEQUENCE},
-	{"seq", KINETO_KEY_SEQUENCE},	 {"Record function id", KINETO_KEY_FUNCTION},
-	{"op_id", KINETO_KEY_FUNCTION},	 {"module", KINETO_KEY_MODULE},
+	{"Input Dims", KINETO_KEY_DIMS},
+	{"sizes", KINETO_KEY_DIMS},
+	{"input_dims", KINETO_KEY_DIMS},
+	{"Input type", KINETO_KEY_TYPES},
+	{"input_types", KINETO_KEY_TYPES},
+	{"Input Strides", KINETO_KEY_STRIDES},
+	{"input_strides", KINETO_KEY_STRIDES},
+	{"Concrete Inputs", KINETO_KEY_CONCRETE},
+	{"concrete_inputs", KINETO_KEY_CONCRETE},
+	{"Sequence number", KINETO_KEY_SEQUENCE},
+	{"seq", KINETO_KEY_SEQUENCE},
+	{"Record function id", KINETO_KEY_FUNCTION},
+	{"op_id", KINETO_KEY_FUNCTION},
+	{"module", KINETO_KEY_MODULE},
 	{"cat", KINETO_KEY_CATEGORY},
 };
 
 /* By enum kineto_key: the name in the file, NULL for the key's own text. */
 static const char *const written_keys[KINETO_KEY_COUNT] = {
 	[KINETO_KEY_DIMS] = "\"Input Dims\"",
+	[KINETO_KEY_TYPES] = "\"Input type\"",
+	[KINETO_KEY_STRIDES] = "\"Input Strides\"",
+	[KINETO_KEY_CONCRETE] = "\"Concrete Inputs\"",
 	[KINETO_KEY_SEQUENCE] = "\"Sequence number\"",
 	[KINETO_KEY_FUNCTION] = "\"Record function id\"",
 };
@@ -121,8 +134,20 @@ static const char *skip_integer(const char *text)
 	return count == 0 || (count > 1 && *digits == '0') ? text : digits + count;
 }
 
-/* True for a list of integers and lists, which is JSON as it stands. */
-static bool is_list(const char *text)
+/* The end of the text in quotes at TEXT, of ASCII that JSON has as it is; TEXT if there is none. */
+static const char *skip_quoted(const char *text)
+{
+	const char *end = text + 1;
+
+	if (*text != '"')
+		return text;
+	while (*end >= ' ' && *end < 0x7f && *end != '"' && *end != '\\')
+		end++;
+	return *end == '"' ? end + 1 : text;
+}
+
+/* True for a list of integers, lists and, if it HAS_TEXTS, texts, which is JSON as it stands. */
+static bool is_list(const char *text, bool has_texts)
 {
 	size_t depth = 0;
 	bool may_end = true; /* the list may end here, because it is empty */
@@ -131,7 +156,7 @@ static bool is_list(const char *text)
 		const char *end;
 
 		text += strspn(text, " ");
-		end = skip_integer(text);
+		end = has_texts && *text == '"' ? skip_quoted(text) : skip_integer(text);
 		if (*text == '[' && depth < LIST_DEPTH_MOST) {
 			depth++;
 			text++;
@@ -151,6 +176,21 @@ static bool is_list(const char *text)
 	return *text == '\0';
 }
 
+/* True if TEXT, the value of an attribute with KEY, is written as the list that it is. */
+static bool is_list_of(enum kineto_key key, const char *text)
+{
+	switch (key) {
+	case KINETO_KEY_DIMS:
+	case KINETO_KEY_STRIDES:
+		return is_list(text, false);
+	case KINETO_KEY_TYPES:
+	case KINETO_KEY_CONCRETE:
+		return is_list(text, true);
+	default:
+		return false;
+	}
+}
+
 static void put_attribute(struct kineto *kineto, const struct trace_scope_attribute *attribute)
 {
 	static const struct pieces signs = {.bytes = ",:"};
@@ -167,7 +207,7 @@ static void put_attribute(struct kineto *kineto, const struct trace_scope_attrib
 		kineto_text_repeat(&kineto->row, &kineto->text,
 				   kineto_quoted(kineto, attribute->key));
 	kineto_text_repeat(&kineto->row, &signs, colon);
-	if (key == KINETO_KEY_DIMS && is_list(text))
+	if (is_list_of(key, text))
 		pieces_add(&kineto->row, text, strlen(text));
 	else
 		put_value(kineto, attribute);

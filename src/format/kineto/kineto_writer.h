@@ -36,8 +36,11 @@ enum kineto_mark { KINETO_MARK_WORK = 1, KINETO_MARK_WAIT = 2 };
 enum kineto_key {
 	KINETO_KEY_NOT_ASKED, /* not looked up yet */
 	KINETO_KEY_OTHER,
-	KINETO_KEY_OWN,	     /* rows have a member of this name themselves */
-	KINETO_KEY_DIMS,     /* the shapes of an operator's inputs */
+	KINETO_KEY_OWN,	  /* rows have a member of this name themselves */
+	KINETO_KEY_DIMS,  /* the shapes of an operator's inputs */
+	KINETO_KEY_TYPES, /* their types */
+	KINETO_KEY_STRIDES,
+	KINETO_KEY_CONCRETE, /* the values of those that are no tensors */
 	KINETO_KEY_SEQUENCE, /* number that operators of forward and backward share */
 	KINETO_KEY_FUNCTION, /* PyTorch's number of the operator's call */
 	KINETO_KEY_MODULE,   /* the class of a module */

@@ -79,8 +79,8 @@ class _Scopes:
 def list_forward_scopes(recording: Recording) -> dict[int, int]:
     """For each scope of an operator that a node of backward runs ("AddmmBackward0"), and for the
     engine's scope around it, by scope_id: the scope of the operator of forward that made the node
-    ("aten::addmm"), which has the same number (seq). Needs observe() or emit_nvtx. Numbers are of a thread in PyTorch, and not
-    told apart here: forward of several threads may be confused."""
+    ("aten::addmm"), which has the same number (seq). Needs observe() or emit_nvtx. Numbers are of a
+    thread in PyTorch, and not told apart here: forward of several threads may be confused."""
     return _Scopes(recording).link()
 
 

@@ -17,6 +17,7 @@ itself imports none. What they record, list_kernels() reads.
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import time
@@ -59,6 +60,52 @@ def _list_shapes(values: Any) -> Iterator[list[int]]:
 
 def _describe(values: Any) -> str:
     return str(list(_list_shapes(values)))
+
+
+# As PyTorch's profiler writes types of tensors: the names that they have in its C++.
+_TYPES = {
+    "float32": "float",
+    "float64": "double",
+    "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16",
+    "int64": "long int",
+    "int32": "int",
+    "int16": "short int",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+}
+
+
+def _describe_inputs(values: Any) -> dict[str, str]:
+    """Shapes, strides, types and, of what is no tensor, values of an operator's arguments, in lists
+    of the same length."""
+    dims, strides, types, concrete = zip(*_list_inputs(values)) if values else ((), (), (), ())
+    return {
+        "input_dims": str(list(dims)),
+        "input_strides": str(list(strides)),
+        "input_types": json.dumps(types),
+        "concrete_inputs": json.dumps(concrete),
+    }
+
+
+def _list_inputs(values: Any) -> Iterator[tuple[list[int], list[int], str, str]]:
+    for value in values:
+        if hasattr(value, "shape"):
+            kind = str(getattr(value, "dtype", "")).rpartition(".")[2]
+            yield list(value.shape), _strides(value), _TYPES.get(kind, kind), ""
+        elif isinstance(value, (list, tuple)) and any(hasattr(part, "shape") for part in value):
+            yield from _list_inputs(value)
+        elif isinstance(value, (list, tuple)):
+            yield [], [], "ScalarList", str(list(value))
+        else:
+            yield [], [], "" if value is None else "Scalar", "" if value is None else str(value)
+
+
+def _strides(tensor: Any) -> list[int]:
+    try:
+        return list(tensor.stride())
+    except RuntimeError:  # sparse
+        return []
 
 
 class Annotation:
@@ -140,9 +187,10 @@ def _has_forward(module: "torch.nn.Module") -> bool:
 
 def operators() -> Any:
     """A context manager in which each operator of PyTorch's (aten::mm) has a scope of its own, with
-    input_dims; of backward, too. Slow, some ten us an operator: for a warm-up or for the capture of
-    a graph, whose replays then have the operators at no cost. Does nothing in a process that cannot
-    be recorded."""
+    input_dims, input_strides, input_types and concrete_inputs, as PyTorch's profiler writes them; of
+    backward, too. Slow, some tens of us an operator: for a warm-up or for the capture of a graph,
+    whose replays then have the operators at no cost. Does nothing in a process that cannot be
+    recorded."""
     import contextlib
 
     if _annotate.library() is None:
@@ -155,7 +203,7 @@ def operators() -> Any:
         ) -> Any:
             more = kwargs or {}
             name = function._schema.name
-            with scope(name, input_dims=_describe([*args, *more.values()])):
+            with scope(name, **_describe_inputs([*args, *more.values()])):
                 return function(*args, **more)
 
     return Operators()
