@@ -128,7 +128,7 @@ class WithTorch(unittest.TestCase):
         if not self.has_observer:
             return
         self.assertIn("mine", names)
-        (layer, *_) = [key for key, path in paths.items() if path.endswith("blocks.1/layers.0")]
+        layer, *_ = [key for key, path in paths.items() if path.endswith("blocks.1/layers.0")]
         (linear,) = [key for key in paths if self.rows[key]["parent_id"] == layer]
         self.assertEqual(self.attributes[linear]["sizes"], "[[2, 4], [4, 4], [4]]")
 
@@ -169,7 +169,9 @@ class Kernels(unittest.TestCase):
         self.assertEqual(len([row for row in replayed if row.operator and row.input_dims]), 6500)
         self.assertEqual(len([row for row in replayed if row.module]), 3250)
         self.assertFalse(any(row.is_backward for row in rows))
-        self.assertIn(("aten::native_layer_norm", "layers.3.first"), {row[5::2] for row in replayed})
+        self.assertIn(
+            ("aten::native_layer_norm", "layers.3.first"), {row[5::2] for row in replayed}
+        )
 
 
 if __name__ == "__main__":

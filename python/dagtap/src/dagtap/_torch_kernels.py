@@ -45,7 +45,7 @@ class _Scopes:
     def around(self, scope: Optional[int]) -> Iterator[int]:
         """The scope and its parents, the innermost first."""
         for _ in range(_DEPTH_MOST):
-            if scope not in self.rows:
+            if scope is None or scope not in self.rows:
                 return
             yield scope
             scope = self.rows[scope]["parent_id"]
