@@ -146,6 +146,55 @@ static void types_that_are_no_lists_stay_texts(void **state)
 	}
 }
 
+/* Of the two operators of forward with the number, the one that began last made the node: an arrow
+ * goes from it to the operator that the node runs. */
+static void backward_has_an_arrow_from_forward(void **state)
+{
+	enum { OUTER = 2, INNER = 3 };
+	struct scene scene;
+	struct trace *trace = make_scene(&scene);
+	struct kineto_file file;
+	struct json_object *from, *to;
+
+	scene.scopes[STEP].text =
+		add_string(trace, &scene, "autograd::engine::evaluate_function: AddmmBackward0");
+	add_number(trace, &scene, LAYER, "seq", 7);
+	add_number(trace, &scene, OUTER, "seq", 7);
+	add_number(trace, &scene, INNER, "seq", 7);
+	file = kineto_write(trace, NULL);
+	assert_int_equal(kineto_count(&file, "s", "fwdbwd"), 1);
+	assert_int_equal(kineto_count(&file, "f", "fwdbwd"), 1);
+	from = kineto_find(&file, "fwdbwd", "fwdbwd", 1);
+	to = kineto_find(&file, "fwdbwd", "fwdbwd", 0);
+	if (!strcmp(kineto_text(to, "ph"), "s")) {
+		from = to;
+		to = kineto_find(&file, "fwdbwd", "fwdbwd", 1);
+	}
+	assert_int_equal(kineto_number(from, "id"), kineto_number(to, "id"));
+	assert_string_equal(kineto_text(to, "bp"), "e");
+	assert_true(json_object_equal(kineto_get(to, "ts"),
+				      kineto_get(kineto_find(&file, "cpu_op", "layer", 0), "ts")));
+	assert_true(json_object_equal(
+		kineto_get(from, "ts"),
+		kineto_get(kineto_find(&file, "cpu_op", scene.strings[scene.scopes[INNER].text], 0),
+			   "ts")));
+}
+
+/* Numbers that only forward has, or only backward, give no arrow. */
+static void numbers_without_a_partner_have_no_arrow(void **state)
+{
+	struct scene scene;
+	struct trace *trace = make_scene(&scene);
+	struct kineto_file file;
+
+	scene.scopes[STEP].text =
+		add_string(trace, &scene, "autograd::engine::evaluate_function: AddmmBackward0");
+	add_number(trace, &scene, LAYER, "seq", 7);
+	add_number(trace, &scene, 2, "seq", 8);
+	file = kineto_write(trace, NULL);
+	assert_int_equal(kineto_count(&file, NULL, "fwdbwd"), 0);
+}
+
 static void module_with_shapes_is_an_annotation(void **state)
 {
 	struct scene scene;
@@ -305,6 +354,8 @@ int main(void)
 		KEPT_CASE(operator_of_pytorchs_text_is_an_operator),
 		KEPT_CASE(types_strides_and_values_are_lists),
 		KEPT_CASE(types_that_are_no_lists_stay_texts),
+		KEPT_CASE(backward_has_an_arrow_from_forward),
+		KEPT_CASE(numbers_without_a_partner_have_no_arrow),
 		KEPT_CASE(module_with_shapes_is_an_annotation),
 		KEPT_CASE(category_of_another_tools_file_is_kept),
 		KEPT_CASE(shapes_that_are_no_lists_stay_texts),

@@ -78,6 +78,8 @@ static int write_kineto(const struct trace *trace, FILE *out, const struct forma
 	if (!code)
 		code = kineto_find_waits(&kineto);
 	if (!code)
+		code = kineto_find_forward(&kineto);
+	if (!code)
 		code = put_file(&kineto, options ? options->rank : 0);
 	kineto_undeal(&kineto);
 	kineto_out_release(&kineto.out);

@@ -129,5 +129,6 @@ void kineto_undeal(struct kineto *kineto)
 	free(kineto->sets);
 	free(kineto->strings);
 	free(kineto->waits_of_calls);
+	free(kineto->forward);
 	free(kineto->call_marks);
 }

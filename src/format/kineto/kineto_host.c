@@ -250,7 +250,8 @@ static void put_scope(struct host *host, uint32_t row)
 	bool is_mark = scope->kind == RECORD_SCOPE_MARK;
 	struct piece name = kineto_host_scope_name(kineto, row);
 	struct piece attributes;
-	char *at;
+	size_t place_bytes;
+	char *at, *place;
 
 	kineto_put_attributes(kineto, scope->attribute_first, scope->attribute_count);
 	attributes = pieces_since(&kineto->row, 0);
@@ -263,15 +264,18 @@ static void put_scope(struct host *host, uint32_t row)
 	at = kineto_put_z(at, kineto_scope_category(kineto, row));
 	at = KINETO_PUT(at, "\",\"name\":");
 	at = pieces_copy(at, &kineto->text, name);
+	place = at;
 	at = pieces_copy(at, &kineto->text, host->place);
 	at = kineto_put_time(&kineto->out, at, time.begin_ns);
+	place_bytes = (size_t)(at - place);
 	if (!is_mark) {
 		at = KINETO_PUT(at, ",\"dur\":");
 		at = kineto_put_us(at, timeline_span_ns(time));
 	}
 	at = put_scope_args(at, scope, row);
 	at = pieces_copy(at, &kineto->row, attributes);
-	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
+	at = KINETO_PUT(at, "}},\n");
+	kineto_out_end(&kineto->out, kineto_put_forward_arrow(kineto, at, row, place, place_bytes));
 	kineto->row.used = 0;
 }
 

@@ -72,6 +72,10 @@ struct kineto {
 	 * record that it is; 0 = neither. NULL if the trace has no waits and records. */
 	uint32_t *waits_of_calls;
 
+	/* By scope: of an operator of backward that of forward with its sequence number; of the
+	 * latter itself; else TRACE_NONE. NULL if no scope has such a number. */
+	uint32_t *forward;
+
 	/* greater than all correlations of calls; stand-ins begin here */
 	uint64_t correlation_end;
 	/* difference between the tids of a stream's enum kineto_track kinds */
@@ -129,7 +133,8 @@ static inline uint64_t kineto_external_id(uint32_t scope)
  * is zero otherwise. Returns 0 or -ENOMEM; the caller calls kineto_undeal in both cases. */
 int kineto_deal(struct kineto *kineto);
 
-/* Frees what kineto_deal and kineto_find_waits have allocated, also after one has failed. */
+/* Frees what kineto_deal, kineto_find_waits and kineto_find_forward have allocated, also after one
+ * has failed. */
 void kineto_undeal(struct kineto *kineto);
 
 /* The pid in the file of a process: its own, or a greater one if a GPU has that number. */
@@ -185,6 +190,16 @@ struct kineto_turn {
 uint64_t kineto_put_replayed_operators(struct kineto *kineto, const struct kineto_turn *turns,
 				       uint32_t count, int64_t begin_ns, uint64_t share,
 				       struct piece place);
+
+/* ---- kineto_forward.c ---- */
+
+/* Sets kineto->forward, which kineto_undeal frees. Returns 0 or -ENOMEM. */
+int kineto_find_forward(struct kineto *kineto);
+
+/* Writes at AT the end of an arrow from forward to backward that SCOPE has, if it has one; at most
+ * 160 bytes and those of PLACE, the row's text from the pid to the time. Returns the end. */
+char *kineto_put_forward_arrow(const struct kineto *kineto, char *at, uint32_t scope,
+			       const char *place, size_t place_bytes);
 
 /* ---- kineto_head.c ---- */
 

@@ -187,7 +187,7 @@ def _has_forward(module: "torch.nn.Module") -> bool:
 
 def operators() -> Any:
     """A context manager in which each operator of PyTorch's (aten::mm) has a scope of its own, with
-    input_dims, input_strides, input_types and concrete_inputs, as PyTorch's profiler writes them; of
+    input_dims, input_strides, input_types and concrete_inputs, as PyTorch's profiler has them; of
     backward, too. Slow, some tens of us an operator: for a warm-up or for the capture of a graph,
     whose replays then have the operators at no cost. Does nothing in a process that cannot be
     recorded."""
