@@ -11,7 +11,7 @@
 #include "capture/hip/graph_describe.h"
 #include "capture/hip/graph_template.h"
 #include "capture/hip/hip_functions.h"
-#include "capture/hip/paced.h"
+#include "capture/paced.h"
 #include "vendor/hip_types.h"
 
 /* Never freed but used again, since a launch may read one without the lock while it is

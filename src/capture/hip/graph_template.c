@@ -10,8 +10,8 @@
 #include "capture/capture_session.h"
 #include "capture/hip/function.h"
 #include "capture/hip/graph_describe.h"
-#include "capture/hip/paced.h"
 #include "capture/hip/runtime_graph.h"
+#include "capture/paced.h"
 
 static _Atomic uint64_t graph_ids;
 

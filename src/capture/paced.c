@@ -1,5 +1,5 @@
 /* Writes many records without outrunning the housekeeper; see paced.h. */
-#include "capture/hip/paced.h"
+#include "capture/paced.h"
 
 #include <stdbool.h>
 #include <time.h>

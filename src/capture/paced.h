@@ -2,8 +2,8 @@
  * housekeeper prepares chunks. The calling thread is inside a slow call (instantiating or
  * updating a graph), so it may wait for chunks; together the waits are limited (TIMER_PACE, 100
  * ms), since there may never be room, for instance on a full disk. */
-#ifndef DAGTAP_CAPTURE_HIP_PACED_H
-#define DAGTAP_CAPTURE_HIP_PACED_H
+#ifndef DAGTAP_CAPTURE_PACED_H
+#define DAGTAP_CAPTURE_PACED_H
 
 #include <stddef.h>
 #include <stdint.h>
