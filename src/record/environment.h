@@ -40,6 +40,8 @@
 	X(HSA_SERIALIZE, "DAGTAP_HSA_SERIALIZE", "0", "1: one kernel at a time on each GPU")       \
 	X(CUPTI, "DAGTAP_CUPTI", "",                                                               \
 	  "path of the libcupti.so to use; unset: the one that the process or the loader finds")   \
+	X(CUDA_DORMANT, "DAGTAP_CUDA_DORMANT", "1",                                                \
+	  "0: CUDA graphs are not followed while nothing is recorded, and CUPTI is left alone")    \
 	X(COUNTERS, "DAGTAP_COUNTERS", "1",                                                        \
 	  "for tests: 0: the software GPU's counters are no witness, as of a real device")         \
 	X(CLOCK, "DAGTAP_CLOCK", "",                                                               \

@@ -23,6 +23,7 @@ enum cupti_result {
 	CUPTI_OK = 0,
 	CUPTI_INVALID_PARAMETER = 1, /* for a callback: this CUPTI does not know it */
 	CUPTI_MAX_LIMIT_REACHED = 12,
+	CUPTI_NOT_INITIALIZED = 15,
 	CUPTI_INVALID_STREAM = 20,
 	CUPTI_INVALID_KIND = 21, /* for a record: it is incomplete or invalid */
 	CUPTI_NOT_SUPPORTED = 27,

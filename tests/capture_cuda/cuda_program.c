@@ -1,10 +1,13 @@
 /*
- * cuda-program [LAUNCHES [paced | killed]]: plays a program that uses CUDA. It loads the tool as
- * the driver does, replays a graph of three kernels LAUNCHES times, and names its steps through
- * NVTX if NVTX's headers are installed. No GPU slows it down, so records may come faster than
- * chunks are prepared; with "paced" it waits for chunks, and no record is dropped. With "killed" it
- * ends by SIGKILL: CUPTI has then delivered the buffers that are full, and holds the last one.
+ * cuda-program [LAUNCHES [paced | killed | beside]]: plays a program that uses CUDA. It loads the
+ * tool as the driver does, replays a graph of three kernels LAUNCHES times, and names its steps
+ * through NVTX if NVTX's headers are installed. No GPU slows it down, so records may come faster
+ * than chunks are prepared; with "paced" it waits for chunks, and no record is dropped. With
+ * "killed" it ends by SIGKILL: CUPTI has then delivered the buffers that are full, and holds the
+ * last one. With "beside" it first subscribes to CUPTI for a profiler of its own, which it looks up
+ * in the library, and prints the result; then it unsubscribes.
  */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <signal.h>
@@ -77,6 +80,25 @@ static void wait_for_room(int spool)
 		nanosleep(&pause, NULL);
 }
 
+static void hear_nothing(void *userdata, uint32_t domain, uint32_t cbid, const void *told)
+{
+}
+
+static void profile_itself(void)
+{
+	void *library = dlopen(getenv("DAGTAP_CUPTI"), RTLD_NOW | RTLD_LOCAL), *subscriber = NULL;
+	uint32_t (*subscribe)(void **, cupti_callback *, void *);
+	uint32_t (*unsubscribe)(void *);
+	uint32_t result;
+
+	*(void **)&subscribe = dlsym(library, "cuptiSubscribe");
+	*(void **)&unsubscribe = dlsym(library, "cuptiUnsubscribe");
+	result = subscribe(&subscriber, hear_nothing, NULL);
+	printf("subscribed: %u\n", result);
+	if (result == CUPTI_OK)
+		unsubscribe(subscriber);
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t launches = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;
@@ -89,6 +111,8 @@ int main(int argc, char **argv)
 	for (uint64_t node = 0; node < 3; node++)
 		play_node(GRAPH, 11 + node, CUDA_NODE_KERNEL);
 	play_exec(EXEC, GRAPH);
+	if (argc > 2 && !strcmp(argv[2], "beside"))
+		profile_itself();
 	spool = is_paced ? spool_open() : -1;
 	for (uint32_t launch = 1; launch <= launches; launch++) {
 		if (spool >= 0 && launch % PACE_LAUNCHES == 0)

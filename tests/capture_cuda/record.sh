@@ -120,3 +120,9 @@ done
 for format in perfetto perfetto-events xspace kineto; do
 	"$dagtap" export --format $format -o "$work/a.$format" "$work/a.dagtap" || fail "export as $format"
 done
+
+# Another profiler of the program gets CUPTI from a dormant process, and not from a recording.
+launch record -q --capture-range never -o "$work/beside.dagtap" -- "$program" 1 beside >"$work/out" 2>/dev/null
+grep -q "subscribed: 0" "$work/out" || fail "a dormant process keeps CUPTI: $(cat "$work/out")"
+launch record -q -o "$work/beside.dagtap" -- "$program" 1 beside >"$work/out" || fail "record beside a profiler"
+grep -q "subscribed: 39" "$work/out" || fail "a recording gave CUPTI away: $(cat "$work/out")"

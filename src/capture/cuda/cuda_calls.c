@@ -12,6 +12,7 @@
 #include "capture/cuda/cuda_cid.h"
 #include "capture/cuda/cuda_current.h"
 #include "capture/cuda/cuda_graph_capture.h"
+#include "capture/cuda/cuda_selection.h"
 #include "capture/env.h"
 #include "capture/frame.h"
 #include "capture/scope.h"
@@ -257,4 +258,34 @@ void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
 		enter(domain, cbid, data);
 	else
 		leave(domain, cbid, data);
+}
+
+/* Above the ids of recorded calls, and below those of none. */
+#define DORMANT_CID ((uint64_t)1 << 63)
+
+static void leave_dormant(uint32_t cbid, const struct cupti_callback_data *data)
+{
+	struct cuda_added added;
+
+	if (!cuda_is_in_dormant_call() || cuda_dormant_call.call.cbid != cbid)
+		return;
+	if (result_of(data) == 0 && cuda_params_added(cuda_dormant_call.call, &added))
+		cuda_graphs_added(&added);
+	if (result_of(data) == 0 && is_switch(CUPTI_DOMAIN_DRIVER, cbid) && data->functionParams)
+		cuda_graphs_switched(cuda_dormant_call.cid, data->functionParams);
+	cuda_dormant_call.call.cbid = 0;
+}
+
+void cuda_calls_told_dormant(uint32_t cbid, const struct cupti_callback_data *data)
+{
+	if (!cuda_selection_is_building(cbid))
+		return;
+	if (data->callbackSite != CUPTI_ENTER)
+		return leave_dormant(cbid, data);
+	cuda_dormant_call = (struct cuda_dormant_call){
+		.call = {CUPTI_DOMAIN_DRIVER, cbid, data->functionParams},
+		.cid = DORMANT_CID | data->correlationId,
+		.session = session_current_number(),
+	};
+	cuda_current.edge_place = 0;
 }

@@ -16,6 +16,10 @@ void cuda_calls_begin(void);
 void cuda_calls_told(enum cupti_domain domain, uint32_t cbid,
 		     const struct cupti_callback_data *data);
 
+/* The same for a call of the driver while nothing is recorded: only calls that build graphs are
+ * looked at. */
+void cuda_calls_told_dormant(uint32_t cbid, const struct cupti_callback_data *data);
+
 /* Returns the calls entered and left since cuda_calls_begin, counted independently of their
  * records. */
 struct call_counts cuda_calls_count(void);

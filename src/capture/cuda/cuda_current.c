@@ -2,3 +2,4 @@
 #include "capture/cuda/cuda_current.h"
 
 __thread struct cuda_current cuda_current;
+__thread struct cuda_dormant_call cuda_dormant_call;

@@ -42,12 +42,40 @@ static inline uint64_t cuda_current_begin_ns(void)
 	return cuda_current_cid() ? cuda_current.begin_ns : session_now_ns();
 }
 
+/* A call of cuda_building.list that a thread of a dormant process is in. */
+struct cuda_dormant_call {
+	struct cuda_told_call call; /* cbid 0: none */
+	uint64_t cid;
+	uint32_t session; /* the last one when the call was entered */
+};
+
+extern __thread struct cuda_dormant_call cuda_dormant_call
+	__attribute__((tls_model("initial-exec")));
+
+/* A call that is left after a session has begun is not seen to be left, and its parameters are gone
+ * then. */
+static inline bool cuda_is_in_dormant_call(void)
+{
+	return cuda_dormant_call.call.cbid && cuda_dormant_call.session == session_current_number();
+}
+
+/* Returns an id that all steps of graphs have that the call brings in which the calling thread is:
+ * that of the program's call, or one that no recorded call has. 0: it is in none. */
+static inline uint64_t cuda_current_step_cid(void)
+{
+	uint64_t cid = cuda_current_cid();
+
+	return cid || !cuda_is_in_dormant_call() ? cid : cuda_dormant_call.cid;
+}
+
 /* Returns the innermost call that the calling thread is in, mostly a driver call inside the
  * program's runtime call. Its parameters have what CUPTI's callbacks about graphs leave out.
  * Valid until the call returns; cbid 0: none. */
 static inline struct cuda_told_call cuda_current_innermost(void)
 {
-	return cuda_current_cid() ? cuda_current.innermost : (struct cuda_told_call){0};
+	if (cuda_current_cid())
+		return cuda_current.innermost;
+	return cuda_is_in_dormant_call() ? cuda_dormant_call.call : (struct cuda_told_call){0};
 }
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "capture/capture_session.h"
 #include "capture/cuda/cuda_current.h"
+#include "capture/cuda/cuda_graph_notes.h"
 #include "capture/cuda/cuda_node_ids.h"
 #include "capture/cuda/cupti.h"
 #include "capture/scope.h"
@@ -222,7 +223,7 @@ static uint32_t edge_of(const struct cupti_graph_data *data)
 static void put_held(const struct cuda_added *added, cuda_graph held)
 {
 	struct record_cuda_graph record = {
-		.cid = cuda_current_cid(),
+		.cid = cuda_current_step_cid(),
 		.scope = scope_current(),
 		.ns = session_now_ns(),
 		.node = cuda_node_id(*added->node),
@@ -230,8 +231,7 @@ static void put_held(const struct cuda_added *added, cuda_graph held)
 		.other_graph = graph_id(held),
 	};
 
-	writer_put(session_writer(), RECORD_CUDA_GRAPH, RECORD_CUDA_NODE_HOLDS, &record,
-		   sizeof(record));
+	cuda_notes_step(RECORD_CUDA_NODE_HOLDS, &record);
 }
 
 /* CUPTI reports the cloning of a child graph in steps of its own. A child graph that is moved
@@ -298,18 +298,20 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 
 	if (step >= RECORD_CUDA_NODE_CREATED && step <= RECORD_CUDA_NODE_GONE)
 		cuda_node_ids_forget();
-	if (!data || !session_is_on())
+	if (!data)
 		return;
 	if (callback == CUPTI_GRAPHNODE_CREATE_STARTING) {
 		starting.node = data->node;
 		starting.type = data->nodeType;
 	}
-	if (callback == CUPTI_GRAPH_NODE_UPDATED || callback == CUPTI_GRAPH_NODE_SET_PARAMS)
+	if (session_is_on() &&
+	    (callback == CUPTI_GRAPH_NODE_UPDATED || callback == CUPTI_GRAPH_NODE_SET_PARAMS))
 		put_update(callback, data);
-	if (!step)
+	if (!step ||
+	    (!session_is_on() && !atomic_load_explicit(&cuda_notes_are_kept, memory_order_relaxed)))
 		return;
 	record = (struct record_cuda_graph){
-		.cid = cuda_current_cid(),
+		.cid = cuda_current_step_cid(),
 		.scope = scope_current(),
 		.ns = session_now_ns(),
 	};
@@ -318,9 +320,9 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 	describe_step(step, data, &record);
 	if (step == RECORD_CUDA_EXEC_GONE)
 		forget_launches(record.exec);
-	if (step <= RECORD_CUDA_EDGE_GONE)
+	if (step <= RECORD_CUDA_EDGE_GONE && session_is_on())
 		scope_keep_open();
-	writer_put(session_writer(), RECORD_CUDA_GRAPH, step, &record, sizeof(record));
+	cuda_notes_step(step, &record);
 }
 
 /* CUPTI has no callback for it. One record for each exec is enough; a ring keeps this record,
@@ -329,23 +331,19 @@ void cuda_graphs_switched(uint64_t cid, const struct cupti_set_enabled_params *p
 {
 	uint32_t id = exec_id(params->graphExec);
 	struct exec *exec = id ? find_exec(id) : NULL;
-	struct writer *writer = session_writer();
-	struct record_cuda_graph *record;
+	struct record_cuda_graph record;
 
 	if (exec && atomic_load_explicit(&exec->is_switched, memory_order_relaxed))
 		return;
-	record = writer_reserve(writer, RECORD_CUDA_GRAPH, sizeof(*record));
-	if (!record)
-		return;
-	if (exec)
+	record = (struct record_cuda_graph){
+		.cid = cid,
+		.scope = scope_current(),
+		.ns = session_now_ns(),
+		.node = cuda_node_id(params->node),
+		.exec = id,
+	};
+	if (cuda_notes_step(RECORD_CUDA_NODE_SWITCHED, &record) && exec)
 		atomic_store_explicit(&exec->is_switched, true, memory_order_relaxed);
-	record->cid = cid;
-	record->scope = scope_current();
-	record->ns = session_now_ns();
-	record->node = cuda_node_id(params->node);
-	record->exec = id;
-	writer_commit(writer, record, RECORD_CUDA_GRAPH, sizeof(*record),
-		      RECORD_CUDA_NODE_SWITCHED);
 }
 
 /* The launch is counted between reserve and commit: closing the spool waits for records that are
@@ -359,6 +357,7 @@ void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *pa
 
 	if (!exec || !session_is_on() || cuda_current_cid() != cid)
 		return;
+	cuda_notes_tell();
 	record = writer_reserve(writer, RECORD_GRAPH_LAUNCH, sizeof(*record));
 	if (!record && (!session_is_on() || cuda_current_cid() != cid))
 		return;

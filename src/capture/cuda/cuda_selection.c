@@ -20,6 +20,11 @@ static const struct callback resources[] = {
 	{CUPTI_DOMAIN_RESOURCE, CUPTI_STREAM_CREATED},
 	{CUPTI_DOMAIN_RESOURCE, CUPTI_STREAM_DESTROY_STARTING},
 	{CUPTI_DOMAIN_RESOURCE, CUPTI_MODULE_UNLOAD_STARTING},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPH_NODE_UPDATED},
+	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPH_NODE_SET_PARAMS},
+};
+
+static const struct callback graph_lives[] = {
 	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPH_CREATED},
 	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPH_DESTROY_STARTING},
 	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPH_CLONED},
@@ -31,8 +36,14 @@ static const struct callback resources[] = {
 	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPHEXEC_CREATED},
 	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPHEXEC_DESTROY_STARTING},
 	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPHNODE_CLONED},
-	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPH_NODE_UPDATED},
-	{CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPH_NODE_SET_PARAMS},
+};
+
+/* The calls that say what the callbacks about graphs leave out: which steps are one call's, what a
+ * node holds, and whether nodes of an exec are switched on and off. */
+static const struct callback building_calls[] = {
+#define X(domain, cbid, name) {CUPTI_DOMAIN_##domain, cbid},
+#include "vendor/cuda_building.list"
+#undef X
 };
 
 #define COUNT(list) (sizeof(list) / sizeof(*(list)))
@@ -63,6 +74,8 @@ uint32_t cuda_selection_enable(void *subscriber, const char **ret_function)
 	uint32_t result = enable_each(subscriber, resources, COUNT(resources));
 	bool is_list = env_calls_are_selected();
 
+	if (result == CUPTI_OK)
+		result = enable_each(subscriber, graph_lives, COUNT(graph_lives));
 	if (result == CUPTI_OK && !is_list) {
 		*ret_function = "cuptiEnableDomain";
 		return enable_domains(subscriber);
@@ -81,4 +94,21 @@ uint32_t cuda_selection_enable_profiler(void *subscriber)
 	};
 
 	return enable_each(subscriber, profiler, COUNT(profiler));
+}
+
+bool cuda_selection_is_building(uint32_t cbid)
+{
+	for (size_t i = 0; i < COUNT(building_calls); i++) {
+		if (building_calls[i].cbid == cbid)
+			return true;
+	}
+	return false;
+}
+
+uint32_t cuda_selection_enable_graphs(void *subscriber)
+{
+	uint32_t result = enable_each(subscriber, graph_lives, COUNT(graph_lives));
+
+	return result == CUPTI_OK ? enable_each(subscriber, building_calls, COUNT(building_calls))
+				  : result;
 }

@@ -9,6 +9,7 @@
 #ifndef DAGTAP_CAPTURE_CUDA_SELECTION_H
 #define DAGTAP_CAPTURE_CUDA_SELECTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Enables the callbacks of SUBSCRIBER. Returns CUPTI_OK, or CUPTI's error with the name of the
@@ -18,5 +19,11 @@ uint32_t cuda_selection_enable(void *subscriber, const char **ret_function);
 /* The same for cuProfilerStart and cuProfilerStop alone, which cudaProfilerStart and
  * cudaProfilerStop call: what a dormant process waits for. */
 uint32_t cuda_selection_enable_profiler(void *subscriber);
+
+/* The same for what a dormant process follows: the lives of graphs, and the calls of the driver
+ * that build them (vendor/cuda_building.list). No launch and no update of an exec is among them. */
+uint32_t cuda_selection_enable_graphs(void *subscriber);
+/* Returns whether CBID, of the driver, is one of these calls. */
+bool cuda_selection_is_building(uint32_t cbid);
 
 #endif

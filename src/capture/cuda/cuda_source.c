@@ -1,12 +1,11 @@
-/* The capture source of NVIDIA GPUs: subscribes to CUPTI while a session is on, and with
- * `dagtap record --wait` as soon as CUDA starts, because cuProfilerStart is known from a callback.
+/* The capture source of NVIDIA GPUs: subscribes to CUPTI while a session is on, and where another
+ * session may follow also in between (cuda_subscription.h).
  * CUDA loads the library that CUDA_INJECTION64_PATH names when a process first uses CUDA, and calls
  * its InitializeInjection.
  *
  * CUPTI allows one subscriber. If the program has a profiler of its own, we change nothing of
  * CUPTI. When one of CUPTI's calls fails that the recording needs, the source is turned off and
  * its SOURCE record names the call. */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,9 +16,11 @@
 #include "capture/cuda/cuda_buffers.h"
 #include "capture/cuda/cuda_calls.h"
 #include "capture/cuda/cuda_graph_capture.h"
+#include "capture/cuda/cuda_graph_notes.h"
 #include "capture/cuda/cuda_names.h"
 #include "capture/cuda/cuda_selection.h"
 #include "capture/cuda/cuda_streams.h"
+#include "capture/cuda/cuda_subscription.h"
 #include "capture/cuda/cupti.h"
 #include "capture/env.h"
 #include "capture/log.h"
@@ -54,9 +55,6 @@ static const struct {
 
 #define KIND_COUNT (sizeof(kinds) / sizeof(*kinds))
 
-static pthread_mutex_t subscription_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool is_subscribed;     /* under subscription_lock */
-static void *subscriber;       /* CUPTI's handle of us */
 static _Atomic bool is_live;   /* subscribed */
 static uint32_t enabled_kinds; /* a bit for each element of kinds */
 static uint64_t dropped;       /* records that CUPTI dropped in this recording */
@@ -94,12 +92,31 @@ static void profiler_told(uint32_t cbid, const struct cupti_callback_data *call)
 		switch_profiler_stop("cuProfilerStop");
 }
 
-/* Between two recordings the callbacks stay enabled, and are ignored here. */
+/* Between two recordings callbacks stay enabled (cuda_subscription.h). */
 static bool is_dormant(void)
 {
 	int state = atomic_load_explicit(&session_state, memory_order_relaxed);
 
 	return state == SESSION_IDLE || state == SESSION_STOPPED || state == SESSION_OFF;
+}
+
+static bool is_graphs(uint32_t domain, uint32_t cbid)
+{
+	return domain == CUPTI_DOMAIN_RESOURCE && cbid >= CUPTI_GRAPH_CREATED &&
+	       cbid <= CUPTI_GRAPH_NODE_SET_PARAMS;
+}
+
+/* While nothing is recorded, the lives of graphs are followed for the next recording. */
+static void take_dormant(uint32_t domain, uint32_t cbid, const void *data)
+{
+	const struct cupti_resource_data *resource = data;
+
+	if (!atomic_load_explicit(&cuda_notes_are_kept, memory_order_relaxed))
+		return;
+	if (is_graphs(domain, cbid))
+		cuda_graphs_told(cbid, resource->resourceDescriptor);
+	else if (domain == CUPTI_DOMAIN_DRIVER)
+		cuda_calls_told_dormant(cbid, data);
 }
 
 /* CUPTI's callback, on the thread of the call. */
@@ -113,7 +130,9 @@ static void take_callback(void *userdata, uint32_t domain, uint32_t cbid, const 
 		if (env_calls_are_selected())
 			return;
 	}
-	if (is_dormant() || is_cuptis_own(domain, cbid))
+	if (is_dormant())
+		return take_dormant(domain, cbid, data);
+	if (is_cuptis_own(domain, cbid))
 		return;
 	if (domain != CUPTI_DOMAIN_RESOURCE)
 		return cuda_calls_told(domain, cbid, data);
@@ -124,7 +143,7 @@ static void take_callback(void *userdata, uint32_t domain, uint32_t cbid, const 
 	else if (cbid == CUPTI_STREAM_DESTROY_STARTING)
 		cuda_streams_gone(resource->stream);
 	/* Only in these callbacks the descriptor is a graph's. */
-	else if (cbid >= CUPTI_GRAPH_CREATED && cbid <= CUPTI_GRAPH_NODE_SET_PARAMS)
+	else if (is_graphs(domain, cbid))
 		cuda_graphs_told(cbid, resource->resourceDescriptor);
 }
 
@@ -273,60 +292,8 @@ static bool enable_all(char *ret_reason)
 		add_absence("the times of events");
 	if (!enable_kinds(ret_reason))
 		return false;
-	result = cuda_selection_enable(subscriber, &function);
+	result = cuda_selection_enable(cuda_subscriber(), &function);
 	return result == CUPTI_OK || fail(function, result, ret_reason);
-}
-
-/* Loads CUPTI and subscribes to it, unless that is done. Call with subscription_lock. */
-static bool subscribe_locked(char *ret_reason)
-{
-	uint32_t result;
-
-	if (is_subscribed)
-		return true;
-	if (cupti_load(ret_reason, REASON_BYTES) < 0)
-		return false;
-	/* First of all, so that another subscriber is not disturbed. */
-	result = cupti.subscribe(&subscriber, take_callback, NULL);
-	if (result != CUPTI_OK)
-		return fail("cuptiSubscribe", result, ret_reason);
-	is_subscribed = true;
-	if (switch_takes_calls())
-		cuda_selection_enable_profiler(subscriber);
-	return true;
-}
-
-static bool subscribe(char *ret_reason)
-{
-	bool done;
-
-	pthread_mutex_lock(&subscription_lock);
-	done = subscribe_locked(ret_reason);
-	pthread_mutex_unlock(&subscription_lock);
-	return done;
-}
-
-/* With --wait we stay subscribed, with all callbacks: disabling some while threads are inside of
- * their calls makes CUPTI number these threads' calls wrongly (docs/cuda.md), and the caller may be
- * in a callback. */
-static void unsubscribe(void)
-{
-	pthread_mutex_lock(&subscription_lock);
-	if (is_subscribed && !switch_takes_calls()) {
-		cupti.unsubscribe(subscriber);
-		is_subscribed = false;
-	}
-	pthread_mutex_unlock(&subscription_lock);
-}
-
-/* CUDA starts in a dormant process: waits for cuProfilerStart. */
-static void await_profiler(void)
-{
-	char reason[REASON_BYTES];
-
-	if (!subscribe(reason))
-		switch_note("capture range: not followed: cudaProfilerStart, because CUPTI could "
-			    "not be subscribed to when CUDA started");
 }
 
 /* Subscribes to CUPTI and enables everything. Returns false with the reason, and undoes what it
@@ -336,7 +303,7 @@ static bool turn_on(char *ret_reason)
 	static bool has_recorded;
 	size_t not_ours; /* records that another tool has lost since the last recording */
 
-	if (!subscribe(ret_reason))
+	if (!cuda_subscription_begin(take_callback, ret_reason, REASON_BYTES))
 		return false;
 	absences[0] = '\0';
 	cupti_forget_failures();
@@ -352,7 +319,7 @@ static bool turn_on(char *ret_reason)
 		return true;
 	disable_kinds();
 	cuda_buffers_close();
-	unsubscribe();
+	cuda_subscription_end();
 	return false;
 }
 
@@ -407,6 +374,7 @@ static void part_tick(void)
 {
 	if (!atomic_load(&is_live))
 		return;
+	cuda_notes_tell();
 	write_anchor();
 	ask_dropped();
 	write_witnesses();
@@ -434,7 +402,7 @@ static void part_stop(void)
 	write_source();
 	/* Calls are turned off last: each activity's call was seen. */
 	if (!is_last)
-		unsubscribe();
+		cuda_subscription_end();
 }
 
 /* CUDA cannot be used in a fork child. */
@@ -442,8 +410,7 @@ static void part_child(void)
 {
 	atomic_store(&is_live, false);
 	has_forked = true;
-	subscription_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-	is_subscribed = false;
+	cuda_subscription_forget();
 	cuda_buffers_forget();
 	cuda_calls_forget();
 	cuda_streams_forget();
@@ -468,7 +435,7 @@ int InitializeInjection(void)
 {
 	session_add_source(&cuda_source);
 	session_start();
-	if (switch_takes_calls() && session_may_record())
-		await_profiler();
+	if (is_dormant() && session_may_record())
+		cuda_subscription_await(take_callback);
 	return 1;
 }

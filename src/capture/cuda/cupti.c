@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "base/dlsym_entry.h"
 #include "capture/env.h"
 
 #define TOOLKIT_FOLDER "/usr/local/cuda/"
@@ -33,7 +34,8 @@ static void *open_library(void)
 	return library;
 }
 
-/* Fills the functions of cupti. Returns the name of a needed function that the library lacks, or
+/* Fills the functions of cupti with the library's own: our dlsym gives ours for one of them
+ * (cuda_subscription.h). Returns the name of a needed function that the library lacks, or
  * NULL. */
 /* NOLINTNEXTLINE(readability-function-size): two statements for each function of the lists */
 static const char *find_functions(void *library)
@@ -41,7 +43,7 @@ static const char *find_functions(void *library)
 	const char *missing = NULL;
 
 #define X(result_name, name, parameters)                                                           \
-	cupti.result_name = (uint32_t(*) parameters)dlsym(library, #name);
+	cupti.result_name = (uint32_t(*) parameters)dlsym_inner(library, #name);
 	CUPTI_FUNCTIONS(X)
 	CUPTI_OPTIONAL_FUNCTIONS(X)
 #undef X

@@ -1,10 +1,12 @@
 /* What our dlsym does with handles of libraries: a program that looks up a function of RCCL or NCCL
  * in a library that it has loaded gets our wrapper, as one that is linked with the library does. So
- * do frameworks that load NCCL themselves, such as JAX. */
+ * do frameworks that load NCCL themselves, such as JAX. For CUPTI's functions the cuda source says
+ * what they get. */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "base/dlsym_entry.h"
+#include "capture/cuda/cuda_subscription.h"
 #include "capture/rccl/rccl_wrap.h"
 
 static bool starts_with(const char *text, const char *start)
@@ -49,6 +51,8 @@ void *dlsym_of_handle(void *handle, const char *name)
 {
 	void *found = dlsym_inner(handle, name);
 
+	if (found && name && starts_with(name, "cupti"))
+		return cuda_subscription_lookup(name, found);
 	/* All functions begin so; most names that programs ask for do not. */
 	if (!found || !name || (!starts_with(name, "nccl") && !starts_with(name, "msccl")))
 		return found;

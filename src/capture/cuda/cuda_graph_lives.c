@@ -1,0 +1,248 @@
+/* Purges the steps of destroyed graphs; see cuda_graph_lives.h. */
+#include "capture/cuda/cuda_graph_lives.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/hash_map.h"
+#include "base/table.h"
+
+#define NONE UINT32_MAX
+
+/* A graph from its creation to its end. Its id may be used again, by another life. */
+struct life {
+	uint32_t id;
+	uint32_t original; /* of which this one is a clone */
+	uint32_t holder;   /* that has this one as a child or body */
+	bool is_gone, is_needed;
+};
+
+struct exec {
+	uint32_t id;
+	uint32_t source; /* the life it was made of */
+	uint32_t clone;	 /* the life that it runs */
+	bool is_gone;
+};
+
+struct lives {
+	struct life *rows;
+	uint32_t count;
+	struct hash_map by_id; /* lives; of an id that was used again, the newest is found last */
+	struct exec *execs;
+	uint32_t exec_count;
+	uint32_t *of_step; /* the life of each step, or the exec of a step of an exec */
+	uint32_t last_clone;
+};
+
+static uint64_t hash_of(uint32_t id)
+{
+	return hash_mix(0, id);
+}
+
+/* Returns the newest life of the graph ID; NONE: it has none. */
+static uint32_t find_life(const struct lives *lives, uint32_t id)
+{
+	uint32_t found = NONE;
+	struct hash_probe probe;
+
+	if (!lives->count)
+		return NONE;
+	probe = hash_map_probe(&lives->by_id, hash_of(id));
+	while (hash_map_next(&lives->by_id, &probe)) {
+		if (lives->rows[probe.row].id == id)
+			found = probe.row;
+	}
+	return found;
+}
+
+static uint32_t add_life(struct lives *lives, uint32_t id)
+{
+	uint32_t old = find_life(lives, id);
+	struct hash_probe probe;
+	struct life *life;
+
+	/* There is one life for an id in the map. */
+	if (old != NONE)
+		hash_map_remove(&lives->by_id, hash_of(id), old);
+	if (hash_map_reserve(&lives->by_id) < 0)
+		return NONE;
+	life = table_add((void **)&lives->rows, &lives->count, sizeof(*life));
+	if (!life)
+		return NONE;
+	*life = (struct life){.id = id, .original = NONE, .holder = NONE};
+	probe = hash_map_probe(&lives->by_id, hash_of(id));
+	while (hash_map_next(&lives->by_id, &probe))
+		;
+	hash_map_put(&lives->by_id, &probe, lives->count - 1);
+	return lives->count - 1;
+}
+
+/* Returns the life that STEP belongs to, a new one if it begins one. */
+static uint32_t life_of(struct lives *lives, const struct record_cuda_graph *step)
+{
+	uint32_t life = find_life(lives, step->graph);
+	bool is_begin = step->header.tag <= RECORD_CUDA_GRAPH_CLONED;
+
+	if (life == NONE || (is_begin && lives->rows[life].is_gone))
+		return add_life(lives, step->graph);
+	return life;
+}
+
+/* The driver clones a graph into the one that the new exec runs, directly before. */
+static bool make_exec(struct lives *lives, const struct record_cuda_graph *step, uint32_t *ret_exec)
+{
+	uint32_t source = life_of(lives, step), clone = lives->last_clone;
+	struct exec *exec = source == NONE ? NULL
+					   : table_add((void **)&lives->execs, &lives->exec_count,
+						       sizeof(*exec));
+
+	if (!exec)
+		return false;
+	if (clone != NONE && lives->rows[clone].original != source)
+		clone = NONE;
+	*exec = (struct exec){.id = step->exec, .source = source, .clone = clone};
+	lives->last_clone = NONE;
+	*ret_exec = lives->exec_count - 1;
+	return true;
+}
+
+/* Programs have few execs, or destroy those that they made last. */
+static uint32_t find_exec(const struct lives *lives, uint32_t id)
+{
+	for (uint32_t i = lives->exec_count; i-- > 0;) {
+		if (lives->execs[i].id == id)
+			return i;
+	}
+	return NONE;
+}
+
+static bool is_of_exec(const struct record_cuda_graph *step)
+{
+	return step->header.tag == RECORD_CUDA_EXEC_CREATED ||
+	       step->header.tag == RECORD_CUDA_EXEC_GONE ||
+	       step->header.tag == RECORD_CUDA_NODE_SWITCHED;
+}
+
+static bool take_exec_step(struct lives *lives, const struct record_cuda_graph *step, uint32_t *ret)
+{
+	if (step->header.tag == RECORD_CUDA_EXEC_CREATED)
+		return make_exec(lives, step, ret);
+	*ret = find_exec(lives, step->exec);
+	if (*ret != NONE && step->header.tag == RECORD_CUDA_EXEC_GONE)
+		lives->execs[*ret].is_gone = true;
+	return true;
+}
+
+/* A graph that becomes an exec is reported as a new one, and only its nodes as clones. CUPTI's ids of
+ * nodes have the graph's in their upper half (H200, CUDA 13.0). */
+static void take_clone(struct lives *lives, uint32_t life, const struct record_cuda_graph *step)
+{
+	uint32_t original = find_life(lives, step->other_graph);
+
+	if (original == NONE)
+		original = find_life(lives, (uint32_t)(step->other_node >> 32));
+	if (lives->rows[life].original == NONE && original != life)
+		lives->rows[life].original = original;
+	lives->last_clone = life;
+}
+
+static bool take_step(struct lives *lives, const struct record_cuda_graph *step, uint32_t *ret)
+{
+	uint32_t life, other;
+
+	if (is_of_exec(step))
+		return take_exec_step(lives, step, ret);
+	life = *ret = life_of(lives, step);
+	if (life == NONE)
+		return false;
+	other = find_life(lives, step->other_graph);
+	switch (step->header.tag) {
+	case RECORD_CUDA_GRAPH_GONE:
+		lives->rows[life].is_gone = true;
+		break;
+	case RECORD_CUDA_GRAPH_CLONED:
+	case RECORD_CUDA_NODE_CLONED:
+		take_clone(lives, life, step);
+		break;
+	case RECORD_CUDA_NODE_HOLDS:
+		if (other != NONE)
+			lives->rows[other].holder = life;
+		break;
+	default:
+		break;
+	}
+	return true;
+}
+
+/* What is needed: graphs that exist, those of which execs were made that exist, the originals of
+ * needed ones, and what needed ones hold. */
+static void find_needed(struct lives *lives)
+{
+	bool has_changed = true;
+
+	for (uint32_t i = 0; i < lives->exec_count; i++) {
+		if (lives->execs[i].is_gone && lives->execs[i].clone != NONE)
+			lives->rows[lives->execs[i].clone].is_gone = true;
+	}
+	for (uint32_t i = 0; i < lives->count; i++)
+		lives->rows[i].is_needed = !lives->rows[i].is_gone;
+	for (uint32_t i = 0; i < lives->exec_count; i++) {
+		const struct exec *exec = &lives->execs[i];
+
+		if (exec->is_gone)
+			continue;
+		lives->rows[exec->source].is_needed = true;
+		if (exec->clone != NONE)
+			lives->rows[exec->clone].is_needed = true;
+	}
+	while (has_changed) {
+		has_changed = false;
+		for (uint32_t i = lives->count; i-- > 0;) {
+			struct life *life = &lives->rows[i];
+			uint32_t original = life->original;
+
+			if (!life->is_needed && life->holder != NONE &&
+			    lives->rows[life->holder].is_needed)
+				life->is_needed = has_changed = true;
+			if (life->is_needed && original != NONE && !lives->rows[original].is_needed)
+				lives->rows[original].is_needed = has_changed = true;
+		}
+	}
+}
+
+static bool is_needed(const struct lives *lives, const struct record_cuda_graph *step, uint32_t of)
+{
+	if (is_of_exec(step))
+		return of != NONE && !lives->execs[of].is_gone;
+	return lives->rows[of].is_needed;
+}
+
+static uint32_t remove_rest(struct lives *lives, struct record_cuda_graph *steps, uint32_t count)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (is_needed(lives, &steps[i], lives->of_step[i]))
+			steps[left++] = steps[i];
+	}
+	return left;
+}
+
+uint32_t graph_lives_purge(struct record_cuda_graph *steps, uint32_t count)
+{
+	struct lives lives = {.of_step = table_alloc(count, sizeof(uint32_t)), .last_clone = NONE};
+	bool is_done = lives.of_step != NULL;
+
+	for (uint32_t i = 0; i < count && is_done; i++)
+		is_done = take_step(&lives, &steps[i], &lives.of_step[i]);
+	if (is_done) {
+		find_needed(&lives);
+		count = remove_rest(&lives, steps, count);
+	}
+	free(lives.rows);
+	free(lives.execs);
+	free(lives.of_step);
+	hash_map_release(&lives.by_id);
+	return count;
+}

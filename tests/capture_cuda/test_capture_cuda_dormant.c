@@ -1,0 +1,486 @@
+/*
+ * CUDA graphs that are made while nothing is recorded: the next recording has their names, nodes and
+ * edges. CUPTI is played.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "cuda_scene.h"
+
+#include "capture/capture_session.h"
+#include "capture/capture_switch.h"
+#include "capture/cuda/cuda_graph_lives.h"
+#include "capture/cuda/cuda_graph_notes.h"
+#include "capture/cuda/cuda_subscription.h"
+#include "capture/scope.h"
+
+static uint32_t last_launch;
+
+static void start_dormant(void)
+{
+	setenv("DAGTAP_CAPTURE_RANGE", "step", 1);
+	session_arm();
+	switch_configure();
+	play_start();
+	expect(!session_is_on());
+}
+
+/* One recording, in which the graph runs COUNT times. */
+static void record_launches(uint32_t count)
+{
+	scope_push_nvtx(0, "step", NULL, 0);
+	expect(session_is_on());
+	for (uint32_t i = 0; i < count; i++) {
+		play_launch(++last_launch, EXEC);
+		play_replay(last_launch, EXEC, 101, "kernel");
+	}
+	scope_pop_nvtx(0);
+	expect(!session_is_on());
+}
+
+static void exec_gone(uint32_t id)
+{
+	struct cupti_graph_data data = {.graphExec = (void *)(uintptr_t)id};
+
+	model_resource(CUPTI_GRAPHEXEC_DESTROY_STARTING, &data);
+}
+
+static void graph_gone(uint32_t id)
+{
+	struct cupti_graph_data data = {.graph = (void *)(uintptr_t)id};
+
+	model_resource(CUPTI_GRAPH_DESTROY_STARTING, &data);
+}
+
+/* Every activity of the COUNT ones is of a node of a graph with three nodes and two edges. */
+static void assert_known(const struct trace *trace, uint32_t count)
+{
+	assert_int_equal(trace->activities_count, count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct trace_activity *row = &trace->activities[i];
+		const struct trace_graph *graph;
+
+		assert_int_equal(row->confidence, TRACE_CONFIDENCE_EXACT);
+		assert_int_not_equal(row->node, TRACE_NONE);
+		graph = &trace->graphs[trace->nodes[row->node].graph];
+		assert_int_equal(graph->node_count, 3);
+		assert_int_equal(graph->edge_count, 2);
+	}
+	play_assert_closed(trace);
+}
+
+/* ---- identity ---- */
+
+static void made_before(void)
+{
+	start_dormant();
+	play_layers();
+	play_instantiate();
+	record_launches(2);
+}
+
+static void a_graph_that_was_made_before_is_known(void **state)
+{
+	struct trace *trace = play_scene(*state, made_before);
+
+	assert_known(trace, 6);
+	assert_int_equal(play_source(trace, "graph")->expected, 6);
+}
+
+/* The graph goes when its exec is made, as in most programs. */
+static void made_between(void)
+{
+	start_dormant();
+	record_launches(0);
+	play_layers();
+	play_instantiate();
+	graph_gone(GRAPH);
+	record_launches(1);
+	record_launches(3);
+}
+
+static void each_later_recording_has_it(void **state)
+{
+	struct trace *trace = play_scene(*state, made_between);
+
+	assert_int_equal(trace->processes_count, 3);
+	assert_known(trace, 12);
+	assert_int_equal(trace->graphs_count, 2);
+}
+
+static void made_within(void)
+{
+	start_dormant();
+	scope_push_nvtx(0, "step", NULL, 0);
+	play_layers();
+	scope_pop_nvtx(0);
+	play_instantiate();
+	record_launches(1);
+}
+
+static void a_graph_of_an_earlier_recording_is_known(void **state)
+{
+	assert_known(play_scene(*state, made_within), 3);
+}
+
+static void destroyed_between(void)
+{
+	start_dormant();
+	play_layers();
+	play_instantiate();
+	exec_gone(EXEC);
+	graph_gone(EXEC_GRAPH);
+	graph_gone(GRAPH);
+	scope_push_nvtx(0, "step", NULL, 0);
+	/* The same numbers stand for another graph. */
+	play_graph(GRAPH);
+	play_node(GRAPH, 11, CUDA_NODE_KERNEL);
+	play_graph_clone(EXEC_GRAPH, GRAPH);
+	play_node_clone(EXEC_GRAPH, 101, 11, CUDA_NODE_KERNEL);
+	play_exec(EXEC + 1, GRAPH);
+	play_launch(1, EXEC + 1);
+	play_graph_kernel(1, EXEC + 1, 101, "kernel");
+	scope_pop_nvtx(0);
+}
+
+static void a_number_that_is_used_again_is_of_the_new_graph(void **state)
+{
+	struct trace *trace = play_scene(*state, destroyed_between);
+	const struct trace_activity *row = play_find_kernel(trace, "kernel");
+
+	assert_int_equal(row->confidence, TRACE_CONFIDENCE_EXACT);
+	assert_int_equal(trace->graphs[trace->nodes[row->node].graph].node_count, 1);
+	play_assert_closed(trace);
+}
+
+enum { TOP = 51, MOVED, CLONED, CLONE };
+
+#define NODE(graph, index) ((uint64_t)(graph) << 32 | (index))
+
+/* A child graph that only the call's parameters tell, and one that is cloned within its call. The
+ * exec has their nodes after its own. */
+static void with_children(void)
+{
+	start_dormant();
+	play_graph(TOP);
+	play_graph(MOVED);
+	play_add_kernel(MOVED, NODE(MOVED, 0), 0);
+	play_move_child(TOP, NODE(TOP, 0), MOVED, 0);
+	play_graph(CLONED);
+	play_add_kernel(CLONED, NODE(CLONED, 0), 0);
+	play_clone_child(TOP, NODE(TOP, 1), CLONED, CLONE, NODE(CLONE, 0), 1, NODE(TOP, 0));
+	play_graph(EXEC);
+	for (uint32_t i = 0; i < 2; i++)
+		play_node_clone(EXEC, NODE(EXEC, i), NODE(TOP, i), CUDA_NODE_KERNEL);
+	play_exec(EXEC, TOP);
+	scope_push_nvtx(0, "step", NULL, 0);
+	play_launch(1, EXEC);
+	play_graph_kernel(1, EXEC, NODE(EXEC, 2), "moved");
+	play_graph_kernel(1, EXEC, NODE(EXEC, 3), "cloned");
+	play_device_wait(2);
+	scope_pop_nvtx(0);
+}
+
+static void what_nodes_hold_is_known(void **state)
+{
+	struct trace *trace = play_scene(*state, with_children);
+
+	assert_int_equal(trace->graphs_count, 3);
+	assert_int_equal(trace->nodes[play_find_kernel(trace, "moved")->node].handle,
+			 NODE(MOVED, 0));
+	assert_int_equal(trace->nodes[play_find_kernel(trace, "cloned")->node].handle,
+			 NODE(CLONE, 0));
+	assert_int_equal(play_source(trace, "graph")->expected, 2);
+	play_assert_closed(trace);
+}
+
+/* The second node is off: without this knowledge its kernel would be missing. */
+static void switched_before(void)
+{
+	struct cupti_set_enabled_params params = {.graphExec = (void *)EXEC, .node = (void *)12};
+	struct model_open call;
+
+	start_dormant();
+	play_layers();
+	play_instantiate();
+	model_enter(&call, CUPTI_DOMAIN_DRIVER, CUPTI_cuGraphNodeSetEnabled, 77,
+		    "cuGraphNodeSetEnabled", &params);
+	model_leave(&call, 0);
+	scope_push_nvtx(0, "step", NULL, 0);
+	for (uint32_t i = 1; i <= 2; i++) {
+		play_launch(i, EXEC);
+		play_graph_kernel(i, EXEC, 101, "first");
+		play_graph_kernel(i, EXEC, 103, "third");
+	}
+	scope_pop_nvtx(0);
+}
+
+static void a_node_that_was_switched_before_is_not_missing(void **state)
+{
+	struct trace *trace = play_scene(*state, switched_before);
+
+	assert_int_equal(trace->activities_count, 4);
+	play_assert_closed(trace);
+}
+
+/* ---- what CUPTI is asked for ---- */
+
+static void ask_for_little(void)
+{
+	start_dormant();
+	expect(model_is_subscribed());
+	expect(model_is_asked(CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPHNODE_CREATED));
+	expect(model_is_asked(CUPTI_DOMAIN_DRIVER, CUPTI_cuGraphNodeSetEnabled));
+	expect(!model_is_asked(CUPTI_DOMAIN_RESOURCE, CUPTI_GRAPH_NODE_UPDATED));
+	expect(!model_is_asked(CUPTI_DOMAIN_RESOURCE, CUPTI_STREAM_CREATED));
+	expect(!model_is_asked(CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL));
+	expect(!model_is_asked(CUPTI_DOMAIN_DRIVER, CUPTI_cuGraphLaunch));
+	/* A program without graphs is as before after a recording. */
+	record_launches(0);
+	expect(model_is_subscribed());
+	expect(!model_is_asked(CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL));
+	/* Of callbacks that stay enabled, those of other calls change nothing. */
+	play_layers();
+	play_instantiate();
+	record_launches(1);
+	expect(model_is_asked(CUPTI_DOMAIN_RUNTIME, LAUNCH_KERNEL));
+	play_call(70);
+	play_launch(71, EXEC);
+	last_launch = 71;
+	record_launches(1);
+}
+
+static void launches_bring_no_callbacks(void **state)
+{
+	struct trace *trace = play_scene(*state, ask_for_little);
+
+	assert_known(trace, 6);
+	assert_int_equal(trace->launches_count, 2);
+}
+
+static void leave_cupti_alone(void)
+{
+	setenv("DAGTAP_CUDA_DORMANT", "0", 1);
+	start_dormant();
+	expect(!model_is_subscribed());
+	play_layers();
+	play_instantiate();
+	record_launches(1);
+	expect(!model_is_subscribed() && !model_is_enabled());
+}
+
+static void without_the_option_graphs_are_unseen(void **state)
+{
+	struct trace *trace = play_scene(*state, leave_cupti_alone);
+
+	assert_int_equal(trace->activities_count, 3);
+	for (uint32_t i = 0; i < trace->graphs_count; i++)
+		assert_int_equal(trace->graphs[i].edge_count, 0);
+	play_assert_closed(trace);
+}
+
+/* ---- another profiler ---- */
+
+uint32_t cuptiSubscribe(void **subscriber, cupti_callback *callback, void *userdata);
+uint32_t cuptiUnsubscribe(void *subscriber);
+
+static void hear_nothing(void *userdata, uint32_t domain, uint32_t cbid, const void *told)
+{
+}
+
+static void another_one_asks(void)
+{
+	void *theirs;
+
+	start_dormant();
+	play_layers();
+	play_instantiate();
+	expect(cuptiSubscribe(&theirs, hear_nothing, NULL) == CUPTI_OK);
+	expect(!cuda_notes_count());
+	expect(cuptiUnsubscribe(theirs) == CUPTI_OK);
+	record_launches(1);
+}
+
+static void another_profiler_gets_cupti_and_a_note_says_so(void **state)
+{
+	struct trace *trace = play_scene(*state, another_one_asks);
+	bool is_told = false;
+
+	assert_int_equal(trace->activities_count, 3);
+	for (uint32_t i = 0; i < trace->messages_count; i++)
+		is_told |= strstr(trace_text(trace, trace->messages[i].text),
+				  "another profiler has subscribed") != NULL;
+	assert_true(is_told);
+	play_assert_closed(trace);
+}
+
+static void while_a_recording_is_on(void)
+{
+	void *theirs;
+
+	start_dormant();
+	play_layers();
+	play_instantiate();
+	scope_push_nvtx(0, "step", NULL, 0);
+	expect(cuptiSubscribe(&theirs, hear_nothing, NULL) == CUPTI_MULTIPLE_SUBSCRIBERS);
+	scope_pop_nvtx(0);
+	record_launches(1);
+}
+
+static void during_a_recording_it_does_not(void **state)
+{
+	assert_known(play_scene(*state, while_a_recording_is_on), 3);
+}
+
+static int other_cupti;
+
+static void look_up(void)
+{
+	void *real = (void *)hear_nothing, *ours = (void *)cuptiSubscribe;
+
+	expect(cuda_subscription_lookup("cuptiGetVersion", real) == real);
+	expect(cuda_subscription_lookup("cuptiSubscribe", real) == ours);
+	expect(cuda_subscription_lookup("cuptiSubscribe", real) == ours);
+	expect(cuda_subscription_lookup("cuptiSubscribe", ours) == ours);
+	/* That of a second library. */
+	expect(cuda_subscription_lookup("cuptiSubscribe", &other_cupti) == &other_cupti);
+}
+
+static void a_look_up_finds_ours(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(in_child(fixture->folder, look_up), 0);
+}
+
+/* ---- memory ---- */
+
+/* One graph stays, and thousands come and go. */
+static void many_come_and_go(void)
+{
+	start_dormant();
+	play_layers();
+	play_instantiate();
+	for (uint32_t i = 0; i < 5000; i++) {
+		uint32_t graph = 1000 + 3 * i;
+
+		play_graph(graph);
+		play_node(graph, 10 * graph, CUDA_NODE_EMPTY);
+		play_graph_clone(graph + 1, graph);
+		play_node_clone(graph + 1, 10 * graph + 1, 10 * graph, CUDA_NODE_EMPTY);
+		play_exec(graph + 2, graph);
+		graph_gone(graph);
+		exec_gone(graph + 2);
+	}
+	expect(cuda_notes_count() < 10000);
+	record_launches(1);
+}
+
+static void what_is_gone_takes_no_memory(void **state)
+{
+	struct trace *trace = play_scene(*state, many_come_and_go);
+
+	assert_known(trace, 3);
+}
+
+#define STEP(name, ...)                                                                            \
+	(struct record_cuda_graph)                                                                 \
+	{                                                                                          \
+		.header = {.tag = RECORD_CUDA_##name}, __VA_ARGS__                                 \
+	}
+
+/* An exec that is left needs its graph, the original of that one, and what it holds. */
+static void what_is_needed_stays(void **state)
+{
+	struct record_cuda_graph steps[] = {
+		STEP(GRAPH_CREATED, .graph = 1),
+		STEP(GRAPH_CREATED, .graph = 2),
+		STEP(NODE_CREATED, .graph = 2, .node = 20),
+		STEP(NODE_HOLDS, .graph = 1, .other_graph = 2, .node = 10),
+		STEP(GRAPH_CREATED, .graph = 3),
+		STEP(NODE_CLONED, .graph = 3, .other_graph = 1, .node = 30, .other_node = 10),
+		STEP(EXEC_CREATED, .graph = 3, .exec = 4),
+		STEP(GRAPH_GONE, .graph = 1),
+		STEP(GRAPH_GONE, .graph = 2),
+		STEP(GRAPH_GONE, .graph = 3),
+		STEP(GRAPH_CREATED, .graph = 1),
+		STEP(NODE_CREATED, .graph = 1, .node = 10),
+		STEP(GRAPH_GONE, .graph = 1),
+		STEP(NODE_SWITCHED, .exec = 4, .node = 30),
+		STEP(EXEC_CREATED, .graph = 1, .exec = 5),
+		STEP(EXEC_GONE, .exec = 5),
+		STEP(EXEC_GONE, .exec = 6),
+	};
+
+	/* All but the second life of graph 1 and its exec. */
+	assert_int_equal(graph_lives_purge(steps, 17), 11);
+	assert_int_equal(steps[10].header.tag, RECORD_CUDA_NODE_SWITCHED);
+	steps[11] = STEP(EXEC_GONE, .exec = 4);
+	assert_int_equal(graph_lives_purge(steps, 12), 0);
+	assert_int_equal(graph_lives_purge(steps, 0), 0);
+}
+
+/* ---- threads ---- */
+
+enum { ROUNDS = 200, THREADS = 3 };
+
+static void *build_and_destroy(void *number)
+{
+	uint32_t base = 10000 * (uint32_t)(uintptr_t)number;
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t graph = base + 4 * i;
+
+		play_graph(graph);
+		play_node(graph, graph * 16ull, CUDA_NODE_EMPTY);
+		graph_gone(graph);
+	}
+	return NULL;
+}
+
+/* The graph is made before; others come and go on threads while recordings begin and end. */
+static void begin_and_end_beside_them(void)
+{
+	pthread_t threads[THREADS];
+
+	start_dormant();
+	play_layers();
+	play_instantiate();
+	for (uintptr_t i = 0; i < THREADS; i++)
+		expect(pthread_create(&threads[i], NULL, build_and_destroy, (void *)(i + 1)) == 0);
+	for (uint32_t i = 0; i < 5; i++)
+		record_launches(1);
+	for (uint32_t i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	record_launches(1);
+}
+
+static void steps_on_other_threads_disturb_nothing(void **state)
+{
+	struct trace *trace = play_scene(*state, begin_and_end_beside_them);
+
+	assert_int_equal(trace->processes_count, 6);
+	assert_known(trace, 18);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PLAY_CASE(a_graph_that_was_made_before_is_known),
+		PLAY_CASE(each_later_recording_has_it),
+		PLAY_CASE(a_graph_of_an_earlier_recording_is_known),
+		PLAY_CASE(a_number_that_is_used_again_is_of_the_new_graph),
+		PLAY_CASE(what_nodes_hold_is_known),
+		PLAY_CASE(a_node_that_was_switched_before_is_not_missing),
+		PLAY_CASE(launches_bring_no_callbacks),
+		PLAY_CASE(without_the_option_graphs_are_unseen),
+		PLAY_CASE(another_profiler_gets_cupti_and_a_note_says_so),
+		PLAY_CASE(during_a_recording_it_does_not),
+		PLAY_CASE(a_look_up_finds_ours),
+		PLAY_CASE(what_is_gone_takes_no_memory),
+		cmocka_unit_test(what_is_needed_stays),
+		PLAY_CASE(steps_on_other_threads_disturb_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
