@@ -16,11 +16,12 @@ enum { DOMAINS = 4, CBIDS = 1024, STREAMS_MOST = 64 };
 
 static struct {
 	uint32_t version;
-	cupti_callback *callback;
+	cupti_callback *_Atomic callback;
 	void *userdata;
-	bool is_asked[DOMAINS][CBIDS]; /* by domain and callback */
-	bool is_all_asked[DOMAINS];    /* callbacks of any number */
-	uint32_t asked_count;	       /* how many of both are true */
+	/* Atomic, because other threads play while a recording begins. */
+	_Atomic bool is_asked[DOMAINS][CBIDS]; /* by domain and callback */
+	_Atomic bool is_all_asked[DOMAINS];    /* callbacks of any number */
+	_Atomic uint32_t asked_count;	       /* how many of both are true */
 	uint64_t kinds;
 	uint64_t (*read_clock)(void);
 } model = {.version = 130001};
@@ -142,21 +143,24 @@ MODEL_EXPORT(cuptiSubscribe, (void **subscriber, cupti_callback *callback, void 
 	if (result != CUPTI_OK)
 		return result;
 	*subscriber = &model;
-	model.callback = callback;
 	model.userdata = userdata;
+	model.callback = callback;
 	return CUPTI_OK;
 }
 
 MODEL_EXPORT(cuptiUnsubscribe, (void *subscriber))
 {
 	model.callback = NULL;
-	memset(model.is_asked, 0, sizeof(model.is_asked));
-	memset(model.is_all_asked, 0, sizeof(model.is_all_asked));
+	for (uint32_t domain = 0; domain < DOMAINS; domain++) {
+		model.is_all_asked[domain] = false;
+		for (uint32_t cbid = 0; cbid < CBIDS; cbid++)
+			model.is_asked[domain][cbid] = false;
+	}
 	model.asked_count = 0;
 	return CUPTI_OK;
 }
 
-static void ask(bool *asked, bool enable)
+static void ask(_Atomic bool *asked, bool enable)
 {
 	if (*asked != enable)
 		model.asked_count += enable ? 1 : -1;
@@ -341,8 +345,10 @@ MODEL_EXPORT(cuptiGetResultString, (uint32_t result, const char **text))
 
 static void call_back(uint32_t domain, uint32_t cbid, const void *data)
 {
-	if (model.callback && model_is_asked(domain, cbid))
-		model.callback(model.userdata, domain, cbid, data);
+	cupti_callback *callback = model.callback;
+
+	if (callback && model_is_asked(domain, cbid))
+		callback(model.userdata, domain, cbid, data);
 }
 
 static struct cupti_callback_data data_of(struct model_open *call)
