@@ -4,19 +4,26 @@
  * must agree with what the activity shows: one contradiction makes the launch inexact.
  *
  * Uses kernel, fill, copy, empty and child nodes; edges are given with the node or added later, in
- * random order. Prints how many nodes with activities one replay of all graphs has.
+ * random order. Nodes that no edge orders run at the same time, so each node has memory of its own.
+ * Prints how many nodes with activities one replay of all graphs has.
  */
 #include "common/kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NODES_MAX 24
-#define WORDS	  16384
+#define NODES_MAX    24
+#define KERNELS_MAX  (NODES_MAX * (NODES_MAX + 1)) /* children have kernels only */
+#define WORDS	     16384			   /* of a fill or a copy */
+#define PIECES_BYTES (NODES_MAX * WORDS * sizeof(uint32_t))
 
+/* A word for each kernel, and WORDS in each of the others for each fill or copy. */
+static uint32_t *kernel_words;
 static uint32_t *device_data;
 static uint32_t *device_copy;
 static uint32_t *host_data;
+/* Of the graph that is drawn: how many kernels, and fills and copies, it has. */
+static unsigned kernels, pieces;
 static unsigned next_blocks = 1;
 
 struct drawing {
@@ -35,7 +42,8 @@ static hipGraphNode_t add_kernel(struct drawing *drawing, const hipGraphNode_t *
 				 size_t count)
 {
 	static uint32_t term = 1, words = 1;
-	void *arguments[] = {&device_data, &term, &words};
+	uint32_t *word = kernel_words + kernels++;
+	void *arguments[] = {&word, &term, &words};
 	hipKernelNodeParams parameters = {
 		.func = (void *)(uintptr_t)&example_kernels[draw(2) ? MIX : ROTATE],
 		.gridDim = {next_blocks++, 1, 1},
@@ -51,7 +59,7 @@ static hipGraphNode_t add_kernel(struct drawing *drawing, const hipGraphNode_t *
 static hipGraphNode_t add_fill(struct drawing *drawing, const hipGraphNode_t *before, size_t count)
 {
 	hipMemsetParams parameters = {
-		.dst = device_data,
+		.dst = device_data + (size_t)WORDS * pieces++,
 		.elementSize = 1u << draw(3),
 		.width = 1 + draw(60),
 		.height = 1 + draw(2) * draw(4),
@@ -66,21 +74,24 @@ static hipGraphNode_t add_fill(struct drawing *drawing, const hipGraphNode_t *be
 
 static hipGraphNode_t add_copy(struct drawing *drawing, const hipGraphNode_t *before, size_t count)
 {
-	size_t bytes = 4 * (1 + draw(WORDS));
+	size_t bytes = 4 * (1 + draw(WORDS)), at = (size_t)WORDS * pieces++;
 	hipGraphNode_t node;
 
 	switch (draw(3)) {
 	case 0:
-		HIP_CHECK(hipGraphAddMemcpyNode1D(&node, drawing->graph, before, count, device_data,
-						  host_data, bytes, hipMemcpyHostToDevice));
+		HIP_CHECK(hipGraphAddMemcpyNode1D(&node, drawing->graph, before, count,
+						  device_data + at, host_data + at, bytes,
+						  hipMemcpyHostToDevice));
 		break;
 	case 1:
-		HIP_CHECK(hipGraphAddMemcpyNode1D(&node, drawing->graph, before, count, host_data,
-						  device_data, bytes, hipMemcpyDeviceToHost));
+		HIP_CHECK(hipGraphAddMemcpyNode1D(&node, drawing->graph, before, count,
+						  host_data + at, device_data + at, bytes,
+						  hipMemcpyDeviceToHost));
 		break;
 	default:
-		HIP_CHECK(hipGraphAddMemcpyNode1D(&node, drawing->graph, before, count, device_copy,
-						  device_data, bytes, hipMemcpyDeviceToDevice));
+		HIP_CHECK(hipGraphAddMemcpyNode1D(&node, drawing->graph, before, count,
+						  device_copy + at, device_data + at, bytes,
+						  hipMemcpyDeviceToDevice));
 	}
 	return node;
 }
@@ -149,13 +160,15 @@ int main(int argc, char **argv)
 	srand(example_argument(argc, argv, 1, 1));
 	kernels_register();
 	HIP_CHECK(hipStreamCreate(&stream));
-	HIP_CHECK(hipMalloc((void **)&device_data, WORDS * sizeof(uint32_t)));
-	HIP_CHECK(hipMalloc((void **)&device_copy, WORDS * sizeof(uint32_t)));
-	HIP_CHECK(hipHostMalloc((void **)&host_data, WORDS * sizeof(uint32_t), 0));
+	HIP_CHECK(hipMalloc((void **)&kernel_words, KERNELS_MAX * sizeof(uint32_t)));
+	HIP_CHECK(hipMalloc((void **)&device_data, PIECES_BYTES));
+	HIP_CHECK(hipMalloc((void **)&device_copy, PIECES_BYTES));
+	HIP_CHECK(hipHostMalloc((void **)&host_data, PIECES_BYTES, 0));
 	for (unsigned i = 0; i < graphs; i++) {
 		struct drawing drawing = {.may_nest = true};
 		hipGraphExec_t exec;
 
+		kernels = pieces = 0;
 		HIP_CHECK(hipGraphCreate(&drawing.graph, 0));
 		draw_graph(&drawing, kinds);
 		HIP_CHECK(hipGraphInstantiate(&exec, drawing.graph, NULL, NULL, 0));
