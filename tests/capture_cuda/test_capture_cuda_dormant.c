@@ -1,6 +1,6 @@
 /*
- * CUDA graphs that are made while nothing is recorded: the next recording has their names, nodes and
- * edges. CUPTI is played.
+ * CUDA graphs that are made while nothing is recorded: the next recording has their names, nodes
+ * and edges. CUPTI is played.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -134,8 +134,8 @@ static bool take_exec_step(struct lives *lives, const struct record_cuda_graph *
 	return true;
 }
 
-/* A graph that becomes an exec is reported as a new one, and only its nodes as clones. CUPTI's ids of
- * nodes have the graph's in their upper half (H200, CUDA 13.0). */
+/* A graph that becomes an exec is reported as a new one, and only its nodes as clones. CUPTI's ids
+ * of nodes have the graph's in their upper half (H200, CUDA 13.0). */
 static void take_clone(struct lives *lives, uint32_t life, const struct record_cuda_graph *step)
 {
 	uint32_t original = find_life(lives, step->other_graph);

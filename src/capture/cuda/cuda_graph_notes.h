@@ -29,8 +29,8 @@ bool cuda_notes_end(void);
 /* In a fork child. */
 void cuda_notes_forget_parent(void);
 
-/* Takes a STEP: keeps it, and writes it if a recording is on. Returns whether it is in the recording
- * that is on, or will be in the next one. */
+/* Takes a STEP: keeps it, and writes it if a recording is on. Returns whether it is in the
+ * recording that is on, or will be in the next one. */
 bool cuda_notes_step(enum record_cuda_graph_step step, const struct record_cuda_graph *record);
 
 /* Returns how many steps are kept. */
