@@ -129,7 +129,7 @@ static void note_begin(uint64_t now_ns)
 
 	if (!events_lock())
 		return;
-	switch_policy_began(&events.policy, now_ns);
+	switch_policy_began(&events.policy, now_ns, session_current_number());
 	events.changed_ns = clock_read_ns(CLOCK_REALTIME);
 	describe_begin(begin);
 	describe_failures(failures);
@@ -335,12 +335,12 @@ void switch_arm(const struct switch_options *wanted, const char *scope,
 	options = *wanted;
 	strcpy(scope_name, scope);
 	parts = with;
-	armed.keeps_scopes = options.has_scope;
+	armed.keeps_scopes = options.counts_scope;
 	switch_policy_init(&events.policy, &options, session_now_ns());
 	events.changed_ns = clock_read_ns(CLOCK_REALTIME);
 	pthread_atfork(NULL, NULL, begin_anew);
 	atomic_store(&switch_state.takes_calls, options.takes_calls);
-	atomic_store(&switch_state.watches_scope, options.has_scope);
+	atomic_store(&switch_state.watches_scope, options.counts_scope);
 	atomic_store(&switch_state.is_armed, true);
 	session_take_switch(&armed);
 }
@@ -458,15 +458,15 @@ bool switch_read_status(struct switch_status *ret_status)
 
 /* ---- instances of the scope: switch_scopes.h ---- */
 
-struct switch_instance switch_instance_begins(void)
+bool switch_take_events(struct switch_events *ret_events)
 {
-	struct switch_instance instance = {0};
+	*ret_events = (struct switch_events){&events.policy, &events.call, &events.end};
+	return events_lock();
+}
 
-	if (events_lock()) {
-		instance = switch_policy_enter(&events.policy);
-		events_unlock();
-	}
-	return instance;
+void switch_give_events(void)
+{
+	events_unlock();
 }
 
 void switch_instance_ends(struct switch_instance instance)

@@ -60,13 +60,7 @@ static void take_file(struct piece value, char ret_file[PATH_MAX])
 	ret_file[value.bytes] = '\0';
 }
 
-/* What the lines say that does not go into the result as it is. */
-struct said {
-	uint64_t duration_ms, iterations;
-	bool has_start_iteration;
-};
-
-static bool take_line(struct piece line, struct dynolog_config *config, struct said *said)
+static bool take_line(struct piece line, struct dynolog_config *config)
 {
 	const char *equals = memchr(line.at, '=', line.bytes);
 	struct piece key, value;
@@ -78,20 +72,21 @@ static bool take_line(struct piece line, struct dynolog_config *config, struct s
 	if (is_key(key, "PROFILE_START_TIME"))
 		take_number(value, &config->start_ms);
 	else if (is_key(key, "ACTIVITIES_DURATION_MSECS"))
-		take_number(value, &said->duration_ms);
+		take_number(value, &config->duration_ms);
 	else if (is_key(key, "ACTIVITIES_LOG_FILE"))
 		take_file(value, config->log_file);
 	else if (is_key(key, "ACTIVITIES_ITERATIONS"))
-		take_number(value, &said->iterations);
+		take_number(value, &config->iterations);
 	else if (is_key(key, "PROFILE_START_ITERATION"))
-		said->has_start_iteration = true;
+		take_number(value, &config->first_iteration);
+	else if (is_key(key, "PROFILE_START_ITERATION_ROUNDUP"))
+		take_number(value, &config->round_up);
 	return key.bytes > 0;
 }
 
 bool dynolog_config_read(const char *text, size_t bytes, struct dynolog_config *ret_config)
 {
 	struct dynolog_config config = {0};
-	struct said said = {0};
 	bool any = false;
 
 	while (bytes) {
@@ -99,13 +94,15 @@ bool dynolog_config_read(const char *text, size_t bytes, struct dynolog_config *
 		size_t line_bytes = newline ? (size_t)(newline - text) : bytes;
 		struct piece line = trim((struct piece){text, line_bytes});
 
-		any |= line.bytes && take_line(line, &config, &said);
+		any |= line.bytes && take_line(line, &config);
 		text += line_bytes + !!newline;
 		bytes -= line_bytes + !!newline;
 	}
-	config.duration_ms = said.duration_ms ? said.duration_ms : DYNOLOG_DURATION_MS;
-	config.is_in_iterations =
-		!said.duration_ms && (said.iterations || said.has_start_iteration);
+	config.has_duration = config.duration_ms != 0;
+	if (!config.has_duration)
+		config.duration_ms = DYNOLOG_DURATION_MS;
+	if (!config.round_up)
+		config.round_up = 1;
 	if (any)
 		*ret_config = config;
 	return any;

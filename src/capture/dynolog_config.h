@@ -12,9 +12,13 @@
 #define DYNOLOG_DURATION_MS 500 /* Kineto's, where the text has none */
 
 struct dynolog_config {
-	uint64_t start_ms;	 /* PROFILE_START_TIME: ms since the epoch; 0: now */
-	uint64_t duration_ms;	 /* ACTIVITIES_DURATION_MSECS */
-	bool is_in_iterations;	 /* it asks for iterations of the program, and for no duration */
+	uint64_t start_ms;    /* PROFILE_START_TIME: ms since the epoch; 0: now */
+	uint64_t duration_ms; /* ACTIVITIES_DURATION_MSECS */
+	bool has_duration;    /* or it is the default */
+	/* ACTIVITIES_ITERATIONS: it asks for so many iterations of the program; 0: it does not. The
+	 * first, and of what it is a multiple if that one is over: PROFILE_START_ITERATION and
+	 * PROFILE_START_ITERATION_ROUNDUP. */
+	uint64_t iterations, first_iteration, round_up;
 	char log_file[PATH_MAX]; /* ACTIVITIES_LOG_FILE, without "file://"; "": not given */
 };
 

@@ -15,20 +15,24 @@
 #include "capture/dynolog_link.h"
 #include "capture/env.h"
 #include "capture/log.h"
+#include "capture/switch_window.h"
 #include "record/delivery_word.h"
 
 #define WHO	       "a request of dynolog"
 #define DATAGRAMS_MOST 16 /* that one call of serve receives */
 #define NS_PER_MS      UINT64_C(1000000)
+#define LOOK_AGAIN_NS  (10 * NS_PER_MS) /* at iterations that are counted */
 
-enum phase { PHASE_NONE, PHASE_WAITING, PHASE_RECORDING };
+/* In time: waiting, then recording. In iterations, which begin and end on the program's threads:
+ * counting, then iterating once the recording that has begun is known. */
+enum phase { PHASE_NONE, PHASE_WAITING, PHASE_RECORDING, PHASE_COUNTING, PHASE_ITERATING };
 
 static struct {
 	struct dynolog_link link;
 	pid_t pid;	 /* that has opened it */
 	uint64_t ask_ns; /* when the daemon is asked next */
 	/* The request that is followed. The phase is atomic because the thread that ends the
-	 * process looks at it. */
+	 * process looks at it, and changes it. */
 	_Atomic int phase; /* enum phase */
 	uint64_t begin_ns, end_ns;
 	uint64_t duration_ns;
@@ -94,22 +98,42 @@ static uint64_t time_of(uint64_t start_ms)
 	return now_ns + (start_ms * NS_PER_MS - real_ns);
 }
 
+/* Where iterations are counted they count, also if the request has a duration. Returns whether the
+ * request is done with. */
+static bool take_iterations(const struct dynolog_config *config)
+{
+	const struct switch_iterations wanted = {
+		.first = config->first_iteration,
+		.round_up = config->round_up,
+		.count = config->iterations,
+	};
+
+	if (!config->iterations)
+		return false;
+	if (switch_ask_iterations(&wanted, WHO)) {
+		atomic_store(&door.phase, PHASE_COUNTING);
+		return true;
+	}
+	if (config->has_duration)
+		return false;
+	switch_note("capture range: a request of dynolog in iterations was not followed");
+	return true;
+}
+
 static void take_request(const char *text, size_t bytes)
 {
 	static struct dynolog_config config;
 
 	if (!dynolog_config_read(text, bytes, &config))
 		return;
-	if (config.is_in_iterations) {
-		switch_note("capture range: a request of dynolog in iterations was not followed");
-		return;
-	}
 	if (atomic_load(&door.phase) != PHASE_NONE || session_is_on()) {
 		switch_note("capture range: a request of dynolog was not followed: a recording was "
 			    "on");
 		return;
 	}
 	name_output(&config);
+	if (take_iterations(&config))
+		return;
 	door.begin_ns = time_of(config.start_ms);
 	door.duration_ns = config.duration_ms < UINT64_MAX / 2 / NS_PER_MS
 				   ? config.duration_ms * NS_PER_MS
@@ -157,6 +181,44 @@ static void end(void)
 		send_word(DELIVERY_ENDED);
 }
 
+/* The recording NUMBER has begun with the iterations. Something else may have begun another one
+ * since. */
+static void iterations_began(uint32_t number)
+{
+	struct switch_status status;
+	int phase = PHASE_COUNTING;
+
+	if (!number || !switch_read_status(&status) || status.recordings != number ||
+	    !atomic_compare_exchange_strong(&door.phase, &phase, PHASE_ITERATING))
+		return;
+	memcpy(door.word.spool, status.spool, sizeof(door.word.spool));
+	send_word(DELIVERY_BEGUN);
+}
+
+static void iterations_ended(void)
+{
+	int phase = PHASE_ITERATING;
+
+	if (atomic_compare_exchange_strong(&door.phase, &phase, PHASE_NONE)) {
+		send_word(DELIVERY_ENDED);
+	} else if (phase == PHASE_COUNTING &&
+		   atomic_compare_exchange_strong(&door.phase, &phase, PHASE_NONE)) {
+		switch_note("capture range: a request of dynolog was not followed");
+	}
+}
+
+static void follow_iterations(void)
+{
+	uint32_t number = 0;
+	enum switch_window_state state = switch_read_iterations(&number);
+
+	if (state == SWITCH_WINDOW_AHEAD)
+		return;
+	iterations_began(number);
+	if (state != SWITCH_WINDOW_OPEN)
+		iterations_ended();
+}
+
 /* ---- the table ---- */
 
 static uint32_t list(struct pollfd *ends)
@@ -175,6 +237,10 @@ static uint64_t due_ns(void)
 		break;
 	case PHASE_RECORDING:
 		ns = door.end_ns;
+		break;
+	case PHASE_COUNTING:
+	case PHASE_ITERATING:
+		ns = clock_now_ns() + LOOK_AGAIN_NS;
 		break;
 	default:
 		break;
@@ -216,6 +282,8 @@ static void serve(const struct pollfd *ends, uint32_t count)
 		begin();
 	else if (phase == PHASE_RECORDING && clock_now_ns() >= door.end_ns)
 		end();
+	else if (phase == PHASE_COUNTING || phase == PHASE_ITERATING)
+		follow_iterations();
 	if (clock_now_ns() < door.ask_ns)
 		return;
 	door.ask_ns = timer_start(TIMER_DYNOLOG_POLL).end_ns;
@@ -231,11 +299,16 @@ static void forget_parent(void)
 /* Without the thread's help: it may be in the middle of a request. */
 static void close_door(void)
 {
-	int phase = PHASE_RECORDING;
+	uint32_t number = 0;
+	int phase;
 
 	if (door.pid != getpid())
 		return;
-	if (atomic_compare_exchange_strong(&door.phase, &phase, PHASE_NONE))
+	if (atomic_load(&door.phase) == PHASE_COUNTING &&
+	    switch_read_iterations(&number) != SWITCH_WINDOW_AHEAD)
+		iterations_began(number);
+	phase = atomic_exchange(&door.phase, PHASE_NONE);
+	if (phase == PHASE_RECORDING || phase == PHASE_ITERATING)
 		send_word(DELIVERY_ENDED);
 	if (*door.link.path)
 		unlink(door.link.path);

@@ -30,17 +30,19 @@ static bool read_flag(enum env_variable variable)
 void switch_options_read(struct switch_options *ret_options,
 			 char ret_scope_name[RECORD_CAPTURE_RANGE_BYTES])
 {
-	const char *name = env_text(ENV_CAPTURE_RANGE);
+	bool is_range = env_is_set(ENV_CAPTURE_RANGE);
+	const char *name = env_text(is_range ? ENV_CAPTURE_RANGE : ENV_ITERATIONS);
 
 	*ret_scope_name = '\0';
 	if (strlen(name) < RECORD_CAPTURE_RANGE_BYTES)
 		strcpy(ret_scope_name, name);
 	else
-		log_line("DAGTAP_CAPTURE_RANGE is too long: no scope is watched");
+		log_line("the name of the scope is too long: no scope is watched");
 	*ret_options = (struct switch_options){
 		.is_waiting = read_flag(ENV_WAIT) || read_flag(ENV_DYNOLOG),
 		.takes_calls = read_flag(ENV_WAIT),
-		.has_scope = *ret_scope_name,
+		.has_scope = is_range && *ret_scope_name,
+		.counts_scope = *ret_scope_name,
 		.delay_ns = read_seconds(ENV_DELAY),
 		.duration_ns = read_seconds(ENV_DURATION),
 		.skip = read_number(ENV_SCOPE_SKIP),

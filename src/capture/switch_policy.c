@@ -64,6 +64,32 @@ void switch_policy_stop(struct switch_policy *policy)
 	policy->is_started = false;
 	policy->open = 0;
 	policy->stops++;
+	if (policy->window.state == SWITCH_WINDOW_OPEN)
+		policy->window.state = SWITCH_WINDOW_OVER;
+}
+
+void switch_policy_ask_window(struct switch_policy *policy, uint64_t first, uint64_t round_up,
+			      uint64_t count)
+{
+	uint64_t next = policy->instances, rest = next % round_up;
+
+	if (first < next)
+		first = rest ? sum(next, round_up - rest) : next;
+	policy->window = (struct switch_window){
+		.state = SWITCH_WINDOW_AHEAD, .first = first, .count = count};
+}
+
+static void enter_window(struct switch_policy *policy, uint64_t instance)
+{
+	struct switch_window *window = &policy->window;
+
+	if (window->state == SWITCH_WINDOW_AHEAD && instance >= window->first) {
+		window->state = SWITCH_WINDOW_OPEN;
+		switch_policy_start(policy);
+	} else if (window->state == SWITCH_WINDOW_OPEN &&
+		   instance >= sum(window->first, window->count)) {
+		switch_policy_stop(policy);
+	}
 }
 
 static bool is_selected(const struct switch_policy *policy, uint64_t instance)
@@ -77,7 +103,10 @@ static bool is_selected(const struct switch_policy *policy, uint64_t instance)
 
 struct switch_instance switch_policy_enter(struct switch_policy *policy)
 {
-	if (!is_selected(policy, policy->instances++))
+	uint64_t instance = policy->instances++;
+
+	enter_window(policy, instance);
+	if (!is_selected(policy, instance))
 		return (struct switch_instance){0};
 	policy->selected++;
 	policy->open++;
@@ -90,8 +119,10 @@ void switch_policy_leave(struct switch_policy *policy, struct switch_instance in
 		policy->open--;
 }
 
-void switch_policy_began(struct switch_policy *policy, uint64_t now_ns)
+void switch_policy_began(struct switch_policy *policy, uint64_t now_ns, uint32_t recording)
 {
+	if (policy->window.state == SWITCH_WINDOW_OPEN && !policy->window.recording)
+		policy->window.recording = recording;
 	if (!policy->recorded_ns)
 		policy->recorded_ns = now_ns ? now_ns : 1;
 }

@@ -52,6 +52,9 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		return cli_usage(self, "PROGRAM is missing");
 	if ((options->skip || options->count) && !options->scope)
 		return cli_usage(self, "--skip and --count need --capture-range");
+	if (options->iterations && (!options->has_dynolog || options->scope))
+		return cli_usage(self, "--iterations needs --dynolog, and cannot be combined with "
+				       "--capture-range, whose scopes are the iterations then");
 	if (options->sdk && options->ring)
 		return cli_usage(self, "--sdk and --ring cannot be combined: a ring's records do "
 				       "not wait for a profiler");

@@ -128,6 +128,15 @@ static int take_scope(const struct cli_command *self, const char *value, void *v
 	return CLI_OK;
 }
 
+static int take_iterations(const struct cli_command *self, const char *value, void *values)
+{
+	((struct record_options *)values)->iterations = value;
+	if (!*value || strlen(value) >= RECORD_CAPTURE_RANGE_BYTES)
+		return cli_usage(self, "--iterations: the text of a scope has 1 to %d bytes",
+				 RECORD_CAPTURE_RANGE_BYTES - 1);
+	return CLI_OK;
+}
+
 static int take_count(const struct cli_command *self, const char *value, void *values)
 {
 	uint64_t *count = &((struct record_options *)values)->count;
@@ -199,6 +208,8 @@ const struct cli_option options_of_record[] = {
 	 OPTION_IN(record_options, has_control)},
 	{"dynolog", 0, NULL, "record what dynolog's daemon asks for, and nothing else", OPTION_FLAG,
 	 OPTION_IN(record_options, has_dynolog)},
+	{"iterations", 0, "NAME", "with --dynolog, count scopes NAME where it asks for iterations",
+	 OPTION_HANDLER, .take = take_iterations},
 	{"stats", 0, NULL, "keep statistics, not rows: OUT is a file for dagtap stats", OPTION_FLAG,
 	 OPTION_IN(record_options, has_stats)},
 	{"stats-interval", 0, "SECONDS", "with --stats, the length of an interval (default 60)",
@@ -238,6 +249,7 @@ int record_options_export(const struct record_options *options)
 		       set_variable("DAGTAP_WAIT", options->waits ? "1" : NULL) &&
 		       set_variable("DAGTAP_CONTROL", options->has_control ? "1" : NULL) &&
 		       set_variable("DAGTAP_DYNOLOG", options->has_dynolog ? "1" : NULL) &&
+		       set_variable("DAGTAP_ITERATIONS", options->iterations) &&
 		       set_variable("DAGTAP_CAPTURE_RANGE", options->scope) &&
 		       set_number("DAGTAP_SKIP", options->skip) &&
 		       set_number("DAGTAP_COUNT", options->count) &&

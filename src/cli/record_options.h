@@ -23,12 +23,13 @@ struct record_options {
 	bool waits;
 	bool has_control;
 	bool has_dynolog;
-	bool has_stats;	       /* keep statistics, not rows */
-	uint64_t interval_ns;  /* of --stats-interval; 0: not given */
-	const char *outlier;   /* the value of --outlier, or NULL */
-	double outlier_factor; /* 0: no activity is an outlier */
-	const char *metrics;   /* the value of --metrics, or NULL */
-	bool sdk;	       /* preload librocprofiler-sdk.so.1 */
+	const char *iterations; /* the value of --iterations, or NULL */
+	bool has_stats;		/* keep statistics, not rows */
+	uint64_t interval_ns;	/* of --stats-interval; 0: not given */
+	const char *outlier;	/* the value of --outlier, or NULL */
+	double outlier_factor;	/* 0: no activity is an outlier */
+	const char *metrics;	/* the value of --metrics, or NULL */
+	bool sdk;		/* preload librocprofiler-sdk.so.1 */
 	bool force;
 	bool keep_spool;
 	bool quiet;

@@ -33,6 +33,8 @@
 	  "seconds after which the recording ends; unset: with the process")                       \
 	X(CONTROL, "DAGTAP_CONTROL", "",                                                           \
 	  "1: dagtap control starts and stops the recording, through a socket in the folder")      \
+	X(ITERATIONS, "DAGTAP_ITERATIONS", "",                                                     \
+	  "text of a scope that requests of dynolog in iterations count")                          \
 	X(DYNOLOG, "DAGTAP_DYNOLOG", "",                                                           \
 	  "1: dynolog's daemon starts the recording, and nothing is recorded before")              \
 	X(HSA_MODE, "DAGTAP_HSA_MODE", "harvest",                                                  \

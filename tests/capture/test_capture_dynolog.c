@@ -34,7 +34,7 @@ static void a_request_is_read(void **state)
 	assert_int_equal(config.start_ms, 1700000000123);
 	assert_int_equal(config.duration_ms, 250);
 	assert_string_equal(config.log_file, "/tmp/a=b.json");
-	assert_false(config.is_in_iterations);
+	assert_int_equal(config.iterations, 0);
 }
 
 static void what_is_missing_is_kinetos_default(void **state)
@@ -46,9 +46,15 @@ static void what_is_missing_is_kinetos_default(void **state)
 	assert_false(read_text(""));
 	assert_false(read_text("no request\n#x=1\n"));
 	assert_true(read_text("ACTIVITIES_ITERATIONS=3"));
-	assert_true(config.is_in_iterations);
-	assert_true(read_text("ACTIVITIES_ITERATIONS=3\nACTIVITIES_DURATION_MSECS=9"));
-	assert_false(config.is_in_iterations);
+	assert_int_equal(config.iterations, 3);
+	assert_int_equal(config.first_iteration, 0);
+	assert_int_equal(config.round_up, 1);
+	assert_false(config.has_duration);
+	assert_true(read_text("ACTIVITIES_ITERATIONS=3\nACTIVITIES_DURATION_MSECS=9\n"
+			      "PROFILE_START_ITERATION=-1\nPROFILE_START_ITERATION_ROUNDUP=100"));
+	assert_int_equal(config.first_iteration, 0);
+	assert_int_equal(config.round_up, 100);
+	assert_true(config.has_duration);
 }
 
 static void any_bytes_are_a_text(void **state)

@@ -27,6 +27,70 @@ static void assert_wants(const struct switch_policy *policy, uint64_t now_ns, bo
 	assert_int_equal(switch_policy_wants(policy, now_ns), wanted);
 }
 
+/* ---- windows ---- */
+
+static void enter(struct switch_policy *policy, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		switch_policy_leave(policy, switch_policy_enter(policy));
+}
+
+static void a_window_is_on_from_its_first_instance_to_behind_its_last(void **state)
+{
+	struct switch_policy policy = POLICY(.is_waiting = true);
+
+	enter(&policy, 3);
+	switch_policy_ask_window(&policy, 5, 1, 2);
+	enter(&policy, 2);
+	assert_wants(&policy, BEGIN, false);
+	assert_int_equal(policy.window.state, SWITCH_WINDOW_AHEAD);
+	switch_policy_began(&policy, BEGIN, 1);
+	enter(&policy, 1);
+	assert_wants(&policy, BEGIN, true);
+	switch_policy_began(&policy, BEGIN, 2);
+	switch_policy_began(&policy, BEGIN, 3);
+	assert_int_equal(policy.window.recording, 2);
+	enter(&policy, 1);
+	assert_wants(&policy, BEGIN, true);
+	enter(&policy, 1);
+	assert_wants(&policy, BEGIN, false);
+	assert_int_equal(policy.window.state, SWITCH_WINDOW_OVER);
+	enter(&policy, 9);
+	assert_wants(&policy, BEGIN, false);
+}
+
+static void a_window_that_has_begun_is_rounded_up(void **state)
+{
+	struct switch_policy policy = POLICY(.is_waiting = true);
+
+	enter(&policy, 7);
+	switch_policy_ask_window(&policy, 2, 1, 1);
+	assert_int_equal(policy.window.first, 7);
+	switch_policy_ask_window(&policy, 2, 100, 1);
+	assert_int_equal(policy.window.first, 100);
+	switch_policy_ask_window(&policy, 2, 7, 1);
+	assert_int_equal(policy.window.first, 7);
+	/* One that lies ahead stays as it is. */
+	switch_policy_ask_window(&policy, 8, 100, 1);
+	assert_int_equal(policy.window.first, 8);
+	switch_policy_ask_window(&policy, 0, UINT64_MAX, UINT64_MAX);
+	assert_true(policy.window.first == UINT64_MAX);
+}
+
+static void a_stop_ends_a_window(void **state)
+{
+	struct switch_policy policy = POLICY(.is_waiting = true);
+
+	switch_policy_ask_window(&policy, 0, 1, 10);
+	switch_policy_stop(&policy);
+	assert_int_equal(policy.window.state, SWITCH_WINDOW_AHEAD);
+	enter(&policy, 1);
+	switch_policy_stop(&policy);
+	assert_int_equal(policy.window.state, SWITCH_WINDOW_OVER);
+	enter(&policy, 2);
+	assert_wants(&policy, BEGIN, false);
+}
+
 /* ---- calls ---- */
 
 static void without_options_it_is_on_from_the_begin(void **state)
@@ -202,11 +266,11 @@ static void the_duration_begins_with_the_first_recording(void **state)
 
 	assert_true(switch_policy_next_ns(&policy, BEGIN) == SWITCH_NEVER);
 	switch_policy_start(&policy);
-	switch_policy_began(&policy, BEGIN + 10);
+	switch_policy_began(&policy, BEGIN + 10, 1);
 	assert_int_equal(switch_policy_next_ns(&policy, BEGIN + 10), BEGIN + 110);
 	switch_policy_stop(&policy);
 	switch_policy_start(&policy);
-	switch_policy_began(&policy, BEGIN + 60);
+	switch_policy_began(&policy, BEGIN + 60, 1);
 	assert_wants(&policy, BEGIN + 109, true);
 	assert_false(switch_policy_is_over(&policy, BEGIN + 109));
 	assert_wants(&policy, BEGIN + 110, false);
@@ -222,13 +286,16 @@ static void times_beyond_the_clock_never_come(void **state)
 
 	assert_wants(&policy, UINT64_MAX - 1, false);
 	policy = POLICY(.duration_ns = UINT64_MAX - 1);
-	switch_policy_began(&policy, BEGIN);
+	switch_policy_began(&policy, BEGIN, 1);
 	assert_wants(&policy, UINT64_MAX - 1, true);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_window_is_on_from_its_first_instance_to_behind_its_last),
+		cmocka_unit_test(a_window_that_has_begun_is_rounded_up),
+		cmocka_unit_test(a_stop_ends_a_window),
 		cmocka_unit_test(without_options_it_is_on_from_the_begin),
 		cmocka_unit_test(waiting_it_is_on_between_start_and_stop),
 		cmocka_unit_test(calls_do_not_nest),

@@ -2,8 +2,10 @@
  * each with a line when it is done.
  *   launch N   launches N kernels and waits for them
  *   replay N   replays a graph of 5 kernels N times; the first of these requests builds it
+ *   step N     replays the graph once within each of N scopes "step", and once after each
  *   close      closes all descriptors but the standard ones, as a daemon does
  * It begins with a line that has its process id, before it uses a GPU, and ends with its input. */
+#include <dagtap/annotate.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +68,16 @@ static void replay(unsigned times)
 	HIP_CHECK(hipDeviceSynchronize());
 }
 
+static void step(unsigned times)
+{
+	for (unsigned i = 0; i < times; i++) {
+		dagtap_scope_push("step");
+		replay(1);
+		dagtap_scope_pop();
+		replay(1);
+	}
+}
+
 int main(void)
 {
 	char line[64];
@@ -79,6 +91,8 @@ int main(void)
 			launch(number);
 		else if (sscanf(line, "replay %u", &number) == 1)
 			replay(number);
+		else if (sscanf(line, "step %u", &number) == 1)
+			step(number);
 		else if (!strcmp(line, "close\n"))
 			for (int fd = 3; fd < 1024; fd++)
 				close(fd);

@@ -232,6 +232,39 @@ def disturb(daemon, program, folder):
     expect("state", (program.status()["state"], program.status()["recordings"]), ("dormant", 2))
 
 
+def count_iterations(daemon, clock, folder):
+    """Each iteration replays the graph of five kernels in its scope and once behind it. The first
+    one that is recorded is the one that is asked for, or the next multiple; what is recorded ends
+    with the begin of the one behind the last, or with the process."""
+    program = make_program(folder, clock, "--iterations", "step")
+    program.tell("step 3")
+    daemon.request(program, ACTIVITIES_LOG_FILE=folder + "/fifth.json", PROFILE_START_ITERATION=5,
+                   ACTIVITIES_ITERATIONS=2, ACTIVITIES_DURATION_MSECS=1)
+    program.tell("step 2")
+    expect("state before the iteration", program.status()["state"], "dormant")
+    program.tell("step 2")
+    expect("state", program.status()["state"], "recording")
+    program.tell("step 1")
+    expect("state", program.status()["state"], "dormant")
+    written = f"{folder}/fifth_{program.pid}.json"
+    await_file(written)
+    expect("kernels", kernels_of_json(written), 2 * 10)
+
+    daemon.request(program, ACTIVITIES_LOG_FILE=folder + "/tenth.json", PROFILE_START_ITERATION=0,
+                   PROFILE_START_ITERATION_ROUNDUP=10, ACTIVITIES_ITERATIONS=1)
+    program.tell("step 4")
+    written = f"{folder}/tenth_{program.pid}.json"
+    await_file(written)
+    expect("kernels", kernels_of_json(written), 10)
+
+    daemon.request(program, ACTIVITIES_LOG_FILE=folder + "/last.json", ACTIVITIES_ITERATIONS=50)
+    program.tell("step 7")
+    program.end()
+    expect("kernels", kernels_of_json(f"{folder}/last_{program.pid}.json"), 7 * 10)
+    expect("kernels", kernels(program.output), (2 + 1 + 7) * 10)
+    os.unlink(program.output)
+
+
 def main():
     # The address of a socket has room for a short path only.
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="dt-") as folder:
@@ -262,8 +295,10 @@ def run(folder):
     left = [name for name in os.listdir(folder) if name.startswith(CLIENT.decode())]
     expect("sockets that are left", left, [])
 
-    # A process that is killed in the middle.
     os.unlink(program.output)
+    count_iterations(daemon, clock, folder)
+
+    # A process that is killed in the middle.
     program = make_program(folder, clock)
     program.tell("launch 1")
     daemon.request(program, ACTIVITIES_LOG_FILE=folder + "/killed.json", ACTIVITIES_DURATION_MSECS=10**6)
