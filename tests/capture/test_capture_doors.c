@@ -83,6 +83,114 @@ static struct control_answer ask(pid_t pid, enum control_verb verb)
 	return answer;
 }
 
+/* ---- dynolog's daemon ---- */
+
+/* A datagram of dynolog's: how long what follows is, and its type. */
+struct datagram_head {
+	uint64_t bytes;
+	char type[32];
+};
+
+static const char *const requests[] = {
+	"ACTIVITIES_DURATION_MSECS=1\n",
+	"ACTIVITIES_ITERATIONS=1\n",
+	"ACTIVITIES_ITERATIONS=3\nPROFILE_START_ITERATION=5\nPROFILE_START_ITERATION_ROUNDUP=2\n",
+};
+
+static struct {
+	char folder[32];
+	int fd;
+	pthread_t thread;
+	_Atomic(const char *) request; /* handed out once */
+	_Atomic unsigned asked;	       /* how often the door has asked for one */
+	_Atomic bool is_over;
+} daemon_of_dynolog;
+
+static void answer_door(const struct datagram_head *asked, const struct sockaddr_un *door,
+			socklen_t door_bytes)
+{
+	bool is_question = !strcmp(asked->type, "req");
+	const char *text = is_question ? atomic_exchange(&daemon_of_dynolog.request, NULL) : NULL;
+	struct {
+		struct datagram_head head;
+		char text[128];
+	} answer = {0};
+
+	memcpy(answer.head.type, asked->type, sizeof(answer.head.type));
+	answer.head.bytes = text ? strlen(text) : 0;
+	memcpy(answer.text, text ? text : "", answer.head.bytes);
+	sendto(daemon_of_dynolog.fd, &answer, sizeof(answer.head) + answer.head.bytes, 0,
+	       (const struct sockaddr *)door, door_bytes);
+	if (is_question)
+		atomic_fetch_add(&daemon_of_dynolog.asked, 1);
+}
+
+static void *serve_door(void *unused)
+{
+	while (!atomic_load(&daemon_of_dynolog.is_over)) {
+		struct sockaddr_un door;
+		socklen_t door_bytes = sizeof(door);
+		char bytes[512] = "";
+
+		if (recvfrom(daemon_of_dynolog.fd, bytes, sizeof(bytes), 0,
+			     (struct sockaddr *)&door,
+			     &door_bytes) >= (ssize_t)sizeof(struct datagram_head))
+			answer_door((const struct datagram_head *)bytes, &door, door_bytes);
+	}
+	return unused;
+}
+
+static void start_daemon(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	strcpy(daemon_of_dynolog.folder, "/tmp/dt-XXXXXX");
+	expect(mkdtemp(daemon_of_dynolog.folder));
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/dynolog",
+		 daemon_of_dynolog.folder);
+	daemon_of_dynolog.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	expect(!bind(daemon_of_dynolog.fd, (struct sockaddr *)&address, sizeof(address)));
+	expect(!pthread_create(&daemon_of_dynolog.thread, NULL, serve_door, NULL));
+	setenv("KINETO_IPC_SOCKET_DIR", daemon_of_dynolog.folder, 1);
+	setenv("DAGTAP_DYNOLOG", "1", 1);
+}
+
+/* The door looks at the time and at iterations before it asks, and asks no more often than once in
+ * the time that a request lasts. So after three questions nothing of an earlier request is left
+ * that could begin or end a recording, once that one is stopped. */
+static void await_questions(unsigned count)
+{
+	unsigned before = atomic_load(&daemon_of_dynolog.asked);
+
+	while (atomic_load(&daemon_of_dynolog.asked) < before + count)
+		sched_yield();
+}
+
+static void end_daemon(void)
+{
+	char path[64];
+
+	/* Its next datagram, if only a question, ends the thread. */
+	atomic_store(&daemon_of_dynolog.is_over, true);
+	expect(!pthread_join(daemon_of_dynolog.thread, NULL));
+	doors_close();
+	close(daemon_of_dynolog.fd);
+	snprintf(path, sizeof(path), "%s/dynolog", daemon_of_dynolog.folder);
+	unlink(path);
+	/* The door's socket is removed, too. */
+	expect(!rmdir(daemon_of_dynolog.folder));
+}
+
+static void record_for_dynolog(void)
+{
+	uint32_t number = session_current_number();
+
+	atomic_store(&daemon_of_dynolog.request, requests[0]);
+	while (session_current_number() == number || session_is_on())
+		sched_yield();
+	await_questions(3);
+}
+
 /* ---- events ---- */
 
 static _Atomic uint64_t stored; /* records that the workers have put */
@@ -119,7 +227,7 @@ static void read_snapshot(void)
 
 static void have_event(uint64_t drawn, uint64_t *range)
 {
-	switch (drawn % 12) {
+	switch (drawn % 14) {
 	case 0:
 	case 1:
 		switch_profiler_start("hipProfilerStart");
@@ -148,6 +256,10 @@ static void have_event(uint64_t drawn, uint64_t *range)
 		break;
 	case 10:
 		scope_pop(RECORD_SCOPE_DAGTAP);
+		break;
+	case 11:
+	case 12:
+		atomic_store(&daemon_of_dynolog.request, requests[drawn / 14 % 3]);
 		break;
 	default:
 		scope_range_stop(*range);
@@ -202,24 +314,29 @@ static void start_and_stop_by_every_door(void)
 	unsigned descriptors;
 	uint64_t count;
 
-	setenv("DAGTAP_TIMERS", "limits=never", 1);
+	setenv("DAGTAP_TIMERS", "limits=never,dynolog_poll=1000000", 1);
+	start_daemon();
 	arm();
 	descriptors = count_descriptors();
 	record_once();
+	record_for_dynolog();
 	for (unsigned i = 0; i < WORKERS; i++)
 		expect(!pthread_create(&workers[i], NULL, put_records, NULL));
 	for (uintptr_t i = 0; i < DOORS; i++)
 		expect(!pthread_create(&doors[i], NULL, have_events, (void *)i));
 	join_all(doors, DOORS);
+	atomic_store(&daemon_of_dynolog.request, NULL);
+	await_questions(2);
 	switch_stop("test");
 	expect(!session_is_on());
+	await_questions(3);
 	atomic_store(&is_over, true);
 	join_all(workers, WORKERS);
 	record_once();
 	/* The door closes a client's descriptor after it has answered. */
 	while (count_descriptors() > descriptors)
 		sched_yield();
-	doors_close();
+	end_daemon();
 	count = atomic_load(&stored);
 	expect(write(results[1], &count, sizeof(count)) == sizeof(count));
 }
@@ -245,8 +362,8 @@ static void every_record_is_in_one_spool(void **state)
 	}
 	/* No other file is left: the socket is removed. */
 	assert_int_equal(fixture_files(fixture, NULL, 0), sessions);
-	/* Two are certain; how many the threads make depends on their order. */
-	assert_true(sessions >= 2);
+	/* Three are certain; how many the threads make depends on their order. */
+	assert_true(sessions >= 3);
 	assert_int_equal(records, count);
 }
 
