@@ -11,31 +11,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define DAEMON_NAME  "dynolog"
+#include "record/dynolog_message.h"
+
 #define CLIENT_NAME  "dynoconfigclient"
-#define TYPE_BYTES   32
-#define PIDS_MOST    16
-#define ACTIVITIES   2 /* the kind of requests that we ask for */
 #define NO_GPU_KNOWN 0
-
-/* Before each payload. */
-struct head {
-	uint64_t bytes; /* of the payload */
-	char type[TYPE_BYTES];
-};
-
-struct registration { /* "ctxt" */
-	int32_t gpu;
-	int32_t pid;
-	int64_t job;
-};
-
-struct question { /* "req" */
-	int32_t kind;
-	int32_t count;
-	int64_t job;
-	int32_t pids[PIDS_MOST]; /* COUNT of them: the process, its parent, and so on */
-};
 
 /* The environment when the library was loaded: the program may change it while the thread of the
  * doors runs. */
@@ -46,7 +25,7 @@ static struct {
 
 void dynolog_link_configure(void)
 {
-	const char *folder = getenv("KINETO_IPC_SOCKET_DIR"), *job = getenv("SLURM_JOB_ID");
+	const char *folder = getenv(DYNOLOG_FOLDER), *job = getenv("SLURM_JOB_ID");
 
 	/* With a folder that is cut off here, no name finds room in an address. */
 	snprintf(configured.folder, sizeof(configured.folder), "%s", folder ? folder : "");
@@ -54,24 +33,6 @@ void dynolog_link_configure(void)
 }
 
 /* ---- names ---- */
-
-/* Returns the length of the address of the socket NAME; 0 if the name is too long. Of an abstract
- * name a zero byte at the end is part. */
-static socklen_t make_address(const char *name, struct sockaddr_un *ret_address)
-{
-	char *path = ret_address->sun_path;
-	const size_t room = sizeof(ret_address->sun_path);
-	int chars;
-
-	*ret_address = (struct sockaddr_un){.sun_family = AF_UNIX};
-	if (*configured.folder)
-		chars = snprintf(path, room, "%s/%s", configured.folder, name);
-	else
-		chars = 1 + snprintf(path + 1, room - 1, "%s", name);
-	if (chars < 0 || (size_t)chars >= room)
-		return 0;
-	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)chars + 1);
-}
 
 static bool draw_name(char *ret_name, size_t room)
 {
@@ -93,7 +54,7 @@ static int bind_to(int fd, struct dynolog_link *link)
 
 	if (!draw_name(name, sizeof(name)))
 		return -EIO;
-	bytes = make_address(name, &address);
+	bytes = dynolog_address(configured.folder, name, &address);
 	if (!bytes)
 		return -ENAMETOOLONG;
 	/* Asks for the sender's credentials before anything can be received. */
@@ -132,13 +93,13 @@ void dynolog_link_close(struct dynolog_link *link, bool is_owner)
 static bool send_message(const struct dynolog_link *link, const char *type, const void *payload,
 			 size_t bytes)
 {
-	struct head head = {.bytes = bytes};
+	struct dynolog_head head = {.bytes = bytes};
 	struct iovec pieces[] = {{&head, sizeof(head)}, {(void *)payload, bytes}};
 	struct sockaddr_un address;
 	struct msghdr message = {.msg_name = &address, .msg_iov = pieces, .msg_iovlen = 2};
 
 	snprintf(head.type, sizeof(head.type), "%s", type);
-	message.msg_namelen = make_address(DAEMON_NAME, &address);
+	message.msg_namelen = dynolog_address(configured.folder, DYNOLOG_DAEMON, &address);
 	return message.msg_namelen &&
 	       sendmsg(link->socket.fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) > 0;
 }
@@ -164,18 +125,19 @@ static pid_t parent_of(pid_t pid)
 
 static bool ask(const struct dynolog_link *link)
 {
-	struct question question = {.kind = ACTIVITIES, .job = configured.job};
+	struct dynolog_question question = {.kind = DYNOLOG_ACTIVITIES, .job = configured.job};
 
-	for (pid_t pid = getpid(); pid > 0 && question.count < PIDS_MOST; pid = parent_of(pid))
+	for (pid_t pid = getpid(); pid > 0 && question.count < DYNOLOG_PIDS_MOST;
+	     pid = parent_of(pid))
 		question.pids[question.count++] = (int32_t)pid;
 	return send_message(link, "req", &question,
-			    offsetof(struct question, pids) +
+			    offsetof(struct dynolog_question, pids) +
 				    (size_t)question.count * sizeof(*question.pids));
 }
 
 void dynolog_link_ask(struct dynolog_link *link)
 {
-	const struct registration registration = {
+	const struct dynolog_registration registration = {
 		.gpu = NO_GPU_KNOWN, .pid = (int32_t)getpid(), .job = configured.job};
 
 	if (!link->is_registered)
@@ -201,7 +163,7 @@ static bool is_allowed(struct msghdr *message)
 
 ssize_t dynolog_link_take(struct dynolog_link *link, char ret_text[DYNOLOG_TEXT_BYTES])
 {
-	struct head head;
+	struct dynolog_head head;
 	struct iovec pieces[] = {{&head, sizeof(head)}, {ret_text, DYNOLOG_TEXT_BYTES}};
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
 	struct msghdr message = {.msg_iov = pieces,
@@ -213,7 +175,8 @@ ssize_t dynolog_link_take(struct dynolog_link *link, char ret_text[DYNOLOG_TEXT_
 	if (got < 0)
 		return errno == EINTR ? 0 : -EAGAIN;
 	if ((size_t)got < sizeof(head) || message.msg_flags & MSG_TRUNC || !is_allowed(&message) ||
-	    head.bytes != (size_t)got - sizeof(head) || strncmp(head.type, "req", TYPE_BYTES) != 0)
+	    head.bytes != (size_t)got - sizeof(head) ||
+	    strncmp(head.type, "req", DYNOLOG_TYPE_BYTES) != 0)
 		return 0;
 	return (ssize_t)head.bytes;
 }

@@ -17,8 +17,8 @@ struct switch_iterations {
 	uint64_t first, round_up, count;
 };
 
-/* Records these iterations. WHO is static. Returns false if no scope is watched, or such a recording
- * is on. */
+/* Records these iterations. WHO is static. Returns false if no scope is watched, or such a
+ * recording is on. */
 bool switch_ask_iterations(const struct switch_iterations *wanted, const char *who);
 
 /* Returns how far they are; SWITCH_WINDOW_OVER is returned once. RET_NUMBER: the number of the

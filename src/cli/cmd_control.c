@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/command_options.h"
 #include "cli/control_link.h"
+#include "cli/dynolog_daemon.h"
 #include "cli/gather.h"
 #include "cli/help.h"
 #include "cli/human.h"
@@ -190,6 +191,48 @@ static int take_snapshot(const struct control_link *link, const struct control_a
 	return write_snapshot(link, answer, options, options->output ? options->output : name);
 }
 
+/* ---- request ---- */
+
+/* Returns the lines of a request, which the caller frees; NULL: memory is short. */
+static char *join_lines(char **lines)
+{
+	size_t bytes = 1;
+	char *text;
+
+	for (char **line = lines; *line; line++)
+		bytes += strlen(*line) + 1;
+	text = calloc(1, bytes);
+	for (char **line = lines; text && *line; line++) {
+		strcat(text, *line);
+		strcat(text, "\n");
+	}
+	return text;
+}
+
+static int give_request(const struct cli_command *self, const struct control_options *options,
+			pid_t pid, char **lines)
+{
+	struct dagtap_error error;
+	char *text;
+	int err;
+
+	for (char **line = lines; *line; line++) {
+		if (!strchr(*line, '=') || strchr(*line, '\n'))
+			return cli_usage(self, "\"%s\" is no line KEY=VALUE", *line);
+	}
+	if (!*lines)
+		return cli_usage(self, "request: lines KEY=VALUE are needed");
+	text = join_lines(lines);
+	err = text ? dynolog_daemon_give(pid, text, &error)
+		   : dagtap_error_set(&error, -ENOMEM, "out of memory");
+	free(text);
+	if (err < 0)
+		return cli_fail_error(&error);
+	if (!options->quiet)
+		human_print("process %d has the request", (int)pid);
+	return cli_finish_stdout();
+}
+
 /* ---- the command ---- */
 
 static const struct {
@@ -235,10 +278,14 @@ static int control(const struct cli_command *self, int argc, char **argv)
 		return err;
 	if (timers)
 		timer_configure(timers);
-	if (argc - first != 2)
+	if (argc - first < 2)
 		return cli_usage(self, "PID and what to do are needed");
 	if (!cli_is_number(argv[first], &pid) || !pid || pid > INT32_MAX)
 		return cli_usage(self, "%s: not the number of a process", argv[first]);
+	if (!strcmp(argv[first + 1], "request"))
+		return give_request(self, &options, (pid_t)pid, argv + first + 2);
+	if (argc - first > 2)
+		return cli_usage(self, "%s: one thing is done at a time", argv[first + 2]);
 	while (verb < sizeof(verbs) / sizeof(*verbs) &&
 	       strcmp(argv[first + 1], verbs[verb].name) != 0)
 		verb++;
@@ -249,9 +296,12 @@ static int control(const struct cli_command *self, int argc, char **argv)
 
 const struct cli_command cmd_control = {
 	.name = "control",
-	.operands = "PID start|stop|status|snapshot",
+	.operands = "PID start|stop|status|snapshot|request KEY=VALUE...",
 	.help = "start, stop or copy the recording of a running process",
 	.options = options_of_control,
-	.notes = "The process was started by dagtap record --control, and has used a GPU.\n",
+	.notes = "The process was started by dagtap record --control, and has used a GPU. A "
+		 "request\n"
+		 "of dynolog's protocol goes to one that asks for them: dagtap record --dynolog,\n"
+		 "or PyTorch with KINETO_USE_DAEMON=1.\n",
 	.run = control,
 };

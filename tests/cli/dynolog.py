@@ -265,6 +265,32 @@ def count_iterations(daemon, clock, folder):
     os.unlink(program.output)
 
 
+def ask_without_daemon(clock):
+    """dagtap control is the daemon for one request. It gives it to no other process, and has no
+    chance where there is a daemon."""
+    def request(pid, code=0, **variables):
+        ran = subprocess.run([DAGTAP, "control", str(pid), "request", f"ACTIVITIES_LOG_FILE={folder}/asked.json",
+                              f"ACTIVITIES_DURATION_MSECS={10**6}"], capture_output=True, text=True,
+                             env=dict(os.environ, KINETO_IPC_SOCKET_DIR=folder, **variables))
+        expect("exit status: " + ran.stderr, ran.returncode, code)
+        return ran.stderr
+
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="dt-") as folder:
+        program = make_program(folder, clock)
+        program.tell("launch 1")
+        if "does not ask" not in request(os.getpid(), 1, DAGTAP_TIMERS="control_answer=300000000"):
+            fail("another process has the request")
+        expect("state", program.status()["state"], "dormant")
+        request(program.pid)
+        await_state(program, "recording")
+        program.tell("launch 5")
+        Daemon(folder)
+        if "another daemon" not in request(program.pid, 1):
+            fail("two daemons")
+        program.end()
+        expect("kernels", kernels_of_json(f"{folder}/asked_{program.pid}.json"), 5)
+
+
 def main():
     # The address of a socket has room for a short path only.
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="dt-") as folder:
@@ -297,6 +323,7 @@ def run(folder):
 
     os.unlink(program.output)
     count_iterations(daemon, clock, folder)
+    ask_without_daemon(clock)
 
     # A process that is killed in the middle.
     program = make_program(folder, clock)
