@@ -98,7 +98,8 @@ uint32_t cuda_selection_enable_profiler(void *subscriber)
 
 bool cuda_selection_is_building(uint32_t cbid)
 {
-	for (size_t i = 0; i < COUNT(building_calls); i++) {
+	/* The list is in the order of its numbers, and most calls have smaller ones. */
+	for (size_t i = 0; i < COUNT(building_calls) && building_calls[i].cbid <= cbid; i++) {
 		if (building_calls[i].cbid == cbid)
 			return true;
 	}
