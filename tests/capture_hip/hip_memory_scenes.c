@@ -42,6 +42,20 @@ int allocations(void)
 	return hipFree((void *)&format) == hipSuccess;
 }
 
+int captured_memory(void)
+{
+	hipStream_t stream;
+	hipGraph_t graph;
+	void *memory;
+
+	HIP_CHECK(hipStreamCreate(&stream));
+	HIP_CHECK(hipStreamBeginCapture(stream, hipStreamCaptureModeRelaxed));
+	HIP_CHECK(hipMallocAsync(&memory, 2000, stream));
+	say_pointer("memory", memory);
+	HIP_CHECK(hipStreamEndCapture(stream, &graph));
+	return 0;
+}
+
 static void say_whether_it_is_left(const char *kind, void *memory)
 {
 	hipPointerAttribute_t attributes;

@@ -484,6 +484,7 @@ int main(int argc, char **argv)
 		{"idle", idle, false},
 		{"reads", reads, false},
 		{"allocations", allocations, false},
+		{"captured-memory", captured_memory, false},
 		{"held", held_memory, false},
 		{"device-reset", device_reset, false},
 	};

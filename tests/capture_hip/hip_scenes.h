@@ -26,6 +26,9 @@ static inline void say_pointer(const char *name, const void *pointer)
  * said in the order of the calls. */
 int allocations(void);
 
+/* An allocation on a stream that is being captured. */
+int captured_memory(void);
+
 /* Allocates and releases at random, in scopes "layer 0" to "layer 4" and on two streams. */
 int held_memory(void);
 

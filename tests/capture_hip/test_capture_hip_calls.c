@@ -267,6 +267,16 @@ static void memory_of_every_kind(void **state)
 	recording_free(r);
 }
 
+/* HIP 5.2.3 captures no allocation: it allocates at once. */
+static void memory_of_a_captured_stream(void **state)
+{
+	struct recording *r = recording_of_scene("captured-memory");
+
+	assert_allocated(r, 0, RECORD_MEMORY_KIND_DEVICE, 2000);
+	assert_int_equal(recording_count(r, RECORD_MEMORY), 1);
+	recording_free(r);
+}
+
 /* The memory of a GPU and of the host is known by HSA. */
 static void memory_has_an_agent(void **state)
 {
@@ -303,6 +313,7 @@ int main(void)
 		cmocka_unit_test(all_calls_have_one),
 		cmocka_unit_test(the_ledger_says_what_was_not_subscribed),
 		cmocka_unit_test(memory_of_every_kind),
+		cmocka_unit_test(memory_of_a_captured_stream),
 		cmocka_unit_test(memory_has_an_agent),
 		cmocka_unit_test(no_gpu_no_file),
 		cmocka_unit_test(without_a_spool_nothing_happens),

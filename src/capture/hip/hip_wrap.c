@@ -95,6 +95,7 @@ bool hip_enter(struct hip_call *call, enum hip_function function, unsigned int d
 		hip_count_entered();
 	call->stream = stream;
 	call->capturing = false;
+	call->is_node = false;
 	call->saved = NULL;
 	call->frame.function = function;
 	if (stream_capture_any())

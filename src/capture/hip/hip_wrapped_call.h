@@ -18,6 +18,7 @@ struct hip_call {
 	/* STREAM was being captured at entry; or some stream was, and the call does not name its
 	 * stream. */
 	bool capturing;
+	bool is_node; /* the call has become a node; from stream_capture_after on */
 	/* A call of a second runtime in the process: besides its API record, only hooks with
 	 * is_for_all take note of it. */
 	bool is_bare;

@@ -2,17 +2,15 @@
 #include "capture/hip/memory_calls.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 
 #include "capture/capture_session.h"
+#include "capture/hip/device.h"
 #include "capture/hip/hip_functions.h"
-#include "capture/hip/hip_runtime.h"
 #include "capture/hsa/hsa_memory.h"
 #include "vendor/hip_types.h"
 
 /* Weak: tests of capture/hip alone do not link capture/hsa. */
 #pragma weak hsa_memory_agent
-#pragma weak hsa_memory_agent_at
 
 /* By function: the kind of memory that it allocates or releases; 0: neither. */
 static const uint8_t kinds[HIP_FUNCTION_COUNT] = {
@@ -41,66 +39,7 @@ static uint8_t kind_of(uint32_t function)
  * call's own frame is no longer on the stack. */
 static bool is_no_operation(const struct hip_call *call)
 {
-	return (frame_top && kind_of(frame_top->function)) || (call->capturing && call->stream);
-}
-
-/* ---- the current device ---- */
-
-typedef int (*get_device_function)(int *ret_device);
-typedef int (*get_place_function)(char *ret_text, int bytes, int device);
-
-/* Reads "0000:03:00.0": the domain, and bus, device and function as HSA has them. */
-static bool read_place(const char *text, uint32_t *ret_domain, uint32_t *ret_bus_device_function)
-{
-	unsigned long parts[4];
-	char *end;
-
-	for (int i = 0; i < 4; i++) {
-		parts[i] = strtoul(text, &end, 16);
-		if (end == text || (i < 3 && !*end))
-			return false;
-		text = end + 1;
-	}
-	*ret_domain = (uint32_t)parts[0];
-	*ret_bus_device_function = (uint32_t)(parts[1] << 8 | parts[2] << 3 | parts[3]);
-	return true;
-}
-
-/* The agent of the calling thread's current device; 0: not known. Call it only after a HIP call
- * that has succeeded: HIP 5.2 forgets the last error at a success. */
-static uint64_t current_agent(void)
-{
-	get_device_function get_device = (get_device_function)hip_next(HIP_hipGetDevice);
-	get_place_function get_place = (get_place_function)hip_next(HIP_hipDeviceGetPCIBusId);
-	uint32_t domain, bus_device_function;
-	char place[32] = "";
-	struct frame frame;
-	int device;
-
-	if (!get_device || !get_place || !hsa_memory_agent_at)
-		return 0;
-	hip_mute(&frame);
-	if (get_device(&device) == HIP_OK)
-		get_place(place, sizeof(place), device);
-	hip_unmute(&frame);
-	return read_place(place, &domain, &bus_device_function)
-		       ? hsa_memory_agent_at(domain, bus_device_function)
-		       : 0;
-}
-
-static bool has_one_device(void)
-{
-	get_device_function get_count = (get_device_function)hip_next(HIP_hipGetDeviceCount);
-	struct frame frame;
-	int count = 0;
-
-	if (!get_count)
-		return false;
-	hip_mute(&frame);
-	if (get_count(&count) != HIP_OK)
-		count = 0;
-	hip_unmute(&frame);
-	return count == 1;
+	return (frame_top && kind_of(frame_top->function)) || call->is_node;
 }
 
 /* ---- allocations ---- */
@@ -131,7 +70,7 @@ static void put_allocation(const struct hip_call *call, int result, uint64_t add
 		record.address = address;
 		/* An array's handle is no address of its memory, which is the current device's. */
 		if (record.kind == RECORD_MEMORY_KIND_ARRAY)
-			record.agent = current_agent();
+			record.agent = device_current_agent();
 		else if (hsa_memory_agent)
 			record.agent = hsa_memory_agent((const void *)(uintptr_t)address);
 	}
@@ -245,7 +184,7 @@ void memory_device_reset(struct hip_call *call, int result, const uint64_t *args
 	(void)args;
 	if (result != HIP_OK)
 		return;
-	record.agent = current_agent();
-	record.bytes = has_one_device() ? RECORD_MEMORY_RESET_ALL : 0;
+	record.agent = device_current_agent();
+	record.bytes = device_is_only() ? RECORD_MEMORY_RESET_ALL : 0;
 	put(call, RECORD_MEMORY_RESET, &record);
 }

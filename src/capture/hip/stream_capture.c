@@ -119,6 +119,7 @@ void stream_capture_after(struct hip_call *call, const uint64_t *args)
 		if (is_launch(call->frame.function) && call->frame.session)
 			graph_node_captured_unknown(call);
 	} else if (info.node_count == 1 && info.nodes[0] != call->last_node) {
+		call->is_node = true;
 		graph_node_captured(call, (uintptr_t)info.nodes[0], (uintptr_t)info.graph, args);
 	}
 }
