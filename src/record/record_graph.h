@@ -49,12 +49,13 @@ struct record_graph_node {
 	union {
 		uint64_t function; /* kernels: the handle of a FUNCTION record */
 		uint64_t event;	   /* event nodes: the event's handle, 0 = not known */
+		uint64_t agent;	   /* allocation nodes: whose memory (hsa_agent_t), 0 = unknown */
 	};
 	uint32_t grid[3];      /* blocks, as the API has them */
 	uint32_t block[3];     /* threads */
 	uint64_t shared_bytes; /* dynamic */
-	uint64_t bytes;	       /* copies and memsets: total */
-	uint64_t dst;
+	uint64_t bytes;	       /* copies and memsets: total; allocations: what they ask for */
+	uint64_t dst;	       /* also the address that an allocation or free node is about */
 	uint64_t src;
 	uint32_t width, height, depth; /* copies: extent; memsets: elements and rows */
 	uint32_t element_bytes;	       /* memsets */
@@ -77,9 +78,12 @@ struct record_graph_edge {
 	uint32_t to;
 };
 
+/* The exec's launches begin with the release of what earlier ones allocated and did not free. */
+#define RECORD_GRAPH_EXEC_FREES_ON_LAUNCH 1
+
 /* An exec was instantiated from the graph. */
 struct record_graph_exec {
-	struct record_header header;
+	struct record_header header; /* tag: 0 or RECORD_GRAPH_EXEC_FREES_ON_LAUNCH */
 	uint64_t exec_id;
 	uint64_t graph_id;
 	uint64_t handle; /* hipGraphExec_t */

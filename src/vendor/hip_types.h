@@ -132,6 +132,31 @@ struct hip_host_params {
 	void *user;
 };
 
+/* hipMemAllocNodeParams: HIP 5.5 and later. */
+struct hip_alloc_params {
+	int allocation_type, handle_types;
+	struct hip_location location;
+	char reserved[72];
+	const void *access;
+	size_t access_count;
+	size_t bytes;
+	void *address;
+};
+
+/* hipMemLocationType */
+enum { HIP_LOCATION_DEVICE = 1 };
+
+/* hipGraphInstantiateFlags */
+enum { HIP_GRAPH_FREE_ON_LAUNCH = 1 };
+
+/* hipGraphInstantiateParams: HIP 6.1 and later. */
+struct hip_instantiate_params {
+	void *error_node;
+	unsigned long long flags;
+	int result;
+	void *upload_stream;
+};
+
 /* hipStreamCaptureMode */
 enum { HIP_CAPTURE_MODE_THREAD_LOCAL = 1, HIP_CAPTURE_MODE_RELAXED = 2 };
 

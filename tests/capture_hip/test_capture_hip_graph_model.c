@@ -197,6 +197,50 @@ static void type_numbers_of_versions(void **state)
 	assert_int_equal(type_in(HIP_6_0, 99), RECORD_NODE_OTHER);
 }
 
+enum { HIP_7_2 = 70253211, ALLOC_TYPE = 10, FREE_TYPE = 11, ADDRESS = 0x7000 };
+
+static int get_allocation(void *node, struct hip_alloc_params *ret_params)
+{
+	*ret_params = (struct hip_alloc_params){.bytes = 500, .address = (void *)ADDRESS};
+	return 0;
+}
+
+static int get_freed(void *node, void **ret_address)
+{
+	*ret_address = (void *)ADDRESS;
+	return 0;
+}
+
+/* Whether a node of TYPE is described with the address and BYTES. */
+static bool is_described(int type, uint64_t bytes)
+{
+	struct graph_template *template;
+	const struct record_graph_node *node;
+
+	set_model(1, NULL, 0);
+	model.version = HIP_7_2;
+	model.types[0] = type;
+	hip_nexts[DOOR_SYMBOL][HIP_hipGraphMemAllocNodeGetParams] = (void *)get_allocation;
+	hip_nexts[DOOR_SYMBOL][HIP_hipGraphMemFreeNodeGetParams] = (void *)get_freed;
+	if (graph_template_read(GRAPH, &template))
+		return false;
+	node = &template->records[0];
+	return node->dst == ADDRESS && node->bytes == bytes && !node->agent;
+}
+
+/* The runtime says what nodes allocate and free. In a process of its own, for the version. */
+static void nodes_of_memory(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(!is_described(ALLOC_TYPE, 500) || !is_described(FREE_TYPE, 0));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 /* With a runtime that lacks the graph functions, reading a graph fails with -ENOSYS. */
 static void a_runtime_without_graphs(void **state)
 {
@@ -212,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_runtime_without_graphs),
 		cmocka_unit_test(type_numbers_of_versions),
+		cmocka_unit_test(nodes_of_memory),
 		cmocka_unit_test(level_order_of_shapes),
 		cmocka_unit_test(a_circle_has_no_order),
 		cmocka_unit_test(nodes_are_found),

@@ -1,6 +1,7 @@
 /* Compares dagtap's copies of HIP's struct layouts and constants with the installed headers. */
 #define __HIP_PLATFORM_AMD__
 #include <hip/hip_runtime_api.h>
+#include <hip/hip_version.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,6 +65,19 @@ SAME_FIELD(hip_copy_params, dst_array, hipMemcpy3DParms, dstArray);
 SAME_FIELD(hip_copy_params, dst, hipMemcpy3DParms, dstPtr);
 SAME_FIELD(hip_copy_params, extent, hipMemcpy3DParms, extent);
 SAME_FIELD(hip_copy_params, kind, hipMemcpy3DParms, kind);
+
+/* What newer releases have: tests/rocm compiles this file with their headers. */
+#if HIP_VERSION_MAJOR >= 6
+SAME_SIZE(hip_alloc_params, hipMemAllocNodeParams);
+SAME_FIELD(hip_alloc_params, location, hipMemAllocNodeParams, poolProps.location);
+SAME_FIELD(hip_alloc_params, bytes, hipMemAllocNodeParams, bytesize);
+SAME_FIELD(hip_alloc_params, address, hipMemAllocNodeParams, dptr);
+SAME_SIZE(hip_instantiate_params, hipGraphInstantiateParams);
+SAME_FIELD(hip_instantiate_params, flags, hipGraphInstantiateParams, flags);
+_Static_assert((int)HIP_LOCATION_DEVICE == (int)hipMemLocationTypeDevice, "hipMemLocationType");
+_Static_assert((int)HIP_GRAPH_FREE_ON_LAUNCH == (int)hipGraphInstantiateFlagAutoFreeOnLaunch,
+	       "hipGraphInstantiateFlags");
+#endif
 
 static void numbers(void **state)
 {

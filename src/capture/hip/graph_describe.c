@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "capture/hip/device.h"
 #include "capture/hip/graph_node.h"
 #include "capture/hip/runtime_graph.h"
 
@@ -54,6 +55,16 @@ void graph_describe_copy_1d(const struct graph_copy *copy, struct record_graph_n
 	record->height = record->depth = 1;
 }
 
+void graph_describe_allocation(const struct hip_alloc_params *params,
+			       struct record_graph_node *record)
+{
+	record->type = RECORD_NODE_MEM_ALLOC;
+	record->dst = (uintptr_t)params->address;
+	record->bytes = params->bytes;
+	if (params->location.type == HIP_LOCATION_DEVICE)
+		record->agent = device_agent(params->location.id);
+}
+
 /* graph_node.h knows one-dimensional copies, the runtime all others. */
 static void describe_any_copy(uint64_t node, struct record_graph_node *record)
 {
@@ -73,6 +84,7 @@ void graph_describe_node(uint64_t node, struct record_graph_node *ret_record)
 	enum record_node_type type = RECORD_NODE_OTHER;
 	struct hip_kernel_params kernel;
 	struct hip_memset_params memset;
+	struct hip_alloc_params allocation;
 
 	runtime_graph_type(node, &type);
 	*ret_record = (struct record_graph_node){.handle = node, .type = type};
@@ -84,6 +96,10 @@ void graph_describe_node(uint64_t node, struct record_graph_node *ret_record)
 		describe_any_copy(node, ret_record);
 	else if (type == RECORD_NODE_EVENT_RECORD || type == RECORD_NODE_EVENT_WAIT)
 		runtime_graph_event(node, type, &ret_record->event);
+	else if (type == RECORD_NODE_MEM_ALLOC && !runtime_graph_allocation(node, &allocation))
+		graph_describe_allocation(&allocation, ret_record);
+	else if (type == RECORD_NODE_MEM_FREE)
+		runtime_graph_freed(node, &ret_record->dst);
 }
 
 bool graph_describe_is_same(const struct record_graph_node *a, const struct record_graph_node *b)

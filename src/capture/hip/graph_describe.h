@@ -25,6 +25,9 @@ void graph_describe_memset(const struct hip_memset_params *params,
 			   struct record_graph_node *record);
 /* The same for a copy node. */
 void graph_describe_copy(const struct hip_copy_params *params, struct record_graph_node *record);
+/* The same for an allocation node. Asks the runtime for the device's agent. */
+void graph_describe_allocation(const struct hip_alloc_params *params,
+			       struct record_graph_node *record);
 /* The same for a one-dimensional copy. */
 void graph_describe_copy_1d(const struct graph_copy *copy, struct record_graph_node *record);
 

@@ -21,6 +21,7 @@ struct graph_exec {
 	uint64_t id;		   /* unique in the process */
 	uint64_t handle;	   /* hipGraphExec_t */
 	uint64_t cid;		   /* the call that instantiated it */
+	bool frees_on_launch;	   /* with hipGraphInstantiateFlagAutoFreeOnLaunch */
 	_Atomic uint64_t launches; /* replays so far, those that failed included */
 	/* The number of the session whose trace has its GRAPH_EXEC; 0: none. */
 	_Atomic uint32_t announced_in;
@@ -79,7 +80,24 @@ static void tell(struct graph_exec *exec)
 		record.graph_id = exec->template->graph_id;
 	}
 	record.ns = session_now_ns();
-	writer_put(session_writer(), RECORD_GRAPH_EXEC, 0, &record, sizeof(record));
+	writer_put(session_writer(), RECORD_GRAPH_EXEC,
+		   exec->frees_on_launch ? RECORD_GRAPH_EXEC_FREES_ON_LAUNCH : 0, &record,
+		   sizeof(record));
+}
+
+/* Whether a call that instantiated a graph has asked for automatic frees. */
+static bool asks_for_frees(uint32_t function, const uint64_t *args)
+{
+	const struct hip_instantiate_params *params;
+	uint64_t flags = 0;
+
+	if (function == HIP_hipGraphInstantiateWithFlags) {
+		flags = args[ARG_hipGraphInstantiateWithFlags_flags];
+	} else if (function == HIP_hipGraphInstantiateWithParams) {
+		params = (const void *)args[ARG_hipGraphInstantiateWithParams_instantiateParams];
+		flags = params->flags;
+	}
+	return flags & HIP_GRAPH_FREE_ON_LAUNCH;
 }
 
 void graph_exec_instantiated(struct hip_call *call, int result, const uint64_t *args)
@@ -93,6 +111,7 @@ void graph_exec_instantiated(struct hip_call *call, int result, const uint64_t *
 		return;
 	exec->handle = args[0];
 	exec->cid = call->frame.cid;
+	exec->frees_on_launch = asks_for_frees(call->frame.function, args);
 	if (graph_template_read(args[1], &exec->template) == 0)
 		graph_template_number(exec->template);
 	tell(exec);
@@ -140,6 +159,9 @@ static void write_update(struct exec_update *update, struct graph_template *grap
 {
 	const struct graph_exec *exec = update->exec;
 
+	/* hipGraphExecUpdate returns success, and the exec keeps its memory (6.4.3, 7.2.4). */
+	if (record->type == RECORD_NODE_MEM_ALLOC || record->type == RECORD_NODE_MEM_FREE)
+		return;
 	/* A whole graph is mostly updated for new kernel arguments, which are not recorded. */
 	if (graph_describe_is_same(record, &graph->records[position]))
 		return;

@@ -97,6 +97,16 @@ int runtime_graph_memset(uint64_t node, struct hip_memset_params *ret_params)
 	return ask(HIP_hipGraphMemsetNodeGetParams, node, ret_params);
 }
 
+int runtime_graph_allocation(uint64_t node, struct hip_alloc_params *ret_params)
+{
+	return ask(HIP_hipGraphMemAllocNodeGetParams, node, ret_params);
+}
+
+int runtime_graph_freed(uint64_t node, uint64_t *ret_address)
+{
+	return ask(HIP_hipGraphMemFreeNodeGetParams, node, ret_address);
+}
+
 int runtime_graph_event(uint64_t node, enum record_node_type type, uint64_t *ret_event)
 {
 	return ask(type == RECORD_NODE_EVENT_RECORD ? HIP_hipGraphEventRecordNodeGetEvent

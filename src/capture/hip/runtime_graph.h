@@ -36,6 +36,10 @@ int runtime_graph_type(uint64_t node, enum record_node_type *ret_type);
 int runtime_graph_kernel(uint64_t node, struct hip_kernel_params *ret_params);
 int runtime_graph_memset(uint64_t node, struct hip_memset_params *ret_params);
 
+/* The parameters of an allocation node, and the address that a free node releases. */
+int runtime_graph_allocation(uint64_t node, struct hip_alloc_params *ret_params);
+int runtime_graph_freed(uint64_t node, uint64_t *ret_address);
+
 /* Returns the event of a node of TYPE (RECORD_NODE_EVENT_RECORD or RECORD_NODE_EVENT_WAIT). */
 int runtime_graph_event(uint64_t node, enum record_node_type type, uint64_t *ret_event);
 
