@@ -145,7 +145,9 @@ static const struct ingest_stage stages[] = {
 	 "records, cuda clock, outer calls, captured calls, threads, agents, streams, calls, "
 	 "graph input, graphs, nodes, execs, launches",
 	 "events, event records, waits, overheads", cuda_events_load},
-	{"memory", "records, ids, cuda clock, outer calls, agents, scopes, streams of calls, calls",
+	{"memory",
+	 "records, ids, cuda clock, outer calls, agents, scopes, streams of calls, calls, nodes, "
+	 "execs, launches, nodes of activities",
 	 "memory operations", memory_load},
 	{"cuda expect", "records, apis, outer calls, calls, graphs, nodes, execs, launches",
 	 "expected activities", cuda_expect_load},

@@ -311,6 +311,10 @@ struct trace_node { /* Ordered by (graph, index). */
 	uint32_t child;
 	/* Handle of an event node's event when the executable graph was made; 0 = not known. */
 	uint64_t event;
+	/* Of nodes that allocate or free memory, of HIP alone: its address, 0 = not known, and the
+	 * device of what is allocated, or TRACE_NONE. */
+	uint64_t address;
+	uint32_t agent;
 	/* Activities that HIP 5.2.3 makes of it: unaligned ends of a fill have their own. */
 	uint32_t pieces;
 	/* Updates of the node in all executable graphs, as far as they were recorded. */
@@ -337,6 +341,8 @@ struct trace_exec {
 	uint32_t whole_update_count;
 	uint32_t update_calls; /* number of calls that did any of these updates */
 	uint64_t update_ns;    /* time that these calls took */
+	/* A launch begins with the release of what earlier ones allocated and did not free. */
+	bool frees_on_launch;
 };
 
 /* One replay of an executable graph. Ordered by (process, exec id, replay). */

@@ -167,6 +167,16 @@ static int add_item(struct expect_graph *expect, struct expect_item item)
 	return 0;
 }
 
+static int add_memory_node(struct expect_graph *expect, uint32_t node)
+{
+	uint32_t *row = table_add((void **)&expect->memory, &expect->memory_count, sizeof(*row));
+
+	if (!row)
+		return -ENOMEM;
+	*row = node;
+	return 0;
+}
+
 struct making {
 	const struct trace *trace;
 	struct expect_graph *expects;
@@ -197,6 +207,9 @@ static int add_node(const struct making *making, uint32_t graph, uint32_t index,
 		making->target->unknown = true;
 		return 0;
 	}
+	if (trace->nodes[node].type == RECORD_NODE_MEM_ALLOC ||
+	    trace->nodes[node].type == RECORD_NODE_MEM_FREE)
+		return add_memory_node(making->target, node);
 	return item.most ? add_item(making->target, item) : 0;
 }
 
@@ -266,6 +279,7 @@ void expect_release(struct expect_graph *expects, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		free(expects[i].edges);
 		free(expects[i].items);
+		free(expects[i].memory);
 	}
 	free(expects);
 }

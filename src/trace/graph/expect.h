@@ -31,6 +31,8 @@ struct expect_graph {
 	/* in HIP's order, child graphs' nodes included; from expect_make */
 	struct expect_item *items;
 	uint32_t item_count;
+	uint32_t *memory; /* nodes that allocate or free memory, in the same order */
+	uint32_t memory_count;
 	bool lacks_nodes; /* the graph has fewer nodes than its record announced */
 	/* Parts of the graph are missing or contradict each other: what it must cause is not
 	 * known. */

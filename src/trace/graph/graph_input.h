@@ -42,6 +42,8 @@ struct input_node {
 	uint64_t handle;   /* HIP's handle, or CUPTI's id */
 	uint64_t child_id; /* first graph that it holds, 0 = none */
 	uint64_t event;	   /* of event nodes: handle, 0 = not known */
+	uint64_t address;  /* of nodes that allocate or free memory; 0 = not known */
+	uint64_t agent;	   /* of nodes that allocate: HSA's handle, 0 = not known */
 	struct node_signature signature;
 	uint32_t index;	   /* among the nodes of its graph */
 	uint32_t scope;	   /* row of the scope in which it was added, or TRACE_NONE */
@@ -60,6 +62,7 @@ struct input_exec {
 	uint64_t graph_id;
 	uint64_t handle; /* HIP's; CUDA's execs have none */
 	uint64_t cid;	 /* of the call that made it */
+	bool frees_on_launch;
 };
 
 struct input_launch {

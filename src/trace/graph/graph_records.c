@@ -67,6 +67,11 @@ static uint64_t node_event(const struct record_graph_node *record)
 		       : 0;
 }
 
+static bool is_about_memory(const struct record_graph_node *record)
+{
+	return record->type == RECORD_NODE_MEM_ALLOC || record->type == RECORD_NODE_MEM_FREE;
+}
+
 static int add_graph(struct process_load *load, const void *at)
 {
 	const struct record_graph *record = at;
@@ -96,6 +101,8 @@ static int add_node(struct process_load *load, const void *at)
 		.handle = record->handle,
 		.child_id = record->child_graph_id,
 		.event = node_event(record),
+		.address = is_about_memory(record) ? record->dst : 0,
+		.agent = record->type == RECORD_NODE_MEM_ALLOC ? record->agent : 0,
 		.signature = node_signature(load, record),
 		.index = record->header.tag,
 		.scope = node_scope(load, record->handle, record->ns),
@@ -129,7 +136,13 @@ static int add_exec(struct process_load *load, const void *at)
 
 	if (!row)
 		return -ENOMEM;
-	*row = (struct input_exec){record->exec_id, record->graph_id, record->handle, record->cid};
+	*row = (struct input_exec){
+		.id = record->exec_id,
+		.graph_id = record->graph_id,
+		.handle = record->handle,
+		.cid = record->cid,
+		.frees_on_launch = record->header.tag == RECORD_GRAPH_EXEC_FREES_ON_LAUNCH,
+	};
 	return 0;
 }
 

@@ -115,6 +115,8 @@ static struct trace_node node_row(struct process_load *load, uint32_t graph,
 		.scope = node->scope,
 		.child = load_find_graph(load, node->child_id),
 		.event = node->event,
+		.address = node->address,
+		.agent = load_find_agent(load, node->agent),
 		.pieces = node->signature.pieces,
 	};
 
@@ -302,6 +304,7 @@ static int load_execs(struct process_load *load)
 		uint64_t id =
 			is_announced ? input->execs[exec].id : input->launches[launch].exec_id;
 		uint64_t graph_id = is_announced ? input->execs[exec].graph_id : 0;
+		bool frees_on_launch = is_announced && input->execs[exec].frees_on_launch;
 
 		exec += is_announced;
 		launch += !is_announced;
@@ -311,6 +314,7 @@ static int load_execs(struct process_load *load)
 			.process = load->process,
 			.id = id,
 			.graph = load_find_graph(load, graph_id),
+			.frees_on_launch = frees_on_launch,
 		};
 	}
 	load->trace->execs_count -= (uint32_t)room - used;

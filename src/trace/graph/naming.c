@@ -397,7 +397,7 @@ static int make_expectations(struct process_load *load)
 		if (graph == TRACE_NONE)
 			continue;
 		expect = &load->expects[graph - load->first.graphs];
-		if (!expect->items &&
+		if (!expect->items && !expect->memory &&
 		    expect_make(trace, load->expects, load->first.graphs, graph) < 0)
 			return -ENOMEM;
 	}

@@ -7,6 +7,7 @@
 
 #include "base/sort.h"
 #include "base/table.h"
+#include "trace/load/memory_order.h"
 #include "trace/row_table.h"
 
 /* A reset, with the device's agent. */
@@ -74,28 +75,6 @@ static int add_release(const struct process_load *load, const struct reset *rese
 	return 0;
 }
 
-/* The operations from FIRST on by address, and those of one address by time. The caller frees them.
- * NULL: out of memory. */
-static struct sort_row *order_operations(const struct trace *trace, uint32_t first, uint32_t count)
-{
-	struct sort_row *order = table_alloc(count, sizeof(*order));
-	int err = order ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; i < count && err == 0; i++)
-		order[i] = (struct sort_row){(uint64_t)trace->memory_operations[first + i].ns,
-					     first + i};
-	if (err == 0)
-		err = sort_rows(order, count);
-	for (uint32_t i = 0; i < count && err == 0; i++)
-		order[i].key = trace->memory_operations[order[i].index].address;
-	if (err == 0)
-		err = sort_rows(order, count);
-	if (err == 0)
-		return order;
-	free(order);
-	return NULL;
-}
-
 /* Makes the releases of what the operations from FIRST on allocated. */
 static int make_releases(const struct process_load *load, uint32_t first,
 			 const struct reset *resets, uint32_t resets_count,
@@ -103,7 +82,7 @@ static int make_releases(const struct process_load *load, uint32_t first,
 {
 	const struct trace *trace = load->trace;
 	uint32_t count = trace->memory_operations_count - first;
-	struct sort_row *order = order_operations(trace, first, count);
+	struct sort_row *order = memory_by_address(trace, first, count);
 	int err = order ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < count && err == 0; i++) {

@@ -1,8 +1,9 @@
-/* The stage of memory: makes the rows of allocations and releases, from the records of HIP and HSA
- * and from those of CUPTI. */
+/* The stage of memory: makes the rows of allocations and releases, from the records of HIP and HSA,
+ * from those of CUPTI, and from the launches of graphs. */
 #include <errno.h>
 
 #include "trace/load/cuda_load.h"
+#include "trace/load/graph_memory.h"
 #include "trace/load/memory_resets.h"
 #include "trace/process_load.h"
 #include "trace/row_table.h"
@@ -129,5 +130,5 @@ int memory_load(struct process_load *load)
 	}
 	for (uint32_t i = 0; i < cuda_list->count; i++)
 		*rows++ = make_cuda_row(load, cuda_list->rows[i].record);
-	return memory_resets_apply(load, first);
+	return graph_memory_apply(load, first) < 0 ? -ENOMEM : memory_resets_apply(load, first);
 }
