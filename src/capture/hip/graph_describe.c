@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "capture/hip/device.h"
 #include "capture/hip/graph_node.h"
+#include "capture/hip/hip_device.h"
 #include "capture/hip/runtime_graph.h"
 
 void graph_describe_kernel(const struct hip_kernel_params *params, struct record_graph_node *record)

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "capture/capture_session.h"
-#include "capture/hip/device.h"
+#include "capture/hip/hip_device.h"
 #include "capture/hip/hip_functions.h"
 #include "capture/hsa/hsa_memory.h"
 #include "vendor/hip_types.h"

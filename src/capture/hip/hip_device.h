@@ -2,8 +2,8 @@
  *
  * Any thread. Call only after a HIP call that has succeeded: HIP 5.2 forgets the last error at a
  * success. */
-#ifndef DAGTAP_CAPTURE_HIP_DEVICE_H
-#define DAGTAP_CAPTURE_HIP_DEVICE_H
+#ifndef DAGTAP_CAPTURE_HIP_HIP_DEVICE_H
+#define DAGTAP_CAPTURE_HIP_HIP_DEVICE_H
 
 #include <stdbool.h>
 #include <stdint.h>

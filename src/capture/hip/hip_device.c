@@ -1,5 +1,5 @@
-/* Finds the HSA agents of HIP's devices; see device.h. */
-#include "capture/hip/device.h"
+/* Finds the HSA agents of HIP's devices; see hip_device.h. */
+#include "capture/hip/hip_device.h"
 
 #include <stdlib.h>
 
