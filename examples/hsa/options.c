@@ -29,6 +29,7 @@ static const struct option_row rows[] = {
 	ROW(producers, NUMBER, 1, 64, "threads that write packets (1)"),
 	ROW(packets, NUMBER, 1, 20000000, "dispatches in all (10000)"),
 	ROW(completion, COMPLETION, 0, 0, "none | last | each: which packets have a signal (last)"),
+	ROW(scratch, NUMBER, 0, 65536, "private bytes of a work-item (what the kernel has)"),
 	ROW(barrier, FLAG, 0, 0, "set the barrier bit"),
 	ROW(cross, FLAG, 0, 0, "barrier-AND on other producers' batches (completion: last)"),
 	ROW(profile, FLAG, 0, 0, "profile the queues and check the signals' times"),

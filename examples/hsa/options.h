@@ -18,7 +18,8 @@ struct options {
 	uint32_t producers; /* threads; producer p writes to queue p % queues */
 	uint32_t packets;   /* dispatches of all producers together */
 	enum completion completion;
-	bool barrier; /* every dispatch has the barrier bit */
+	uint32_t scratch; /* private bytes of a work-item; 0: what the kernel says */
+	bool barrier;	  /* every dispatch has the barrier bit */
 	/* each batch begins with a barrier-AND on the other producers' latest batches */
 	bool cross;
 	bool profile; /* queues have profiling on; the times of completed signals are checked */

@@ -120,13 +120,14 @@ static void write_dispatch(const struct producer *p, uint64_t index, uint32_t nu
 			   hsa_signal_t signal)
 {
 	const struct driver *d = p->driver;
+	uint32_t private_bytes = d->options.scratch ? d->options.scratch : d->device.private_bytes;
 	hsa_kernel_dispatch_packet_t packet = {.workgroup_size_x = 1,
 					       .workgroup_size_y = 1,
 					       .workgroup_size_z = 1,
 					       .grid_size_x = 1,
 					       .grid_size_y = 1,
 					       .grid_size_z = 1,
-					       .private_segment_size = d->device.private_bytes,
+					       .private_segment_size = private_bytes,
 					       .group_segment_size = d->device.group_bytes,
 					       .kernel_object = d->device.kernel_object,
 					       .kernarg_address = &d->arguments[number],

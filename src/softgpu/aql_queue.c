@@ -8,6 +8,7 @@
 #include "softgpu/futex.h"
 #include "softgpu/queue.h"
 #include "softgpu/schedule.h"
+#include "softgpu/scratch.h"
 
 static hsa_status_t check_request(const struct queue_request *request)
 {
@@ -42,6 +43,7 @@ void queue_free_aql(struct softgpu_queue *queue)
 	const hsa_queue_t *hsa = &queue->amd.hsa_queue;
 
 	processor_stop(queue);
+	scratch_release(queue);
 	if (hsa->base_address)
 		munmap(hsa->base_address, (size_t)hsa->size * AQL_PACKET_BYTES);
 	free(queue);

@@ -173,8 +173,15 @@ struct hsa_api_table *table_get(void)
 	return &root.old;
 }
 
+hsa_scratch_function *table_get_scratch(enum hsa_scratch_slot slot)
+{
+	return __atomic_load_n(&tools.slot[slot], __ATOMIC_ACQUIRE);
+}
+
 void table_reset(void)
 {
+	for (int i = 0; i < HSA_SCRATCH_SLOTS; i++)
+		__atomic_store_n(&tools.slot[i], NULL, __ATOMIC_RELEASE);
 	softgpu_core = default_core;
 	amd_ext = default_amd_ext;
 	newer_amd_ext = default_newer_amd_ext;

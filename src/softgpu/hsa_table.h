@@ -3,6 +3,7 @@
 #ifndef SOFTGPU_TABLE_H
 #define SOFTGPU_TABLE_H
 
+#include "vendor/hsa_newer.h"
 #include "vendor/hsa_tables.h"
 
 /* Selects, by the configuration and the HIP library in the process, which generation of the tables
@@ -10,6 +11,9 @@
 void table_select(void);
 /* Returns the root table. It begins with a struct hsa_api_table in every generation. */
 struct hsa_api_table *table_get(void);
+/* Returns the function that a tool has put into SLOT of the table for tools; NULL: none. Any
+ * thread. */
+hsa_scratch_function *table_get_scratch(enum hsa_scratch_slot slot);
 /* Restores the original functions in all tables. Called after the tools were unloaded. */
 void table_reset(void);
 

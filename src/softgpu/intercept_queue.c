@@ -245,6 +245,7 @@ static hsa_status_t make_pair(const struct queue_request *request, struct interc
 	status = queue_make(&behind, &intercept->hardware);
 	if (status == HSA_STATUS_SUCCESS) {
 		intercept->hardware->is_behind_proxy = true;
+		intercept->hardware->known = &intercept->proxy->amd.hsa_queue;
 		/* The program, its tools and the truth log use the same queue id. */
 		intercept->proxy->amd.hsa_queue.id = intercept->hardware->amd.hsa_queue.id;
 		if (processor_start(intercept->hardware))

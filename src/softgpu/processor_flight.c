@@ -7,6 +7,7 @@
 #include "softgpu/fault.h"
 #include "softgpu/processor.h"
 #include "softgpu/report.h"
+#include "softgpu/scratch.h"
 #include "softgpu/signal.h"
 #include "softgpu/work_log.h"
 
@@ -123,6 +124,8 @@ void processor_run_turn(struct processor *processor, uint32_t which)
 void processor_run_dispatch(struct processor *processor, const union packet *packet,
 			    struct flight *flight)
 {
+	scratch_require(processor->queue, packet->dispatch.private_segment_size,
+			flight->packet_index);
 	if (schedule_is_on())
 		flight->dispatch = packet->dispatch;
 	else if (!compute(processor, &packet->dispatch, flight))

@@ -50,8 +50,11 @@ struct softgpu_queue {
 	_Atomic bool inactive; /* after an error or hsa_queue_inactivate: no packet is taken */
 	pthread_t thread;      /* the packet processor; valid if has_thread */
 	bool has_thread;
+	/* Of each work-item. The processor's, then the destroying thread's. */
+	uint32_t scratch_bytes;
 	struct intercept *intercept;   /* not NULL: this is a proxy */
 	bool is_behind_proxy;	       /* the hardware queue of a proxy */
+	const hsa_queue_t *known;      /* as the program knows it: itself, or its proxy */
 	struct softgpu_queue *counted; /* not NULL: this is a counted handle of that queue */
 	uint32_t use_count; /* counted handles of this queue; under the lock of counted_queue.c */
 	struct sdma_queue *sdma;    /* not NULL: this is a copy engine's queue; owned */

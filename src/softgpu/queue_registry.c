@@ -75,6 +75,7 @@ struct softgpu_queue *queue_allocate(const struct queue_request *request)
 	memset(queue, 0, bytes);
 	queue->write_index = &queue->amd.write_dispatch_id;
 	queue->read_index = &queue->amd.read_dispatch_id;
+	queue->known = &queue->amd.hsa_queue;
 	queue->agent = request->agent;
 	queue->error_callback = request->error_callback;
 	queue->error_data = request->error_data;

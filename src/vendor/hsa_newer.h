@@ -6,6 +6,7 @@
 #define VENDOR_HSA_NEWER_H
 
 #include "vendor/hsa_newest.h"
+#include "vendor/hsa_scratch.h"
 #include "vendor/hsa_tables.h"
 #include "vendor/hsa_tables_2.h"
 
@@ -168,12 +169,12 @@ struct hsa_newer_image_ext_table {
 };
 #undef HSA_NEWER_SLOT
 
-/* Functions that tools themselves install, and PC sampling. dagtap uses only their positions in the
- * table. */
 struct hsa_newer_tools_table {
 	struct hsa_table_version version;
-	void (*slot[6])(void);
+	hsa_scratch_function *slot[HSA_SCRATCH_SLOTS];
 };
+
+/* dagtap uses only the position of PC sampling in the table. */
 
 struct hsa_newer_pc_sampling_table {
 	struct hsa_table_version version;
