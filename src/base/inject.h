@@ -8,6 +8,7 @@
 #ifndef DAGTAP_BASE_INJECT_H
 #define DAGTAP_BASE_INJECT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,13 +48,65 @@ struct inject_mark {
 	enum inject_mark_function function;
 };
 
-/* Functions that are called on the thread of each recorded call of HIP, and of each call of roctx
- * while something is recorded: before the vendor's function and after it has returned. Calls of HIP
- * that they make are recorded too. */
+/* An agent of HSA, as AGENT records have it. */
+struct inject_agent {
+	uint32_t driver_id;   /* 0 = unknown */
+	uint32_t gpu_ordinal; /* of a GPU */
+	bool is_known, is_gpu;
+};
+
+/* What a function of HSA does to memory: hsa_memory_allocate and
+ * hsa_amd_memory_pool_allocate, hsa_amd_vmem_handle_create, hsa_memory_free and
+ * hsa_amd_memory_pool_free, hsa_amd_vmem_handle_release. */
+enum inject_memory_operation {
+	INJECT_ALLOCATE = 1,
+	INJECT_VMEM_ALLOCATE,
+	INJECT_FREE,
+	INJECT_VMEM_FREE
+};
+
+/* A call of such a function, as an observer sees it. Valid during the observer's function. */
+struct inject_memory {
+	/* Of the enclosing call; without one, an id that nothing in the recording has. */
+	uint64_t cid;
+	uint64_t parent;	   /* of the call around that one, 0 = none */
+	uint64_t begin_ns, end_ns; /* end_ns: 0 at its entry */
+	uint64_t address; /* or handle; 0 at the entry of an allocation, and if it has failed */
+	uint64_t bytes;	  /* 0 of what frees */
+	struct inject_agent agent; /* not known of what frees */
+	enum inject_memory_operation operation;
+};
+
+/* What the HSA runtime does to the scratch memory of a queue. */
+enum inject_scratch_operation {
+	INJECT_SCRATCH_ALLOCATE = 1,
+	INJECT_SCRATCH_FREE,
+	INJECT_SCRATCH_RECLAIM
+};
+
+/* The begin or the end of such an operation. Valid during the observer's function. */
+struct inject_scratch {
+	uint64_t cid, parent;	   /* as of a call that allocates memory */
+	uint64_t begin_ns, end_ns; /* end_ns: 0 at its begin */
+	uint64_t queue;		   /* hsa_queue_t's id */
+	uint64_t dispatch;	   /* the packet that needs it; 0 unless it is allocated */
+	uint64_t bytes, slots;	   /* 0 at the begin, and unless it is allocated */
+	struct inject_agent agent;
+	uint32_t flags; /* hsa_amd_event_scratch_alloc_flag_t */
+	enum inject_scratch_operation operation;
+};
+
+/* Functions that are called on the thread of each recorded call of HIP, and, while something is
+ * recorded, of each call of roctx, of each call of HSA that allocates or frees memory, and of what
+ * the HSA runtime does to scratch memory: before the vendor's function and after it has returned.
+ * Calls of HIP that they make are recorded too. */
 struct inject_observer {
 	void (*enter)(const struct inject_call *call);
 	void (*leave)(const struct inject_call *call);
 	void (*mark)(const struct inject_mark *mark);
+	/* NULL: nobody wants to be told. */
+	void (*memory)(const struct inject_memory *memory);
+	void (*scratch)(const struct inject_scratch *scratch);
 };
 
 /* Each function implements the public function of the same name in dagtap/annotate.h (scope_*,

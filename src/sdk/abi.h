@@ -162,6 +162,14 @@ enum { SDK_CODE_OBJECT_KERNEL_SYMBOL = 2 };
 enum { SDK_HIP_STREAM_SET = 3 };
 enum { SDK_DISPATCH_ENQUEUE = 1, SDK_DISPATCH_COMPLETE = 2 };
 enum { SDK_COPY_NONE, SDK_COPY_H2H, SDK_COPY_H2D, SDK_COPY_D2H, SDK_COPY_D2D };
+enum {
+	SDK_ALLOCATION_NONE,
+	SDK_ALLOCATION_ALLOCATE,
+	SDK_ALLOCATION_VMEM_ALLOCATE,
+	SDK_ALLOCATION_FREE,
+	SDK_ALLOCATION_VMEM_FREE
+};
+enum { SDK_SCRATCH_NONE, SDK_SCRATCH_ALLOC, SDK_SCRATCH_FREE, SDK_SCRATCH_ASYNC_RECLAIM };
 enum { SDK_AGENT_CPU = 1, SDK_AGENT_GPU = 2, SDK_AGENT_VERSION = 1 };
 
 struct sdk_id {
@@ -208,6 +216,48 @@ struct sdk_hip_record {
 	struct sdk_correlation correlation;
 	uint64_t start_ns, end_ns;
 	uint64_t tid;
+};
+
+/* What records of calls and of memory begin with. */
+struct sdk_record_head {
+	uint64_t size;
+	uint32_t kind;
+	int32_t operation;
+	struct sdk_correlation correlation;
+};
+
+struct sdk_allocation_record {
+	struct sdk_record_head head;
+	uint64_t tid;
+	uint64_t start_ns, end_ns;
+	struct sdk_id agent; /* 0 of what frees */
+	uint64_t address;    /* or handle */
+	uint64_t bytes;
+};
+
+struct sdk_allocation_data {
+	uint64_t size;
+	uint64_t start_ns, end_ns; /* 0 at the entry */
+	struct sdk_id agent;
+	uint64_t address;
+	uint64_t bytes;
+};
+
+struct sdk_scratch_record {
+	struct sdk_record_head head;
+	struct sdk_id agent, queue;
+	uint64_t tid;
+	uint64_t start_ns, end_ns;
+	uint32_t flags;
+	uint64_t bytes;
+};
+
+struct sdk_scratch_data {
+	uint64_t size;
+	struct sdk_id agent, queue;
+	uint32_t flags;
+	uint32_t event; /* hsa_amd_tool_event_kind_t */
+	uint64_t dispatch, bytes, slots;
 };
 
 struct sdk_dispatch_info {

@@ -144,27 +144,38 @@ static void read_agents(void)
 	}
 }
 
-struct sdk_id agents_id(const struct trace *window, uint32_t agent)
+struct sdk_id agents_id_of(const struct inject_agent *agent)
 {
-	const struct trace_agent *row;
 	struct sdk_id of_type = {0};
 
 	pthread_once(&once, read_agents);
-	if (agent == TRACE_NONE)
-		return (struct sdk_id){0};
-	row = &window->agents[agent];
-	for (uint32_t i = 0; i < agent_count; i++) {
+	for (uint32_t i = 0; i < agent_count && agent->is_known; i++) {
 		const struct sdk_agent *known = &agents[i].agent;
 
-		if ((known->type == SDK_AGENT_GPU) != row->is_gpu)
+		if ((known->type == SDK_AGENT_GPU) != agent->is_gpu)
 			continue;
-		if (row->driver_id && known->node == row->driver_id)
+		if (agent->driver_id && known->node == agent->driver_id)
 			return known->id;
-		if (row->is_gpu ? known->logical_of_type == (int32_t)row->gpu_ordinal
-				: !of_type.handle)
+		if (agent->is_gpu ? known->logical_of_type == (int32_t)agent->gpu_ordinal
+				  : !of_type.handle)
 			of_type = known->id;
 	}
 	return of_type;
+}
+
+struct sdk_id agents_id(const struct trace *window, uint32_t agent)
+{
+	const struct trace_agent *row;
+
+	if (agent == TRACE_NONE)
+		return (struct sdk_id){0};
+	row = &window->agents[agent];
+	return agents_id_of(&(struct inject_agent){
+		.driver_id = row->driver_id,
+		.gpu_ordinal = row->gpu_ordinal,
+		.is_known = true,
+		.is_gpu = row->is_gpu,
+	});
 }
 
 SDK_EXPORT int rocprofiler_query_available_agents(int version,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
+#include "sdk/allocations.h"
 #include "sdk/arguments.h"
 #include "sdk/externals.h"
 #include "sdk/marks.h"
@@ -274,8 +275,13 @@ bool sdk_calls_in_callback(void)
 
 void sdk_calls_observe(void)
 {
-	static const struct inject_observer observer = {sdk_calls_enter, observe_return,
-							marks_observe};
+	static const struct inject_observer observer = {
+		.enter = sdk_calls_enter,
+		.leave = observe_return,
+		.mark = marks_observe,
+		.memory = allocations_observe,
+		.scratch = allocations_observe_scratch,
+	};
 
 	pthread_mutex_lock(&observe_lock);
 	is_observed = true;

@@ -34,7 +34,8 @@ static void pass_mark(const struct inject_mark *mark)
 
 __attribute__((constructor)) static void await_first_call(void)
 {
-	static const struct inject_observer seeker = {seek, pass_return, pass_mark};
+	static const struct inject_observer seeker = {
+		.enter = seek, .leave = pass_return, .mark = pass_mark};
 
 	if (sdk_calls_find())
 		sdk_calls_await(&seeker);

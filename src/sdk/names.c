@@ -25,6 +25,13 @@ static const char *const copy_operations[] = {
 	"MEMORY_COPY_NONE", "MEMORY_COPY_HOST_TO_HOST", "MEMORY_COPY_HOST_TO_DEVICE",
 	"MEMORY_COPY_DEVICE_TO_HOST", "MEMORY_COPY_DEVICE_TO_DEVICE"};
 
+static const char *const allocation_operations[] = {
+	"MEMORY_ALLOCATION_NONE", "MEMORY_ALLOCATION_ALLOCATE", "MEMORY_ALLOCATION_VMEM_ALLOCATE",
+	"MEMORY_ALLOCATION_FREE", "MEMORY_ALLOCATION_VMEM_FREE"};
+static const char *const scratch_operations[] = {"SCRATCH_MEMORY_NONE", "SCRATCH_MEMORY_ALLOC",
+						 "SCRATCH_MEMORY_FREE",
+						 "SCRATCH_MEMORY_ASYNC_RECLAIM"};
+
 #define LIST(names)                                                                                \
 	{                                                                                          \
 		names, (int)(sizeof(names) / sizeof(*(names)))                                     \
@@ -59,6 +66,10 @@ static struct name_list callback_operations(int kind)
 		return (struct name_list)LIST(stream_operations);
 	case SDK_CALLBACK_CODE_OBJECT:
 		return (struct name_list)LIST(code_object_operations);
+	case SDK_CALLBACK_MEMORY_ALLOCATION:
+		return (struct name_list)LIST(allocation_operations);
+	case SDK_CALLBACK_SCRATCH_MEMORY:
+		return (struct name_list)LIST(scratch_operations);
 	default:
 		return (struct name_list){0};
 	}
@@ -77,6 +88,10 @@ static struct name_list buffer_operations(int kind)
 		return (struct name_list)LIST(dispatch_operations);
 	case SDK_BUFFER_MEMORY_COPY:
 		return (struct name_list)LIST(copy_operations);
+	case SDK_BUFFER_MEMORY_ALLOCATION:
+		return (struct name_list)LIST(allocation_operations);
+	case SDK_BUFFER_SCRATCH_MEMORY:
+		return (struct name_list)LIST(scratch_operations);
 	default:
 		return (struct name_list){0};
 	}

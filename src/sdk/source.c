@@ -19,7 +19,7 @@
 #include "sdk/delivery.h"
 #include "sdk/externals.h"
 #include "sdk/internal_threads.h"
-#include "sdk/marks.h"
+#include "sdk/observed.h"
 #include "sdk/pushed.h"
 #include "sdk/sdk_contexts.h"
 
@@ -71,8 +71,11 @@ static void close_live(void)
 /* Delivers a window. Returns 0 or a negative errno. */
 static int take_window(struct trace *window)
 {
-	int err = window ? delivery_put(window) : 0;
+	int err;
 
+	/* What happened inside of the window's calls comes before they are retired. */
+	observed_deliver();
+	err = window ? delivery_put(window) : 0;
 	for (uint32_t i = 0; window && i < window->calls_count; i++)
 		if (window->calls[i].cid > source.last_cid)
 			source.last_cid = window->calls[i].cid;
@@ -112,7 +115,7 @@ static void follow(void)
 	size_t bytes = sdk_calls_find()->path(path, sizeof(path));
 	bool is_other = bytes && bytes < sizeof(path) && strcmp(path, source.path) != 0;
 
-	marks_deliver();
+	observed_deliver();
 	if (source.live)
 		poll_all(is_other);
 	if (source.live || !is_other)
@@ -258,7 +261,7 @@ static void leave_parent(void)
 	sdk_calls_forget();
 	externals_reset_lock();
 	pushed_reset_lock();
-	marks_reset_lock();
+	observed_reset_lock();
 	pthread_mutex_init(&source.lock, NULL);
 	pthread_cond_init(&source.asked, NULL);
 	pthread_cond_init(&source.served, NULL);

@@ -51,6 +51,8 @@ static void take_records(struct sdk_id context, struct sdk_id from,
 		const struct sdk_hip_record *call = headers[i]->payload;
 		const struct sdk_dispatch_record *dispatch = headers[i]->payload;
 		const struct sdk_copy_record *copy = headers[i]->payload;
+		const struct sdk_allocation_record *allocation = headers[i]->payload;
+		const struct sdk_scratch_record *scratch = headers[i]->payload;
 
 		switch (headers[i]->kind) {
 		case SDK_BUFFER_HIP_RUNTIME_API:
@@ -62,6 +64,20 @@ static void take_records(struct sdk_id context, struct sdk_id from,
 			say("mark %lu external %lu op %d %lu %lu", call->correlation.internal,
 			    call->correlation.external.value, call->operation, call->start_ns,
 			    call->end_ns);
+			break;
+		case SDK_BUFFER_MEMORY_ALLOCATION:
+			say("allocation %lu external %lu op %d %lu %lu address %lx bytes %lu",
+			    allocation->head.correlation.internal,
+			    allocation->head.correlation.external.value, allocation->head.operation,
+			    allocation->start_ns, allocation->end_ns, allocation->address,
+			    allocation->bytes);
+			break;
+		case SDK_BUFFER_SCRATCH_MEMORY:
+			say("scratch %lu external %lu op %d %lu %lu queue %lu flags %u bytes %lu",
+			    scratch->head.correlation.internal,
+			    scratch->head.correlation.external.value, scratch->head.operation,
+			    scratch->start_ns, scratch->end_ns, scratch->queue.handle,
+			    scratch->flags, scratch->bytes);
 			break;
 		case SDK_BUFFER_CORRELATION_ID_RETIREMENT:
 			say("retired %lu",
@@ -177,6 +193,41 @@ static void take_mark(struct sdk_callback_record record, union sdk_user *user, v
 	    has_message ? (const char *)(uintptr_t)mark->argument : "-");
 }
 
+/* Times, and the address of what is allocated, are known at the return. */
+static void take_allocation(struct sdk_callback_record record, union sdk_user *user, void *data)
+{
+	const struct sdk_allocation_data *allocation = record.payload;
+	bool is_free = record.operation == SDK_ALLOCATION_FREE ||
+		       record.operation == SDK_ALLOCATION_VMEM_FREE;
+
+	expect("the size of an allocation's data", (int)allocation->size, sizeof(*allocation));
+	if (record.phase == SDK_PHASE_ENTER) {
+		expect("times at the entry", !allocation->start_ns && !allocation->end_ns, true);
+		expect("no address at the entry", is_free || !allocation->address, true);
+		user->value = record.correlation.internal * 7;
+		return;
+	}
+	expect("the value of an allocation", user->value == record.correlation.internal * 7, true);
+	say("allocated %lu external %lu op %d %lu %lu address %lx bytes %lu",
+	    record.correlation.internal, record.correlation.external.value, record.operation,
+	    allocation->start_ns, allocation->end_ns, allocation->address, allocation->bytes);
+}
+
+static void take_scratch(struct sdk_callback_record record, union sdk_user *user, void *data)
+{
+	const struct sdk_scratch_data *scratch = record.payload;
+
+	expect("the size of the data of scratch", (int)scratch->size, sizeof(*scratch));
+	if (record.phase == SDK_PHASE_ENTER)
+		user->value = record.correlation.internal * 9;
+	else
+		expect("the value of scratch", user->value == record.correlation.internal * 9,
+		       true);
+	say("scratched %lu op %d event %u queue %lu flags %u dispatch %lu bytes %lu slots %lu",
+	    record.correlation.internal, record.operation, scratch->event, scratch->queue.handle,
+	    scratch->flags, scratch->dispatch, scratch->bytes, scratch->slots);
+}
+
 /* A number of its own for each request of a call. */
 static int answer_request(uint64_t tid, struct sdk_id context, int kind, int operation,
 			  uint64_t internal, union sdk_user *ret_external, void *data)
@@ -193,8 +244,12 @@ static int answer_request(uint64_t tid, struct sdk_id context, int kind, int ope
 
 static void configure_collecting(void)
 {
-	static const int kinds[] = {SDK_BUFFER_HIP_RUNTIME_API, SDK_BUFFER_KERNEL_DISPATCH,
-				    SDK_BUFFER_MEMORY_COPY, SDK_BUFFER_MARKER_CORE_API,
+	static const int kinds[] = {SDK_BUFFER_HIP_RUNTIME_API,
+				    SDK_BUFFER_KERNEL_DISPATCH,
+				    SDK_BUFFER_MEMORY_COPY,
+				    SDK_BUFFER_MARKER_CORE_API,
+				    SDK_BUFFER_MEMORY_ALLOCATION,
+				    SDK_BUFFER_SCRATCH_MEMORY,
 				    SDK_BUFFER_CORRELATION_ID_RETIREMENT};
 	static const int requests[] = {SDK_REQUEST_KERNEL_DISPATCH};
 	struct sdk_id thread;
@@ -223,6 +278,14 @@ static void configure_collecting(void)
 	expect("marks",
 	       rocprofiler_configure_callback_tracing_service(
 		       collecting, SDK_CALLBACK_MARKER_CORE_API, NULL, 0, take_mark, NULL),
+	       SDK_SUCCESS);
+	expect("allocations",
+	       rocprofiler_configure_callback_tracing_service(
+		       collecting, SDK_CALLBACK_MEMORY_ALLOCATION, NULL, 0, take_allocation, NULL),
+	       SDK_SUCCESS);
+	expect("scratch memory",
+	       rocprofiler_configure_callback_tracing_service(
+		       collecting, SDK_CALLBACK_SCRATCH_MEMORY, NULL, 0, take_scratch, NULL),
 	       SDK_SUCCESS);
 	expect("requests",
 	       rocprofiler_configure_external_correlation_id_request_service(

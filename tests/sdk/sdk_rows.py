@@ -43,6 +43,7 @@ class Profile:
         self.answers = collections.defaultdict(list)  # that its dispatches got
         self.values = {}  # of arguments
         self.marks = collections.defaultdict(list)  # by correlation id
+        self.memory = {"allocation": collections.Counter(), "allocated": collections.Counter()}
         self.over = set()
         for line in lines:
             words = line.split()
@@ -52,6 +53,14 @@ class Profile:
         if int(words[6]) > int(words[7]):
             fail(f"times of {' '.join(words)}")
         self.marks[words[1]].append(("mark", words[5]))
+
+    def allocation(self, words):
+        self.alive(words[1])
+        if not 0 < int(words[6]) <= int(words[7]):
+            fail(f"times of {' '.join(words)}")
+        self.memory[words[0]][" ".join(words[1:])] += 1
+
+    allocated = allocation
 
     def begin(self, words):
         self.marks[words[1]].append((words[0], *words[3:]))
@@ -175,6 +184,10 @@ for cid, answers in profile.answers.items():
     if cid != "0" and (len(set(answers)) != own or not set(answers) <= {int(cid) * 100000 + k for k in range(requests)}
                        or (is_alone and requests != len(answers))):
         fail(f"call {cid}: asked {requests} times, external ids of its kernels: {sorted(answers)[:5]}")
+# Each call that allocates or frees has a record with what its callback had.
+if profile.memory["allocation"] != profile.memory["allocated"] or not profile.memory["allocation"]:
+    fail(f"allocations: {list((profile.memory['allocation'] - profile.memory['allocated']).items())[:5]} delivered, "
+         f"{list((profile.memory['allocated'] - profile.memory['allocation']).items())[:5]} told")
 compared = 0
 for row in rows(calls):
     # Names are the interface's here, and HIP's there; texts and structs look otherwise.

@@ -43,6 +43,19 @@ static void compare_records(void)
 	SIZE(sdk_copy_record, rocprofiler_buffer_tracing_memory_copy_record_t);
 	PLACE(sdk_copy_record, bytes, rocprofiler_buffer_tracing_memory_copy_record_t, bytes);
 	PLACE(sdk_copy_record, src, rocprofiler_buffer_tracing_memory_copy_record_t, src_address);
+	SIZE(sdk_allocation_record, rocprofiler_buffer_tracing_memory_allocation_record_t);
+	PLACE(sdk_allocation_record, tid, rocprofiler_buffer_tracing_memory_allocation_record_t,
+	      thread_id);
+	PLACE(sdk_allocation_record, agent, rocprofiler_buffer_tracing_memory_allocation_record_t,
+	      agent_id);
+	PLACE(sdk_allocation_record, bytes, rocprofiler_buffer_tracing_memory_allocation_record_t,
+	      allocation_size);
+	SIZE(sdk_scratch_record, rocprofiler_buffer_tracing_scratch_memory_record_t);
+	PLACE(sdk_scratch_record, queue, rocprofiler_buffer_tracing_scratch_memory_record_t,
+	      queue_id);
+	PLACE(sdk_scratch_record, flags, rocprofiler_buffer_tracing_scratch_memory_record_t, flags);
+	PLACE(sdk_scratch_record, bytes, rocprofiler_buffer_tracing_scratch_memory_record_t,
+	      allocation_size);
 }
 
 static void compare_callbacks(void)
@@ -57,6 +70,13 @@ static void compare_callbacks(void)
 	PLACE(sdk_hip_data, args, rocprofiler_callback_tracing_hip_api_data_t, args);
 	PLACE(sdk_hip_data, result, rocprofiler_callback_tracing_hip_api_data_t, retval);
 	SIZE(sdk_stream_data, rocprofiler_callback_tracing_hip_stream_data_t);
+	SIZE(sdk_allocation_data, rocprofiler_callback_tracing_memory_allocation_data_t);
+	PLACE(sdk_allocation_data, address, rocprofiler_callback_tracing_memory_allocation_data_t,
+	      address);
+	SIZE(sdk_scratch_data, rocprofiler_callback_tracing_scratch_memory_data_t);
+	PLACE(sdk_scratch_data, event, rocprofiler_callback_tracing_scratch_memory_data_t,
+	      args_kind);
+	PLACE(sdk_scratch_data, dispatch, rocprofiler_callback_tracing_scratch_memory_data_t, args);
 	SIZE(sdk_record_header, rocprofiler_record_header_t);
 	SIZE(sdk_client, rocprofiler_client_id_t);
 	SIZE(sdk_configuration, rocprofiler_tool_configure_result_t);

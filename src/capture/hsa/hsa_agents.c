@@ -18,7 +18,7 @@
 
 static struct hsa_agent_entry *agents;
 static uint32_t agent_count;
-static uint32_t gpu_count; /* GPUs recorded so far */
+static uint32_t gpu_count; /* GPUs among them */
 
 struct hsa_agent_entry *hsa_agents_get(uint32_t *ret_count)
 {
@@ -81,7 +81,6 @@ static void place_record(hsa_agent_t agent, struct record_agent *r)
 {
 	uint32_t place[2] = {0};
 
-	r->driver_id = info_u32(agent, AGENT_INFO_DRIVER_UID);
 	if (hsa_next.hsa_agent_get_info(agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_BDFID, place) !=
 	    HSA_STATUS_SUCCESS)
 		return;
@@ -106,7 +105,7 @@ static void agent_record(const struct hsa_agent_entry *agent)
 		.handle = agent->handle.handle,
 		.tick_hz = agent->tick_hz,
 		.is_gpu = agent->is_gpu,
-		.gpu_ordinal = agent->is_gpu ? gpu_count++ : 0,
+		.gpu_ordinal = agent->gpu_ordinal,
 		.memory_bytes = memory_bytes(agent->handle),
 	};
 
@@ -116,6 +115,7 @@ static void agent_record(const struct hsa_agent_entry *agent)
 		info_text(agent->handle, HSA_AMD_AGENT_INFO_UUID, r.uuid, sizeof(r.uuid));
 		r.compute_units = info_u32(agent->handle, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT);
 		r.wave_size = info_u32(agent->handle, HSA_AGENT_INFO_WAVEFRONT_SIZE);
+		r.driver_id = agent->driver_id;
 		place_record(agent->handle, &r);
 		speed_record(agent->handle, &r);
 	}
@@ -139,15 +139,17 @@ static hsa_status_t agent_add(hsa_agent_t handle, void *unused)
 		.index = agent_count - 1,
 		.is_gpu = info_u32(handle, HSA_AGENT_INFO_DEVICE) == HSA_DEVICE_TYPE_GPU,
 	};
-	if (agent->is_gpu)
+	if (agent->is_gpu) {
+		agent->gpu_ordinal = gpu_count++;
+		agent->driver_id = info_u32(handle, AGENT_INFO_DRIVER_UID);
 		agent->tick_hz = info_u64(handle, AGENT_INFO_TIMESTAMP_FREQUENCY);
+	}
 	agent_record(agent);
 	return HSA_STATUS_SUCCESS;
 }
 
 void hsa_agents_record(void)
 {
-	gpu_count = 0;
 	for (uint32_t i = 0; i < agent_count; i++)
 		agent_record(&agents[i]);
 }

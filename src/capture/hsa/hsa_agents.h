@@ -13,8 +13,10 @@ struct hsa_agent_entry {
 	hsa_agent_t handle;
 	uint32_t index; /* in the runtime's order; the agent's number in records */
 	bool is_gpu;
-	uint64_t tick_hz;   /* 0: unknown */
-	uint64_t last_tick; /* written and read by hsa_anchors.c only */
+	uint32_t gpu_ordinal; /* of a GPU */
+	uint32_t driver_id;   /* of a GPU: the kernel driver's number; 0: unknown */
+	uint64_t tick_hz;     /* 0: unknown */
+	uint64_t last_tick;   /* written and read by hsa_anchors.c only */
 };
 
 /* The numbers from here on are used by records of CUDA. */

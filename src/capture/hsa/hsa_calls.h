@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "vendor/hsa_newer.h"
 #include "vendor/hsa_newest.h"
 #include "vendor/hsa_tables.h"
 #include "vendor/hsa_tables_2.h"
@@ -43,6 +44,9 @@
 	X(hsa_signal_silent_store_relaxed)                                                         \
 	X(hsa_signal_silent_store_screlease)                                                       \
 	X(hsa_signal_subtract_screlease)                                                           \
+	X(hsa_agent_iterate_regions)                                                               \
+	X(hsa_memory_allocate)                                                                     \
+	X(hsa_memory_free)                                                                         \
 	X(hsa_executable_freeze)                                                                   \
 	X(hsa_executable_destroy)                                                                  \
 	X(hsa_executable_iterate_agent_symbols)                                                    \
@@ -71,6 +75,8 @@ hsa_status_t hsa_amd_memory_async_copy_on_engine(void *dst, hsa_agent_t dst_agen
 	HSA_EXT_BOTH(X, hsa_amd_agent_iterate_memory_pools)                                        \
 	HSA_EXT_BOTH(X, hsa_amd_memory_pool_allocate)                                              \
 	HSA_EXT_BOTH(X, hsa_amd_memory_pool_free)                                                  \
+	HSA_EXT_NEWER(X, hsa_amd_vmem_handle_create)                                               \
+	HSA_EXT_NEWER(X, hsa_amd_vmem_handle_release)                                              \
 	HSA_EXT_BOTH(X, hsa_amd_pointer_info)                                                      \
 	HSA_EXT_BOTH(X, hsa_amd_memory_async_copy)                                                 \
 	HSA_EXT_NEWER(X, hsa_amd_memory_async_copy_on_engine)                                      \

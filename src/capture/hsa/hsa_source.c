@@ -25,7 +25,9 @@
 #include "capture/hsa/hsa_copies.h"
 #include "capture/hsa/hsa_faults.h"
 #include "capture/hsa/hsa_kernels.h"
+#include "capture/hsa/hsa_memory.h"
 #include "capture/hsa/hsa_monitor.h"
+#include "capture/hsa/hsa_scratch.h"
 #include "capture/hsa/hsa_state.h"
 #include "capture/hsa/hsa_wrappers.h"
 #include "capture/hsa/monitor_state.h"
@@ -202,15 +204,6 @@ static struct hsa_calls wrappers = {
 #undef X
 };
 
-/* What HIP allocates is told by its own calls. */
-static void choose_wrappers(void)
-{
-	if (!hip_is_loaded())
-		return;
-	wrappers.hsa_amd_memory_pool_allocate = NULL;
-	wrappers.hsa_amd_memory_pool_free = NULL;
-}
-
 static void tell_sources(void)
 {
 	session_source("hsa", RECORD_SOURCE_ON, queue_mode_text());
@@ -241,8 +234,9 @@ static bool runtime_open(struct hsa_api_table *table)
 	hsa_anchors_record();
 	atomic_store_explicit(&hsa_live, true, memory_order_release);
 	faults_watch();
-	choose_wrappers();
+	hsa_memory_record_pools(!hip_is_loaded());
 	hsa_calls_wrap(table, &wrappers);
+	scratch_watch(table);
 	tell_sources();
 	return true;
 }

@@ -7,6 +7,7 @@
 #define CAPTURE_HSA_WRAPPERS_H
 
 #include "capture/hsa/hsa_calls.h"
+#include "vendor/hsa_newer.h"
 #include "vendor/hsa_newest.h"
 #include "vendor/hsa_tables.h"
 #include "vendor/hsa_tables_2.h"
@@ -35,6 +36,8 @@
 	X(hsa_signal_store_screlease)                                                              \
 	X(hsa_signal_silent_store_relaxed)                                                         \
 	X(hsa_signal_silent_store_screlease)                                                       \
+	X(hsa_memory_allocate)                                                                     \
+	X(hsa_memory_free)                                                                         \
 	X(hsa_executable_freeze)                                                                   \
 	X(hsa_executable_destroy)
 
@@ -44,6 +47,8 @@
 	X(hsa_amd_profiling_async_copy_enable)                                                     \
 	X(hsa_amd_memory_pool_allocate)                                                            \
 	X(hsa_amd_memory_pool_free)                                                                \
+	X(hsa_amd_vmem_handle_create)                                                              \
+	X(hsa_amd_vmem_handle_release)                                                             \
 	X(hsa_amd_memory_async_copy)                                                               \
 	X(hsa_amd_memory_async_copy_on_engine)                                                     \
 	X(hsa_amd_signal_create)                                                                   \
