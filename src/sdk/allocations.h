@@ -1,5 +1,6 @@
-/* Calls of HSA that allocate and free memory, and what the runtime does to scratch memory: a tool's
- * callbacks on the thread where it happens, and records for its buffers (observed.h). Any thread. */
+/* Calls of HSA that allocate and free memory, and what the runtime does to scratch memory: a
+ * tool's callbacks on the thread where it happens, and records for its buffers (observed.h). Any
+ * thread. */
 #ifndef DAGTAP_SDK_ALLOCATIONS_H
 #define DAGTAP_SDK_ALLOCATIONS_H
 

@@ -1,5 +1,5 @@
-/* What the HSA runtime tells tools of scratch memory, from ROCR 6 on (hsa/hsa_amd_tool.h). tests/rocm
- * compares it with the header. */
+/* What the HSA runtime tells tools of scratch memory, from ROCR 6 on (hsa/hsa_amd_tool.h).
+ * tests/rocm compares it with the header. */
 #ifndef VENDOR_HSA_SCRATCH_H
 #define VENDOR_HSA_SCRATCH_H
 

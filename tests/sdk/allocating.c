@@ -128,7 +128,8 @@ static void allocate_by_hip(void)
 		printf("hipMalloc %lx %zu\n", (unsigned long)(uintptr_t)memory[i], (i + 1) << 20);
 	}
 	HIP_CHECK(hipFree(memory[1]));
-	HIP_CHECK(hipHostMalloc(&memory[1], 12288, 0));
+	HIP_CHECK(hipHostMalloc(&memory[1], 20480, 0));
+	printf("hipHostMalloc %lx %d\n", (unsigned long)(uintptr_t)memory[1], 20480);
 	HIP_CHECK(hipHostFree(memory[1]));
 }
 

@@ -66,18 +66,20 @@ static void take_records(struct sdk_id context, struct sdk_id from,
 			    call->end_ns);
 			break;
 		case SDK_BUFFER_MEMORY_ALLOCATION:
-			say("allocation %lu external %lu op %d %lu %lu address %lx bytes %lu",
+			say("allocation %lu external %lu op %d %lu %lu address %lx bytes %lu agent "
+			    "%lu",
 			    allocation->head.correlation.internal,
 			    allocation->head.correlation.external.value, allocation->head.operation,
 			    allocation->start_ns, allocation->end_ns, allocation->address,
-			    allocation->bytes);
+			    allocation->bytes, allocation->agent.handle);
 			break;
 		case SDK_BUFFER_SCRATCH_MEMORY:
-			say("scratch %lu external %lu op %d %lu %lu queue %lu flags %u bytes %lu",
+			say("scratch %lu external %lu op %d %lu %lu agent %lu queue %lu flags %u "
+			    "bytes %lu",
 			    scratch->head.correlation.internal,
 			    scratch->head.correlation.external.value, scratch->head.operation,
-			    scratch->start_ns, scratch->end_ns, scratch->queue.handle,
-			    scratch->flags, scratch->bytes);
+			    scratch->start_ns, scratch->end_ns, scratch->agent.handle,
+			    scratch->queue.handle, scratch->flags, scratch->bytes);
 			break;
 		case SDK_BUFFER_CORRELATION_ID_RETIREMENT:
 			say("retired %lu",
@@ -208,9 +210,10 @@ static void take_allocation(struct sdk_callback_record record, union sdk_user *u
 		return;
 	}
 	expect("the value of an allocation", user->value == record.correlation.internal * 7, true);
-	say("allocated %lu external %lu op %d %lu %lu address %lx bytes %lu",
+	say("allocated %lu external %lu op %d %lu %lu address %lx bytes %lu agent %lu",
 	    record.correlation.internal, record.correlation.external.value, record.operation,
-	    allocation->start_ns, allocation->end_ns, allocation->address, allocation->bytes);
+	    allocation->start_ns, allocation->end_ns, allocation->address, allocation->bytes,
+	    allocation->agent.handle);
 }
 
 static void take_scratch(struct sdk_callback_record record, union sdk_user *user, void *data)

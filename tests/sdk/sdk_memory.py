@@ -1,6 +1,6 @@
-"""sdk_memory.py OUT LOG SAID CALLS: what a profiler got of memory (tests/sdk/client.c, which wrote
-OUT) is what the program saw (tests/sdk/allocating.c, which wrote LOG, and SAID what hipMalloc gave
-it). CALLS is dagtap's table of calls."""
+"""sdk_memory.py OUT LOG SAID CALLS HAS_AGENTS: what a profiler got of memory (tests/sdk/client.c,
+which wrote OUT) is what the program saw (tests/sdk/allocating.c, which wrote LOG, and SAID what HIP
+gave it). CALLS is dagtap's table of calls. HAS_AGENTS: 1 if the agents' ids are known."""
 import collections
 import csv
 import sys
@@ -52,4 +52,19 @@ for line in read(sys.argv[3]):
 own = [cid for cid, what in delivered("allocation") if what.startswith("vmem")]
 if set(own) & set(calls) or len(set(own)) != len(own):
     fail("calls of the program's own have no correlation ids of their own")
+# Agent 1 is the CPU, 2 the GPU; what frees has none.
+agents = {}
+for line in read(sys.argv[1]):
+    words = line.split()
+    if words[0] == "allocation":
+        agents[f"{OPERATIONS[words[5]]} {words[9]} {words[11]}"] = words[13]
+for what, agent in agents.items():
+    if "free" in what and agent != "0":
+        fail(f"{what}: agent {agent}")
+if sys.argv[5] == "1":
+    for line in read(sys.argv[3]):
+        words = line.split()
+        agent = agents.get(f"allocate {words[1]} {words[2]}")
+        if agent != ("1" if words[0] == "hipHostMalloc" else "2"):
+            fail(f"{line}: of agent {agent}")
 print(f"{over} calls of {len(log) - 1}")
