@@ -43,7 +43,7 @@ struct entered {
 
 static _Thread_local struct entered entered[DEPTH];
 static _Thread_local unsigned depth;
-static _Thread_local unsigned observing; /* enter and leave that the thread is in */
+static _Thread_local unsigned observing; /* functions below that the thread is in */
 
 static pthread_mutex_t observe_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_observed; /* calls have been observed */
@@ -268,6 +268,21 @@ static void observe_return(const struct inject_call *call)
 	observing--;
 }
 
+/* A flush inside of these would wait for the call or the packet that they belong to. */
+static void observe_memory(const struct inject_memory *memory)
+{
+	observing++;
+	allocations_observe(memory);
+	observing--;
+}
+
+static void observe_scratch(const struct inject_scratch *scratch)
+{
+	observing++;
+	allocations_observe_scratch(scratch);
+	observing--;
+}
+
 bool sdk_calls_in_callback(void)
 {
 	return observing > 0;
@@ -279,8 +294,8 @@ void sdk_calls_observe(void)
 		.enter = sdk_calls_enter,
 		.leave = observe_return,
 		.mark = marks_observe,
-		.memory = allocations_observe,
-		.scratch = allocations_observe_scratch,
+		.memory = observe_memory,
+		.scratch = observe_scratch,
 	};
 
 	pthread_mutex_lock(&observe_lock);

@@ -203,6 +203,8 @@ static void take_allocation(struct sdk_callback_record record, union sdk_user *u
 		       record.operation == SDK_ALLOCATION_VMEM_FREE;
 
 	expect("the size of an allocation's data", (int)allocation->size, sizeof(*allocation));
+	expect("a flush inside a callback of memory", rocprofiler_flush_buffer(buffer),
+	       SDK_ERROR_BUFFER_BUSY);
 	if (record.phase == SDK_PHASE_ENTER) {
 		expect("times at the entry", !allocation->start_ns && !allocation->end_ns, true);
 		expect("no address at the entry", is_free || !allocation->address, true);
@@ -221,6 +223,8 @@ static void take_scratch(struct sdk_callback_record record, union sdk_user *user
 	const struct sdk_scratch_data *scratch = record.payload;
 
 	expect("the size of the data of scratch", (int)scratch->size, sizeof(*scratch));
+	expect("a flush inside a callback of scratch", rocprofiler_flush_buffer(buffer),
+	       SDK_ERROR_BUFFER_BUSY);
 	if (record.phase == SDK_PHASE_ENTER)
 		user->value = record.correlation.internal * 9;
 	else

@@ -1,5 +1,6 @@
-# Sourced before tests/cli/lib.sh. The agents' ids are those of the driver's files, so the test begins
-# again with a /sys/class of its own, if the machine gives a mount namespace. Sets $has_agents.
+# Sourced before tests/cli/lib.sh. The agents' ids are those of the driver's files, so the test
+# begins again with a /sys/class of its own, if the machine gives a mount namespace. Sets
+# $has_agents.
 has_agents=0
 if [ -z "${IN_NAMESPACE:-}" ] && unshare --mount --map-root-user true 2>/dev/null; then
 	IN_NAMESPACE=1 exec unshare --mount --map-root-user bash "$0" "$@"
