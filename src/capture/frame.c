@@ -58,7 +58,7 @@ void frame_write(const struct frame *frame, int result, uint32_t word_count, con
 	api->begin_ns = frame->begin_ns;
 	api->end_ns = end_ns;
 	api->result = result;
-	api->activities = frame->activities;
+	api->activities = frame->activities - frame->unrecorded;
 	memcpy(api->args, words, word_count * sizeof(*words));
 	writer_commit(writer, api, RECORD_API, bytes, frame->function);
 }

@@ -30,9 +30,10 @@ struct frame {
 	/* For observers: what these are, as far as the thread of the call has submitted them. Of
 	 * packets that are passed with another thread's doorbell it is not known. */
 	uint32_t dispatches, copies, others;
-	uint32_t function; /* the function: its number in the API_NAME records */
-	uint32_t session;  /* the session's number at entry; 0: the call is not recorded */
-	bool comes_again;  /* entered by its symbol, and the slot was not entered yet */
+	uint32_t unrecorded; /* of the others: packets of which no record is made */
+	uint32_t function;   /* the function: its number in the API_NAME records */
+	uint32_t session;    /* the session's number at entry; 0: the call is not recorded */
+	bool comes_again;    /* entered by its symbol, and the slot was not entered yet */
 };
 
 /* The calling thread's innermost frame; NULL: the thread is in no wrapped call. */
@@ -80,7 +81,7 @@ struct frame_context {
 	uint32_t tid;
 };
 
-enum frame_activity { FRAME_DISPATCH, FRAME_COPY, FRAME_OTHER };
+enum frame_activity { FRAME_DISPATCH, FRAME_COPY, FRAME_BARRIER, FRAME_UNRECORDED };
 
 /* An activity of call CID goes to the device: counts it if the calling thread is inside of this
  * call. */
@@ -96,6 +97,8 @@ static inline void frame_count(uint64_t cid, enum frame_activity kind)
 		frame->copies++;
 	else
 		frame->others++;
+	if (kind == FRAME_UNRECORDED)
+		frame->unrecorded++;
 }
 
 /* Writes the API record of a call that has returned, with WORD_COUNT argument words, and adds

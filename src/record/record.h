@@ -286,9 +286,11 @@ struct record_api {
 	uint64_t scope;	 /* innermost at entry, 0 = none */
 	uint64_t begin_ns;
 	uint64_t end_ns;
-	int32_t result;	     /* the vendor's error code */
-	uint32_t activities; /* activities submitted inside the call: the join expects as many */
-	uint64_t args[];     /* API_NAME's arguments; as many words as the record has left */
+	int32_t result; /* the vendor's error code */
+	/* Activities submitted inside the call, barriers included: the join expects as many. Of
+	 * other packets those are not counted that the call's thread has passed itself. */
+	uint32_t activities;
+	uint64_t args[]; /* API_NAME's arguments; as many words as the record has left */
 };
 
 enum record_scope_kind {

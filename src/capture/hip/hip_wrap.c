@@ -103,6 +103,7 @@ bool hip_enter(struct hip_call *call, enum hip_function function, unsigned int d
 	call->frame.comes_again = door == DOOR_SYMBOL;
 	call->frame.activities = 0;
 	call->frame.dispatches = call->frame.copies = call->frame.others = 0;
+	call->frame.unrecorded = 0;
 	call->frame.end_ns = 0;
 	call->frame.scope = scope_current();
 	call->frame.cid = session_next_cid();

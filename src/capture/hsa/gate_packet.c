@@ -200,7 +200,7 @@ static bool pass_barrier(struct pass *pass, const hsa_barrier_and_packet_t *pack
 	is_ours = gate_store_begin(pass->gate);
 	if (is_ours) {
 		gate_add(&pass->gate->barriers, 1);
-		frame_count(context.cid, FRAME_OTHER);
+		frame_count(context.cid, FRAME_BARRIER);
 		app_signal_use_untimed(packet->completion_signal);
 		for (int i = 0; i < 5; i++)
 			app_signal_depend(packet->dep_signal[i]);
@@ -228,7 +228,7 @@ static bool pass_other(struct pass *pass, const union packet *packet, uint16_t h
 
 	if (!gate_store_begin(pass->gate))
 		return false;
-	frame_count(context.cid, FRAME_OTHER);
+	frame_count(context.cid, FRAME_UNRECORDED);
 	app_signal_use_untimed(packet->any.completion_signal);
 	depend_on_value(packet, header);
 	gate_add(&pass->gate->others, 1);
