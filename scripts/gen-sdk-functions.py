@@ -30,7 +30,7 @@ NOTE = "/* Made by scripts/gen-sdk-functions.py. */"
 class Function:
     def __init__(self, line):
         line, _, self.remark = (part.strip() for part in line.partition("|"))
-        found = re.fullmatch(r"(have|part|not) (\w+)(?:\((.*)\))?(->text)?", line)
+        found = re.fullmatch(r"(have|part|not|door) (\w+)(?:\((.*)\))?(->text)?", line)
         if not found or (found[1] == "part") != bool(self.remark):
             sys.exit(f"not a function: {line}")
         self.state, self.name, parameters, text = found.groups()
@@ -50,7 +50,7 @@ def functions(path):
 
 def declarations(path):
     yield from (NOTE, "#ifndef DAGTAP_SDK_FUNCTIONS_H", "#define DAGTAP_SDK_FUNCTIONS_H", '#include "sdk/abi.h"')
-    yield from (f.declaration() + ";" for f in functions(path) if f.state != "not")
+    yield from (f.declaration() + ";" for f in functions(path) if f.state in ("have", "part"))
     yield "#endif"
 
 
@@ -103,7 +103,8 @@ def operations(table_path, calls_path, rccl_path):
 def table(path):
     yield from ("| function | state | what is missing |", "|---|---|---|")
     for f in functions(path):
-        yield f"| `{f.name}` | {f.state} | {f.remark} |"
+        if f.state != "door":
+            yield f"| `{f.name}` | {f.state} | {f.remark} |"
 
 
 MAKERS = {"declarations": declarations, "missing": missing, "map": version_script, "operations": operations,

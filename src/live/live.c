@@ -202,6 +202,7 @@ void live_count(const struct live *live, struct live_counts *ret_counts)
 
 	*ret_counts = (struct live_counts){
 		.open_bytes = units->bytes,
+		.running = units->submissions_count - units->free_submission_count,
 		.definition_bytes = units->definitions.bytes,
 		.cut_off = units->cut_off,
 		.damaged_chunks = live->follower.damage,

@@ -101,8 +101,9 @@ const struct spool_info *live_info(const struct live *live);
 bool live_is_closed(const struct live *live);
 
 struct live_counts {
-	uint64_t units_open;	   /* met, and not given out */
-	uint64_t open_bytes;	   /* their records */
+	uint64_t units_open; /* met, and not given out */
+	uint64_t open_bytes; /* their records */
+	uint64_t running;    /* submissions without their completion, or the other way round */
 	uint64_t definition_bytes; /* records that stay, because later ones may refer to them */
 	uint64_t cut_off;	   /* units that were given out without all their records */
 	uint64_t damaged_chunks;   /* chunks whose rest was not read */

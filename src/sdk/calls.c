@@ -1,7 +1,6 @@
 /* Callbacks around HIP's calls: see calls.h. */
 #include "sdk/calls.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "sdk/allocations.h"
 #include "sdk/arguments.h"
 #include "sdk/externals.h"
+#include "sdk/injected.h"
 #include "sdk/marks.h"
 #include "sdk/names.h"
 #include "sdk/pushed.h"
@@ -49,16 +49,6 @@ static pthread_mutex_t observe_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_observed; /* calls have been observed */
 static pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct numbers streams; /* by handle; the null stream is not in it */
-
-const struct inject_table *sdk_calls_find(void)
-{
-	const struct inject_table *table = dlsym(RTLD_DEFAULT, INJECT_SYMBOL);
-
-	return table && table->bytes >= sizeof(*table) &&
-			       table->call_bytes >= sizeof(struct inject_call)
-		       ? table
-		       : NULL;
-}
 
 /* Numbers of streams from 1, in the order of first use; 0 is the null stream. */
 static uint64_t stream_id(const void *handle)
@@ -300,7 +290,7 @@ void sdk_calls_observe(void)
 
 	pthread_mutex_lock(&observe_lock);
 	is_observed = true;
-	sdk_calls_find()->observe(&observer);
+	injected_find()->observe(&observer);
 	pthread_mutex_unlock(&observe_lock);
 }
 
@@ -308,13 +298,13 @@ void sdk_calls_await(const struct inject_observer *observer)
 {
 	pthread_mutex_lock(&observe_lock);
 	if (!is_observed)
-		sdk_calls_find()->observe(observer);
+		injected_find()->observe(observer);
 	pthread_mutex_unlock(&observe_lock);
 }
 
 void sdk_calls_forget(void)
 {
-	sdk_calls_find()->observe(NULL);
+	injected_find()->observe(NULL);
 	pthread_mutex_init(&observe_lock, NULL);
 	pthread_mutex_init(&stream_lock, NULL);
 	pthread_mutex_init(&learn_lock, NULL);

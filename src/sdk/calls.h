@@ -8,10 +8,6 @@
 
 #include "base/inject.h"
 
-/* Looks for the injected library in this process. Returns its functions, or NULL: the process is
- * not recorded by dagtap, or by an older one. Any thread. */
-const struct inject_table *sdk_calls_find(void);
-
 /* Whether the caller is inside a callback of a tool at the entry or the return of a call. */
 bool sdk_calls_in_callback(void);
 

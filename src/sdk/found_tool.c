@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sdk/calls.h"
+#include "sdk/injected.h"
 
 #define SYMBOL "rocprofiler_configure"
+#define TOOLS  "ROCP_TOOL_LIBRARIES"
 
 /* Whether FUNCTION is that of the injected library, which has one to receive dispatch tables. It is
  * no tool's, but may come first in the order of look-ups. */
@@ -18,7 +19,7 @@ static bool is_injected(const void *function)
 {
 	Dl_info own, injected;
 
-	return dladdr(function, &own) && dladdr(sdk_calls_find(), &injected) &&
+	return dladdr(function, &own) && dladdr(injected_find(), &injected) &&
 	       own.dli_fbase == injected.dli_fbase;
 }
 
@@ -75,9 +76,16 @@ static sdk_configure *find_named(const char *paths)
 	return found;
 }
 
+bool found_tool_is_there(void)
+{
+	const char *named = getenv(TOOLS);
+
+	return (named && *named) || find_loaded();
+}
+
 sdk_configure *found_tool(void)
 {
-	sdk_configure *found = find_named(getenv("ROCP_TOOL_LIBRARIES"));
+	sdk_configure *found = find_named(getenv(TOOLS));
 
 	return found ? found : find_loaded();
 }

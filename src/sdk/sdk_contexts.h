@@ -70,6 +70,10 @@ static inline struct sdk_id sdk_context_id(const struct sdk_context *context)
 	return (struct sdk_id){(uint64_t)(context - sdk_contexts) + 1};
 }
 
+/* Whether a context is started that gets records or is told of calls. The kinds HIP_STREAM and
+ * CODE_OBJECT alone need neither, unless no context of the tool has others. Any thread. */
+bool sdk_contexts_want_records(void);
+
 /* Whether the context was started at host time NS. */
 bool sdk_context_had(const struct sdk_context *context, uint64_t ns);
 

@@ -18,6 +18,7 @@
 #include "sdk/calls.h"
 #include "sdk/delivery.h"
 #include "sdk/externals.h"
+#include "sdk/injected.h"
 #include "sdk/internal_threads.h"
 #include "sdk/observed.h"
 #include "sdk/pushed.h"
@@ -56,6 +57,7 @@ static void open_live(const char *path)
 
 	if (live_open(path, &options, &source.live, NULL) < 0)
 		return;
+	injected_opened(path);
 	snprintf(source.path, sizeof(source.path), "%s", path);
 	source.opened++;
 }
@@ -112,7 +114,7 @@ static void poll_all(bool is_over)
 static void follow(void)
 {
 	char path[PATH_MAX];
-	size_t bytes = sdk_calls_find()->path(path, sizeof(path));
+	size_t bytes = injected_find()->path(path, sizeof(path));
 	bool is_other = bytes && bytes < sizeof(path) && strcmp(path, source.path) != 0;
 
 	observed_deliver();
@@ -169,6 +171,36 @@ static int flush(struct timer_limit limit)
 
 /* ---- the thread ---- */
 
+/* Whether this library has begun a recording of which no context wants records any more. */
+static bool has_to_end(void)
+{
+	return injected_is_on() && !sdk_contexts_want_records();
+}
+
+static bool is_running(void)
+{
+	struct live_counts counts;
+
+	if (!source.live)
+		return false;
+	live_count(source.live, &counts);
+	return counts.running > 0;
+}
+
+/* Ends such a recording, once the device has done what was submitted, and gives out all of it. */
+static void end_recording(void)
+{
+	struct timer_limit limit = timer_start(TIMER_SDK_FLUSH);
+
+	follow();
+	while (is_running() && has_to_end() && !timer_is_over(limit)) {
+		pause_briefly();
+		follow();
+	}
+	injected_end(sdk_contexts_want_records);
+	follow();
+}
+
 static bool any_is_started(void)
 {
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++)
@@ -182,7 +214,7 @@ static void wait_for_work(void)
 {
 	struct timespec until;
 
-	if (source.flushes_asked != source.flushes_served || source.destroyed)
+	if (source.flushes_asked != source.flushes_served || source.destroyed || has_to_end())
 		return;
 	if (!any_is_started()) {
 		pthread_cond_wait(&source.asked, &source.lock);
@@ -220,6 +252,8 @@ static void *run(void *unused)
 		destroyed = source.destroyed;
 		source.destroyed = 0;
 		pthread_mutex_unlock(&source.lock);
+		if (has_to_end())
+			end_recording();
 		if (asked != source.flushes_served)
 			err = flush(limit);
 		else
@@ -262,6 +296,7 @@ static void leave_parent(void)
 	externals_reset_lock();
 	pushed_reset_lock();
 	observed_reset_lock();
+	injected_forget_parent();
 	pthread_mutex_init(&source.lock, NULL);
 	pthread_cond_init(&source.asked, NULL);
 	pthread_cond_init(&source.served, NULL);
@@ -289,6 +324,15 @@ int sdk_source_start(void)
 	pthread_cond_signal(&source.asked);
 	pthread_mutex_unlock(&source.lock);
 	return is_first ? start_thread() : 0;
+}
+
+void sdk_source_wake(void)
+{
+	if (source.pid != getpid())
+		return;
+	pthread_mutex_lock(&source.lock);
+	pthread_cond_signal(&source.asked);
+	pthread_mutex_unlock(&source.lock);
 }
 
 /* Waits until flush number ASKED is served or the limit has passed. Called with the lock. */

@@ -15,6 +15,10 @@
  * negative errno. */
 int sdk_source_start(void);
 
+/* A context was stopped: the thread ends a recording that this library has begun and that no
+ * context wants any more. Any thread. */
+void sdk_source_wake(void);
+
 /* Waits until everything that was recorded before this call has been delivered: each activity that
  * was submitted, once it has ended. Returns 0, -EBUSY from inside a callback, or -ETIMEDOUT at
  * LIMIT. Any thread. */

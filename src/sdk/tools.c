@@ -11,12 +11,14 @@
 
 #include "base/clock.h"
 #include "sdk/buffers.h"
-#include "sdk/calls.h"
 #include "sdk/found_tool.h"
+#include "sdk/injected.h"
+#include "sdk/other_sdk.h"
 #include "sdk/pushed.h"
 #include "sdk/sdk_export.h"
 #include "sdk/source.h"
 #include "sdk/time.h"
+#include "sdk/vendor_doors.h"
 
 enum { IDLE, CONFIGURING, CONFIGURED };
 
@@ -60,7 +62,9 @@ static void finalize(void)
 	if (!configuration || getpid() != configured_pid ||
 	    !atomic_compare_exchange_strong(&finalized, &expected, -1))
 		return;
+	other_sdk_note(true);
 	stop_all();
+	injected_end(NULL);
 	atomic_store(&exit_ns, timer_start(TIMER_SDK_EXIT).end_ns);
 	sdk_source_flush(flush_limit());
 	if (configuration->finalize)
@@ -87,13 +91,17 @@ SDK_EXPORT int rocprofiler_force_configure(sdk_configure *configure)
 
 	if (!configure)
 		return SDK_ERROR_INVALID_ARGUMENT;
-	if (!sdk_calls_find())
+	if (other_sdk_find(NULL, 0) || !injected_load())
 		return SDK_ERROR_NOT_AVAILABLE;
 	if (!atomic_compare_exchange_strong(&state, &expected, CONFIGURING))
 		return SDK_ERROR_CONFIGURATION_LOCKED;
 	if (timers)
 		timer_configure(timers);
 	configured_pid = getpid();
+	if (injected_own_symbol(INJECT_SYMBOL)) {
+		vendor_doors_open();
+		vendor_doors_take_tables();
+	}
 	configure = found_tool_of(configure, __builtin_return_address(0));
 	configuration = configure(SDK_VERSION, SDK_VERSION_TEXT, 0, &client);
 	if (configuration && configuration->initialize &&
@@ -181,7 +189,13 @@ SDK_EXPORT int rocprofiler_start_context(struct sdk_id id)
 	atomic_store(&span->stop_ns, UINT64_MAX);
 	atomic_store(&span->start_ns, clock_now_ns());
 	atomic_store_explicit(&context->span_count, count + 1, memory_order_release);
-	return sdk_source_start() < 0 ? SDK_ERROR_OUT_OF_RESOURCES : SDK_SUCCESS;
+	if (sdk_source_start() < 0)
+		return SDK_ERROR_OUT_OF_RESOURCES;
+	if (sdk_contexts_want_records() && getpid() == configured_pid) {
+		vendor_doors_take_tables();
+		injected_begin();
+	}
+	return SDK_SUCCESS;
 }
 
 SDK_EXPORT int rocprofiler_stop_context(struct sdk_id id)
@@ -195,6 +209,7 @@ SDK_EXPORT int rocprofiler_stop_context(struct sdk_id id)
 		return SDK_SUCCESS;
 	count = atomic_load(&context->span_count);
 	atomic_store(&context->spans[(count - 1) % SDK_SPANS].stop_ns, clock_now_ns());
+	sdk_source_wake();
 	return SDK_SUCCESS;
 }
 

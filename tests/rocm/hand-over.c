@@ -36,14 +36,14 @@
 struct part {
 	const char *table; /* the name that rocprofiler-register knows */
 	const char *library;
-	const char *first; /* any function of the library that only takes a pointer for a number */
+	const char *first; /* a function of the library that initialises nothing, and takes 0 */
 	/* of the table by this library's headers; the table begins with its size */
 	size_t bytes;
 	uint32_t version; /* with which the library registers; for RCCL it is NCCL's version */
 };
 
 static const struct part parts[] = {
-	{"hip", "libamdhip64.so." NUMBER(HIP_VERSION_MAJOR), "hipRuntimeGetVersion",
+	{"hip", "libamdhip64.so." NUMBER(HIP_VERSION_MAJOR), "hipGetErrorName",
 	 sizeof(struct HipDispatchTable), HIP_TABLE_VERSION},
 #ifdef HAS_RCCL
 	{"rccl", "librccl.so.1", "ncclGetVersion", sizeof(rcclApiFuncTable),
@@ -144,14 +144,13 @@ static void hand_over(const struct part *part)
 {
 	struct image image = {.name = part->library, .part = part};
 	void *library = dlopen(part->library, RTLD_LAZY | RTLD_NOLOAD);
-	int (*first)(int *number);
-	int number;
+	void (*first)(void *);
 
 	if (!library)
 		return;
-	first = (int (*)(int *))dlsym(library, part->first);
+	first = (void (*)(void *))dlsym(library, part->first);
 	if (first)
-		first(&number);
+		first(NULL);
 	dl_iterate_phdr(search_library, &image);
 	if (image.tables_found != 1)
 		give_up(part->library, "its dispatch table was not found");

@@ -1,7 +1,8 @@
 /* A profiler for a HIP program, to be preloaded: configures librocprofiler-sdk.so.1 as XLA does,
  * and writes a line for every record and callback to the file that CLIENT_OUT names. It flushes at
  * the end of the process, in its finalize, which it asks for in exit() with CLIENT_ENDS: while the
- * recording goes on. With CLIENT_WAITS it waits until the library finds it.
+ * recording goes on. With CLIENT_WAITS it waits until the library finds it,
+ * with CLIENT_REFUSED it expects to be refused.
  * With CLIENT_KERNELS it only asks for the names of kernels. */
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -386,6 +387,11 @@ __attribute__((constructor)) static void begin(void)
 		_Exit(3);
 	if (getenv("CLIENT_WAITS"))
 		return;
+	if (getenv("CLIENT_REFUSED")) {
+		expect("configuration beside another SDK",
+		       rocprofiler_force_configure(rocprofiler_configure), SDK_ERROR_NOT_AVAILABLE);
+		return;
+	}
 	expect("a context outside of the configuration", rocprofiler_create_context(&always),
 	       SDK_ERROR_CONFIGURATION_LOCKED);
 	expect("configuration", rocprofiler_force_configure(rocprofiler_configure), SDK_SUCCESS);

@@ -1,0 +1,59 @@
+/* The functions by which rocprofiler-register and HSA hand their dispatch tables to this library. In
+ * a process that `dagtap record` records they reach the injected library without it. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sdk/export.h"
+#include "sdk/first_call.h"
+#include "sdk/injected.h"
+#include "sdk/other_sdk.h"
+#include "sdk/vendor_doors.h"
+
+typedef bool on_load(void *table, uint64_t runtime_version, uint64_t failed_tool_count,
+		     const char *const *failed_tool_names);
+typedef void on_unload(void);
+
+SDK_EXPORT set_api_table rocprofiler_set_api_table;
+SDK_EXPORT on_load OnLoad;
+SDK_EXPORT on_unload OnUnload;
+
+/* Called by rocprofiler-register from inside the libraries' first calls, and by an injected library
+ * that passes tables on to the next tool. Returns 0 or the result of who takes the tables. */
+int rocprofiler_set_api_table(const char *name, uint64_t lib_version, uint64_t lib_instance,
+			      void **tables, uint64_t table_count)
+{
+	set_api_table *take;
+
+	if (vendor_doors_are_passing())
+		return 0;
+	hand_over_leave(name);
+	take = (set_api_table *)other_sdk_symbol(SET_API_TABLE);
+	if (!take) {
+		first_call_seek();
+		take = (set_api_table *)injected_own_symbol(SET_API_TABLE);
+	}
+	return take ? vendor_doors_give(take, name, lib_version, lib_instance, tables, table_count)
+		    : 0;
+}
+
+/* Called by HSA's runtime inside hsa_init. Returns true also when nobody takes the table: the
+ * runtime would report a refusal to the application. */
+bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_tool_count,
+	    const char *const *failed_tool_names)
+{
+	on_load *take;
+
+	vendor_doors_hsa_opened();
+	first_call_seek();
+	vendor_doors_take_tables();
+	take = (on_load *)injected_own_symbol("OnLoad");
+	return !take || take(table, runtime_version, failed_tool_count, failed_tool_names);
+}
+
+void OnUnload(void)
+{
+	on_unload *take = (on_unload *)injected_own_symbol("OnUnload");
+
+	if (take)
+		take();
+}

@@ -1,0 +1,44 @@
+#!/bin/bash
+# sdk-alone.sh HOW PROGRAM ARGS...: a program that nobody has started with `dagtap record` finds
+# librocprofiler-sdk.so.1 by LD_LIBRARY_PATH alone, and its profiler gets what the library records,
+# and what the software GPU ran. The library leaves no file, unless DAGTAP_SPOOL names a folder. HOW:
+# forced (the profiler configures itself), found (the library finds it), or registered (by
+# rocprofiler-register, which the program's preloaded libhand-over.so calls).
+. "$SOURCE_DIR/tests/cli/lib.sh"
+how=$1
+program=$2
+shift 2
+
+preloaded=$BUILD_DIR/tests/sdk/libsdk-client.so
+variables=()
+[ "$how" = forced ] || variables=(CLIENT_WAITS=1)
+# Before the profiler: constructors run in the opposite order.
+[ "$how" != registered ] || preloaded=$EXAMPLES_DIR/libhand-over.so:$preloaded
+
+# alone OUT VARIABLE...: runs the program.
+alone() {
+	local out=$1
+	shift
+	mkdir "$out" "$out/tmp"
+	env "$@" "${variables[@]}" TMPDIR="$out/tmp" CLIENT_OUT="$out/client" \
+		DAGTAP_SOFTGPU="kernel_ns=1000,work_log=$out/log" LD_PRELOAD="$preloaded" \
+		LD_LIBRARY_PATH="$BUILD_DIR/lib/dagtap/sdk:$BUILD_DIR/lib/dagtap/softgpu:$ROCM_LIBRARIES" \
+		"$program" "${arguments[@]}" >"$out/out" || fail "$program exited with $?"
+	expect "what is left" "$(ls "$out/tmp")" ""
+}
+arguments=("$@")
+
+mkdir "$work/spools"
+alone "$work/kept" DAGTAP_SPOOL="$work/spools"
+for table in activities calls scopes; do
+	"$dagtap" export --format csv --table $table -o "$work/$table.csv" "$work"/spools/*.spool
+done
+"$dagtap" check "$work"/spools/*.spool >"$work/check.out" || fail "$(cat "$work/check.out")"
+python3 "$SOURCE_DIR/tests/sdk/sdk_rows.py" "$work/kept/client" "$work/activities.csv" "$work/calls.csv" "$work/scopes.csv" \
+	"$work"/kept/log.*
+
+alone "$work/unnamed"
+lines() {
+	cut -d' ' -f1 "$1/client" | grep -v delivered | sort | uniq -c
+}
+expect "lines without a folder" "$(lines "$work/unnamed")" "$(lines "$work/kept")"
