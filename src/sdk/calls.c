@@ -45,6 +45,9 @@ static _Thread_local struct entered entered[DEPTH];
 static _Thread_local unsigned depth;
 static _Thread_local unsigned observing; /* functions below that the thread is in */
 
+/* Calls that a started context was told of and that have not returned. */
+static _Atomic int64_t under_way;
+
 static pthread_mutex_t observe_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_observed; /* calls have been observed */
 static pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -172,6 +175,8 @@ static void enter(const struct inject_call *call)
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++)
 		if (atomic_load_explicit(&sdk_contexts[i].is_started, memory_order_acquire))
 			enter_context(i, function, call, place, &stream);
+	if (place->started)
+		atomic_fetch_add(&under_way, 1);
 	for (uint32_t i = 0; i < SDK_CONTEXTS && place->started >> i; i++)
 		if (place->started >> i & 1 &&
 		    tell(i, SDK_CALLBACK_HIP_RUNTIME_API, function->operation - 1, SDK_PHASE_ENTER,
@@ -221,16 +226,23 @@ static void keep_externals(const struct inject_call *call, struct entered *place
 	}
 }
 
+static void forget_innermost(void)
+{
+	if (entered[--depth].started)
+		atomic_fetch_sub(&under_way, 1);
+}
+
 static void leave(const struct inject_call *call)
 {
 	struct sdk_stream_data stream = {sizeof(stream), {0}, (uintptr_t)call->stream};
 	struct entered *place;
 
 	while (depth && entered[depth - 1].cid > call->cid)
-		depth--; /* left by a longjmp */
+		forget_innermost(); /* left by a longjmp */
 	if (!depth || entered[depth - 1].cid != call->cid)
 		return;
-	place = &entered[--depth];
+	place = &entered[depth - 1];
+	forget_innermost();
 	place->data.result = (uint64_t)call->result;
 	keep_externals(call, place);
 	stream.stream.handle = place->streams ? stream_id(call->stream) : 0;
@@ -278,6 +290,11 @@ bool sdk_calls_in_callback(void)
 	return observing > 0;
 }
 
+bool sdk_calls_are_under_way(void)
+{
+	return atomic_load(&under_way) > 0;
+}
+
 void sdk_calls_observe(void)
 {
 	static const struct inject_observer observer = {
@@ -310,4 +327,5 @@ void sdk_calls_forget(void)
 	pthread_mutex_init(&learn_lock, NULL);
 	requests_forget_thread();
 	depth = 0;
+	atomic_store(&under_way, 0);
 }

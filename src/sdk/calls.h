@@ -11,6 +11,9 @@
 /* Whether the caller is inside a callback of a tool at the entry or the return of a call. */
 bool sdk_calls_in_callback(void);
 
+/* Whether a thread is inside of a call of which a started context was told. Any thread. */
+bool sdk_calls_are_under_way(void);
+
 /* Begins to observe calls, once. Any thread. */
 void sdk_calls_observe(void);
 

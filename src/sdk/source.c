@@ -187,13 +187,30 @@ static bool is_running(void)
 	return counts.running > 0;
 }
 
-/* Ends such a recording, once the device has done what was submitted, and gives out all of it. */
+/* A call has a record when it has returned; the record is written after the observer was told of the
+ * return, so a call that returns just now may lose it. A call that waits for the device may take
+ * long, so the limit is short. */
+static void await_calls(void)
+{
+	struct timer_limit limit = timer_start(TIMER_SDK_EXIT);
+
+	while (sdk_calls_are_under_way() && has_to_end() && !timer_is_over(limit))
+		pause_briefly();
+}
+
+/* Ends such a recording, once the device has done what was submitted before, and gives out all of
+ * it. */
 static void end_recording(void)
 {
 	struct timer_limit limit = timer_start(TIMER_SDK_FLUSH);
+	uint64_t mark, opened;
 
+	await_calls();
 	follow();
-	while (is_running() && has_to_end() && !timer_is_over(limit)) {
+	mark = source.live ? live_mark(source.live) : 0;
+	opened = source.opened;
+	while (is_running() && !is_given_out(opened, mark) && has_to_end() &&
+	       !timer_is_over(limit)) {
 		pause_briefly();
 		follow();
 	}

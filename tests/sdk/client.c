@@ -2,9 +2,12 @@
  * and writes a line for every record and callback to the file that CLIENT_OUT names. It flushes at
  * the end of the process, in its finalize, which it asks for in exit() with CLIENT_ENDS: while the
  * recording goes on. With CLIENT_WAITS it waits until the library finds it,
- * with CLIENT_REFUSED it expects to be refused.
+ * with CLIENT_REFUSED it expects to be refused. With CLIENT_TOGGLES a thread of its own stops and
+ * starts the collecting context as often, while the program runs.
  * With CLIENT_KERNELS it only asks for the names of kernels. */
 #include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -365,6 +368,43 @@ static struct sdk_configuration *configure(uint32_t version, const char *text, u
 	return &configuration;
 }
 
+/* ---- a thread that stops and starts ---- */
+
+static pthread_t toggler;
+static _Atomic bool is_ending;
+
+static void *toggle(void *count)
+{
+	unsigned seed = 1;
+
+	for (uintptr_t i = 0; i < (uintptr_t)count && !is_ending; i++) {
+		expect("stop", rocprofiler_stop_context(collecting), SDK_SUCCESS);
+		if (rand_r(&seed) % 4 == 0)
+			expect("flush", rocprofiler_flush_buffer(buffer), SDK_SUCCESS);
+		for (int yields = rand_r(&seed) % 64; yields; yields--)
+			sched_yield();
+		expect("start", rocprofiler_start_context(collecting), SDK_SUCCESS);
+		for (int yields = rand_r(&seed) % 512; yields; yields--)
+			sched_yield();
+		say("toggled");
+	}
+	return NULL;
+}
+
+/* Before the library's handler, which was registered earlier. */
+static void end_toggling(void)
+{
+	is_ending = true;
+	pthread_join(toggler, NULL);
+}
+
+static void begin_toggling(const char *count)
+{
+	if (pthread_create(&toggler, NULL, toggle, (void *)(uintptr_t)atoi(count)) != 0)
+		_Exit(3);
+	atexit(end_toggling);
+}
+
 /* Where the library finds the client itself. */
 struct sdk_configuration *rocprofiler_configure(uint32_t version, const char *text,
 						uint32_t priority, struct sdk_client *client);
@@ -397,4 +437,6 @@ __attribute__((constructor)) static void begin(void)
 	expect("configuration", rocprofiler_force_configure(rocprofiler_configure), SDK_SUCCESS);
 	expect("a second configuration", rocprofiler_force_configure(rocprofiler_configure),
 	       SDK_ERROR_CONFIGURATION_LOCKED);
+	if (getenv("CLIENT_TOGGLES"))
+		begin_toggling(getenv("CLIENT_TOGGLES"));
 }

@@ -2,8 +2,9 @@
 # sdk-alone.sh HOW PROGRAM ARGS...: a program that nobody has started with `dagtap record` finds
 # librocprofiler-sdk.so.1 by LD_LIBRARY_PATH alone, and its profiler gets what the library records,
 # and what the software GPU ran. The library leaves no file, unless DAGTAP_SPOOL names a folder. HOW:
-# forced (the profiler configures itself), found (the library finds it), or registered (by
-# rocprofiler-register, which the program's preloaded libhand-over.so calls).
+# forced (the profiler configures itself), toggled (the same, and it stops and starts all the time),
+# found (the library finds it), or registered (by rocprofiler-register, which the program's preloaded
+# libhand-over.so calls).
 . "$SOURCE_DIR/tests/cli/lib.sh"
 how=$1
 program=$2
@@ -11,7 +12,10 @@ shift 2
 
 preloaded=$BUILD_DIR/tests/sdk/libsdk-client.so
 variables=()
-[ "$how" = forced ] || variables=(CLIENT_WAITS=1)
+case $how in
+toggled) variables=(CLIENT_TOGGLES=1000) ;;
+found | registered) variables=(CLIENT_WAITS=1) ;;
+esac
 # Before the profiler: constructors run in the opposite order.
 [ "$how" != registered ] || preloaded=$EXAMPLES_DIR/libhand-over.so:$preloaded
 
@@ -30,6 +34,14 @@ arguments=("$@")
 
 mkdir "$work/spools"
 alone "$work/kept" DAGTAP_SPOOL="$work/spools"
+if [ "$how" = toggled ]; then
+	for spool in "$work"/spools/*.spool; do
+		"$dagtap" check "$spool" >"$work/check.out" || fail "$(cat "$work/check.out")"
+		"$dagtap" export --format csv -o "$spool.csv" "$spool"
+	done
+	python3 "$SOURCE_DIR/tests/sdk/sdk_toggled.py" "$work/kept/client" "$work"/spools/*.csv
+	exit
+fi
 for table in activities calls scopes; do
 	"$dagtap" export --format csv --table $table -o "$work/$table.csv" "$work"/spools/*.spool
 done
