@@ -1,5 +1,5 @@
-/* The functions by which rocprofiler-register and HSA hand their dispatch tables to this library. In
- * a process that `dagtap record` records they reach the injected library without it. */
+/* The functions by which rocprofiler-register and HSA hand their dispatch tables to this library.
+ * In a process that `dagtap record` records they reach the injected library without it. */
 #include <stdbool.h>
 #include <stdint.h>
 

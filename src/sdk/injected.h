@@ -2,10 +2,10 @@
  * this library loads for itself where a program has found it by LD_LIBRARY_PATH alone.
  *
  * The latter stands dormant, and records while a tool wants records. Its recordings have no name:
- * each is read by the thread of source.c alone, and its file is removed when that thread has opened
- * it. If DAGTAP_SPOOL names a folder, the files stay there.
+ * each is read by the thread of source.c alone, and its file is removed when that thread has
+ * opened it. If DAGTAP_SPOOL names a folder, the files stay there.
  *
- * Threading: any thread. injected_begin and injected_end take a lock and may wait for each other. */
+ * Threading: any thread. injected_begin and injected_end take a lock, and wait for each other. */
 #ifndef DAGTAP_SDK_INJECTED_H
 #define DAGTAP_SDK_INJECTED_H
 

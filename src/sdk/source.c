@@ -187,9 +187,9 @@ static bool is_running(void)
 	return counts.running > 0;
 }
 
-/* A call has a record when it has returned; the record is written after the observer was told of the
- * return, so a call that returns just now may lose it. A call that waits for the device may take
- * long, so the limit is short. */
+/* A call has a record when it has returned; the record is written after the observer was told of
+ * the return, so a call that returns just now may lose it. A call that waits for the device may
+ * take long, so the limit is short. */
 static void await_calls(void)
 {
 	struct timer_limit limit = timer_start(TIMER_SDK_EXIT);

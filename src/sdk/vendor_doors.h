@@ -1,7 +1,7 @@
 /* How the dispatch tables of AMD's libraries reach the injected library that this library has
  * loaded (sdk/injected.h). The functions that rocprofiler-register and HSA call
- * (sdk/entry_points.c) pass them on; for HIP and RCCL without rocprofiler-register they are searched
- * (sdk/hand_over.h). */
+ * (sdk/entry_points.c) pass them on; for HIP and RCCL without rocprofiler-register they are
+ * searched (sdk/hand_over.h). */
 #ifndef DAGTAP_SDK_VENDOR_DOORS_H
 #define DAGTAP_SDK_VENDOR_DOORS_H
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/inject.h"
 #include "sdk/abi.h"
@@ -314,6 +315,7 @@ static int initialize(void (*finalize)(struct sdk_client), void *data)
 	static const int symbols[] = {SDK_CODE_OBJECT_KERNEL_SYMBOL};
 	int is_active = 1;
 
+	say("process %d", (int)getpid());
 	end = getenv("CLIENT_ENDS") ? finalize : NULL;
 	expect("context", rocprofiler_create_context(&always), SDK_SUCCESS);
 	expect("code objects",

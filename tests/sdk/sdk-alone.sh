@@ -1,10 +1,10 @@
 #!/bin/bash
 # sdk-alone.sh HOW PROGRAM ARGS...: a program that nobody has started with `dagtap record` finds
 # librocprofiler-sdk.so.1 by LD_LIBRARY_PATH alone, and its profiler gets what the library records,
-# and what the software GPU ran. The library leaves no file, unless DAGTAP_SPOOL names a folder. HOW:
-# forced (the profiler configures itself), toggled (the same, and it stops and starts all the time),
-# found (the library finds it), or registered (by rocprofiler-register, which the program's preloaded
-# libhand-over.so calls).
+# and what the software GPU ran. The library leaves no file, unless DAGTAP_SPOOL names a folder.
+# HOW: forced (the profiler configures itself), toggled (the same, and it stops and starts all the
+# time), found (the library finds it), or registered (by rocprofiler-register, which the program's
+# preloaded libhand-over.so calls).
 . "$SOURCE_DIR/tests/cli/lib.sh"
 how=$1
 program=$2

@@ -10,4 +10,4 @@ expected=$(python3 -c 'import csv, sys
 print(*sorted({row["name"] for row in csv.DictReader(open(sys.argv[1])) if row["kind"] == "kernel"}), sep="\n")' \
 	"$work/activities.csv")
 expect "kernels" "$(sed -n 's/^kernel [0-9]* \(.*\)\.kd$/\1/p' "$work/client" | sort)" "$expected"
-expect "other lines" "$(grep -cv '^kernel\|^flushed\|^finished' "$work/client")" 0
+expect "other lines" "$(grep -cv '^process\|^kernel\|^flushed\|^finished' "$work/client")" 0

@@ -3,8 +3,9 @@ librocprofiler-sdk.so.1 (tests/sdk/client.c, which wrote OUT) is what dagtap rec
 `dagtap export --format csv`) and what the software GPU ran: each call, kernel and copy with its
 correlation id, name and dimensions, the times and arguments of calls, and the messages of roctx's.
 Each kernel has an external id of its own, and what else a call has caused the one that was pushed
-at its entry. The times of activities are not compared: both sides convert the same ticks, but with
-the anchors that were known at different moments."""
+at its entry. Other processes that the program starts have no profiler. The times of activities are
+not compared: both sides convert the same ticks, but with the anchors that were known at different
+moments."""
 import collections
 import csv
 import re
@@ -21,7 +22,7 @@ def fail(text):
 
 def rows(path):
     with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        return [row for row in csv.DictReader(file) if row["process"] == profile.pid]
 
 
 def axes(words):
@@ -36,6 +37,7 @@ class Profile:
             lines = file.read().splitlines()
         if lines[-1] != "finished":
             fail(f"the last line is {lines[-1]}")
+        self.pid = None
         self.kernels = {}
         self.activities = collections.defaultdict(list)  # by correlation id, in order
         self.calls, self.told = collections.defaultdict(list), collections.defaultdict(list)
@@ -48,6 +50,9 @@ class Profile:
         for line in lines:
             words = line.split()
             getattr(self, words[0], self.pass_over)(words)
+
+    def process(self, words):
+        self.pid = words[1]
 
     def mark(self, words):
         if int(words[6]) > int(words[7]):
@@ -148,7 +153,7 @@ for cid, all_of_call in recorded.items():
 seen = collections.Counter(what for all_of_call in profile.activities.values() for what in all_of_call
                            if isinstance(what, tuple))
 ran = collections.Counter()
-for path in sys.argv[5:]:
+for path in (path for path in sys.argv[5:] if path.endswith(f".{profile.pid}")):
     with open(path, encoding="utf-8") as file:
         columns = file.readline().rstrip("\n").split("\t")
         for line in file:
