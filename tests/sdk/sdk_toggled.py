@@ -1,7 +1,7 @@
 """sdk_toggled.py OUT ACTIVITIES...: of each call of which a profiler got a record while it stopped
 and started its context (tests/sdk/client.c, which wrote OUT), it got all kernels and copies that
-the recordings have (tables of `dagtap export --format csv`), once. No call has two records, and each
-that has one was told at its entry. A call that returns while its recording ends has none."""
+the recordings have (tables of `dagtap export --format csv`), once. No call has two records, and
+each that has one was told at its entry. A call that returns while its recording ends has none."""
 import collections
 import csv
 import sys
