@@ -34,8 +34,8 @@ static pthread_mutex_t learn_lock = PTHREAD_MUTEX_INITIALIZER;
 /* What the tool has put into a call at its entry, by context and kind, and its arguments. */
 struct entered {
 	uint64_t cid;
-	uint32_t started;	     /* contexts that were started at its entry: bits */
-	uint32_t callbacks, streams; /* contexts that were told: bits */
+	uint64_t started;	     /* contexts that were started at its entry: bits */
+	uint64_t callbacks, streams; /* contexts that were told: bits */
 	union sdk_user call_users[SDK_CONTEXTS], stream_users[SDK_CONTEXTS];
 	uint64_t externals[SDK_CONTEXTS];
 	struct sdk_hip_data data;
@@ -146,7 +146,7 @@ static void enter_context(uint32_t number, const struct function *function,
 {
 	int operation = atomic_load_explicit(&function->operation, memory_order_relaxed) - 1;
 
-	place->started |= 1u << number;
+	place->started |= 1ull << number;
 	place->stream_users[number].value = place->call_users[number].value = 0;
 	place->externals[number] = wants_call(number, operation)
 					   ? requests_external(number, SDK_REQUEST_HIP_RUNTIME_API,
@@ -154,7 +154,7 @@ static void enter_context(uint32_t number, const struct function *function,
 					   : pushed_last(number, requests_tid());
 	if (function->has_stream && tell(number, SDK_CALLBACK_HIP_STREAM, SDK_HIP_STREAM_SET,
 					 SDK_PHASE_ENTER, call, place, stream))
-		place->streams |= 1u << number;
+		place->streams |= 1ull << number;
 }
 
 static void enter(const struct inject_call *call)
@@ -181,7 +181,7 @@ static void enter(const struct inject_call *call)
 		if (place->started >> i & 1 &&
 		    tell(i, SDK_CALLBACK_HIP_RUNTIME_API, function->operation - 1, SDK_PHASE_ENTER,
 			 call, place, &place->data))
-			place->callbacks |= 1u << i;
+			place->callbacks |= 1ull << i;
 }
 
 _Static_assert((int)SDK_REQUEST_KERNEL_DISPATCH == (int)SDK_BUFFER_KERNEL_DISPATCH &&

@@ -75,7 +75,7 @@ void observed_begin(struct observed_state *state, const struct observed *what)
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++) {
 		if (!atomic_load_explicit(&sdk_contexts[i].is_started, memory_order_acquire))
 			continue;
-		state->started |= 1u << i;
+		state->started |= 1ull << i;
 		state->users[i].value = 0;
 		state->externals[i] =
 			requests_external(i, what->request, what->operation, what->cid);

@@ -21,7 +21,7 @@ struct observed {
  * causes within a callback nobody is told. */
 struct observed_state {
 	uint64_t cid;
-	uint32_t started; /* contexts that were started at the begin: bits */
+	uint64_t started; /* contexts that were started at the begin: bits */
 	union sdk_user users[SDK_CONTEXTS];
 	uint64_t externals[SDK_CONTEXTS];
 };

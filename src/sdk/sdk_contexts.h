@@ -14,7 +14,7 @@
 
 #include "sdk/abi.h"
 
-#define SDK_CONTEXTS   32
+#define SDK_CONTEXTS   64  /* a bit for each in calls.c and marks.c */
 #define SDK_OPERATIONS 640 /* more than any kind has */
 #define SDK_SPANS      16  /* starts and stops of a context that are kept */
 
