@@ -7,7 +7,7 @@
 #include "sdk/first_call.h"
 #include "sdk/injected.h"
 #include "sdk/other_sdk.h"
-#include "sdk/vendor_doors.h"
+#include "sdk/table_doors.h"
 
 typedef bool on_load(void *table, uint64_t runtime_version, uint64_t failed_tool_count,
 		     const char *const *failed_tool_names);
@@ -24,7 +24,7 @@ int rocprofiler_set_api_table(const char *name, uint64_t lib_version, uint64_t l
 {
 	set_api_table *take;
 
-	if (vendor_doors_are_passing())
+	if (table_doors_are_passing())
 		return 0;
 	hand_over_leave(name);
 	take = (set_api_table *)other_sdk_symbol(SET_API_TABLE);
@@ -32,7 +32,7 @@ int rocprofiler_set_api_table(const char *name, uint64_t lib_version, uint64_t l
 		first_call_seek();
 		take = (set_api_table *)injected_own_symbol(SET_API_TABLE);
 	}
-	return take ? vendor_doors_give(take, name, lib_version, lib_instance, tables, table_count)
+	return take ? table_doors_give(take, name, lib_version, lib_instance, tables, table_count)
 		    : 0;
 }
 
@@ -43,9 +43,9 @@ bool OnLoad(void *table, uint64_t runtime_version, uint64_t failed_tool_count,
 {
 	on_load *take;
 
-	vendor_doors_hsa_opened();
+	table_doors_hsa_opened();
 	first_call_seek();
-	vendor_doors_take_tables();
+	table_doors_take_tables();
 	take = (on_load *)injected_own_symbol("OnLoad");
 	return !take || take(table, runtime_version, failed_tool_count, failed_tool_names);
 }

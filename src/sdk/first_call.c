@@ -13,7 +13,7 @@
 #include "sdk/injected.h"
 #include "sdk/other_sdk.h"
 #include "sdk/sdk_export.h"
-#include "sdk/vendor_doors.h"
+#include "sdk/table_doors.h"
 
 static atomic_flag is_sought = ATOMIC_FLAG_INIT;
 
@@ -60,5 +60,5 @@ __attribute__((constructor)) static void await_first_call(void)
 	if (injected_find())
 		sdk_calls_await(&seeker);
 	else if (found_tool_is_there())
-		vendor_doors_open();
+		table_doors_open();
 }

@@ -17,8 +17,8 @@
 #include "sdk/pushed.h"
 #include "sdk/sdk_export.h"
 #include "sdk/source.h"
+#include "sdk/table_doors.h"
 #include "sdk/time.h"
-#include "sdk/vendor_doors.h"
 
 enum { IDLE, CONFIGURING, CONFIGURED };
 
@@ -99,8 +99,8 @@ SDK_EXPORT int rocprofiler_force_configure(sdk_configure *configure)
 		timer_configure(timers);
 	configured_pid = getpid();
 	if (injected_own_symbol(INJECT_SYMBOL)) {
-		vendor_doors_open();
-		vendor_doors_take_tables();
+		table_doors_open();
+		table_doors_take_tables();
 	}
 	configure = found_tool_of(configure, __builtin_return_address(0));
 	configuration = configure(SDK_VERSION, SDK_VERSION_TEXT, 0, &client);
@@ -192,7 +192,7 @@ SDK_EXPORT int rocprofiler_start_context(struct sdk_id id)
 	if (sdk_source_start() < 0)
 		return SDK_ERROR_OUT_OF_RESOURCES;
 	if (sdk_contexts_want_records() && getpid() == configured_pid) {
-		vendor_doors_take_tables();
+		table_doors_take_tables();
 		injected_begin();
 	}
 	return SDK_SUCCESS;

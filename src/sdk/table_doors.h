@@ -2,8 +2,8 @@
  * loaded (sdk/injected.h). The functions that rocprofiler-register and HSA call
  * (sdk/entry_points.c) pass them on; for HIP and RCCL without rocprofiler-register they are
  * searched (sdk/hand_over.h). */
-#ifndef DAGTAP_SDK_VENDOR_DOORS_H
-#define DAGTAP_SDK_VENDOR_DOORS_H
+#ifndef DAGTAP_SDK_TABLE_DOORS_H
+#define DAGTAP_SDK_TABLE_DOORS_H
 
 #include <stdbool.h>
 
@@ -11,20 +11,20 @@
 
 /* Has HSA and rocprofiler-register call this library, by variables of the environment that they
  * read at their first use. Not while other threads use the environment. */
-void vendor_doors_open(void);
+void table_doors_open(void);
 
 /* HSA has read its variable, which is set back. */
-void vendor_doors_hsa_opened(void);
+void table_doors_hsa_opened(void);
 
 /* Takes the tables of the libraries that are loaded and were not taken yet. Any thread. */
-void vendor_doors_take_tables(void);
+void table_doors_take_tables(void);
 
 /* Gives tables to TAKE, the function of another tool. Returns its result. */
-int vendor_doors_give(set_api_table *take, const char *name, uint64_t lib_version,
-		      uint64_t lib_instance, void **tables, uint64_t table_count);
+int table_doors_give(set_api_table *take, const char *name, uint64_t lib_version,
+		     uint64_t lib_instance, void **tables, uint64_t table_count);
 
 /* Whether the calling thread is inside of one of the two functions above. The other tool may pass
  * the tables on to this library again. */
-bool vendor_doors_are_passing(void);
+bool table_doors_are_passing(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* The ways of dispatch tables: see vendor_doors.h. */
-#include "sdk/vendor_doors.h"
+/* The ways of dispatch tables: see table_doors.h. */
+#include "sdk/table_doors.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
@@ -18,7 +18,7 @@
 static char *tools_before; /* HSA's variable; NULL: it was not set */
 static _Atomic bool are_set;
 
-void vendor_doors_open(void)
+void table_doors_open(void)
 {
 	const char *before = getenv(HSA_TOOLS);
 	char *list;
@@ -36,7 +36,7 @@ void vendor_doors_open(void)
 	setenv(FORCE, "1", 0);
 }
 
-void vendor_doors_hsa_opened(void)
+void table_doors_hsa_opened(void)
 {
 	if (!atomic_load(&are_set))
 		return;
@@ -50,12 +50,12 @@ void vendor_doors_hsa_opened(void)
 
 static _Thread_local bool is_passing;
 
-bool vendor_doors_are_passing(void)
+bool table_doors_are_passing(void)
 {
 	return is_passing;
 }
 
-void vendor_doors_take_tables(void)
+void table_doors_take_tables(void)
 {
 	set_api_table *take = (set_api_table *)injected_own_symbol(SET_API_TABLE);
 
@@ -66,8 +66,8 @@ void vendor_doors_take_tables(void)
 	is_passing = false;
 }
 
-int vendor_doors_give(set_api_table *take, const char *name, uint64_t lib_version,
-		      uint64_t lib_instance, void **tables, uint64_t table_count)
+int table_doors_give(set_api_table *take, const char *name, uint64_t lib_version,
+		     uint64_t lib_instance, void **tables, uint64_t table_count)
 {
 	int err;
 
