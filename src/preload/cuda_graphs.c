@@ -106,9 +106,13 @@ CUDA_CAPTURED_DOORS(CAPTURED)
 #define DESTROYING(name, parameters, arguments)                                                    \
 	int name parameters                                                                        \
 	{                                                                                          \
+		int err;                                                                           \
+                                                                                                   \
 		if (virtual_is_on())                                                               \
 			graph_all_gone();                                                          \
 		cuda_forget_functions(NULL);                                                       \
-		return PASS(name, arguments);                                                      \
+		err = PASS(name, arguments);                                                       \
+		cuda_memory_ended();                                                               \
+		return err;                                                                        \
 	}
 CUDA_CONTEXT_DOORS(DESTROYING)

@@ -7,9 +7,6 @@
 #include "preload/cuda_real.h"
 #include "preload/graph_versions.h"
 
-/* CU_POINTER_ATTRIBUTE_BUFFER_ID, _RANGE_START_ADDR, _RANGE_SIZE */
-enum { ATTRIBUTE_BUFFER = 7, ATTRIBUTE_START = 11, ATTRIBUTE_BYTES = 12 };
-
 static struct cuda_driver layouts; /* only what kernels' parameters need */
 /* For changing layouts.base.layouts, and for asking it. A layout that was found while a virtual
  * executable is locked, in the epoch of now, lasts until that is unlocked. */
@@ -240,26 +237,6 @@ bool cuda_image_is_kernel(const void *data, const struct cuda_kernel_node_params
 
 /* ---- copies and memsets ---- */
 
-static bool ask(void *value, int attribute, cuda_address address)
-{
-	return cuda_inner.cuPointerGetAttribute &&
-	       cuda_inner.cuPointerGetAttribute(value, attribute, address) == CUDA_OK;
-}
-
-bool cuda_find_buffer(struct virtual *v, cuda_address address, struct cuda_buffer *buffer)
-{
-	unsigned long long id = 0;
-
-	if (!ask(&id, ATTRIBUTE_BUFFER, address))
-		return false;
-	buffer->id = id;
-	if (id != v->range.id && (!ask(&v->range.start, ATTRIBUTE_START, address) ||
-				  !ask(&v->range.bytes, ATTRIBUTE_BYTES, address)))
-		v->range.bytes = 0;
-	v->range.id = id;
-	return true;
-}
-
 static cuda_address address_of(uint32_t memory, const void *host, cuda_address device)
 {
 	return memory == CUDA_MEMORY_HOST ? (uintptr_t)host : device;
@@ -278,23 +255,34 @@ cuda_address cuda_copy_dst(const struct cuda_memcpy3d *params)
 bool cuda_image_copy(struct virtual *v, const struct cuda_memcpy3d *params, cuda_context context,
 		     struct cuda_image *image)
 {
-	cuda_address src = cuda_copy_src(params), dst = cuda_copy_dst(params);
-
 	image->door = CUDA_DOOR_cuGraphExecMemcpyNodeSetParams;
 	image->u.copy = *params;
 	/* padding */
 	memset(&image->u.copy.srcMemoryType + 1, 0, sizeof(uint32_t));
 	memset(&image->u.copy.dstMemoryType + 1, 0, sizeof(uint32_t));
 	image->context = context;
-	if (params->srcMemoryType == CUDA_MEMORY_ARRAY ||
-	    params->dstMemoryType == CUDA_MEMORY_ARRAY || !cuda_find_buffer(v, dst, &image->dst))
-		return false;
-	/* Often both are in one allocation. */
-	if (image->dst.id != 0 && src - v->range.start < v->range.bytes) {
-		image->src = image->dst;
-		return true;
-	}
-	return cuda_find_buffer(v, src, &image->src);
+	return params->srcMemoryType != CUDA_MEMORY_ARRAY &&
+	       params->dstMemoryType != CUDA_MEMORY_ARRAY &&
+	       cuda_find_buffer(v, cuda_copy_dst(params), &image->dst) &&
+	       cuda_find_buffer(v, cuda_copy_src(params), &image->src);
+}
+
+static bool is_in(struct virtual *v, cuda_address address, struct cuda_buffer buffer)
+{
+	struct cuda_buffer now;
+
+	return cuda_find_buffer(v, address, &now) && now.id == buffer.id;
+}
+
+bool cuda_image_is_copy(struct virtual *v, const void *data, const struct cuda_memcpy3d *params,
+			cuda_context context)
+{
+	const struct cuda_image *image = data;
+
+	return image->door == CUDA_DOOR_cuGraphExecMemcpyNodeSetParams &&
+	       image->context == context && memcmp(&image->u.copy, params, sizeof(*params)) == 0 &&
+	       is_in(v, cuda_copy_dst(params), image->dst) &&
+	       is_in(v, cuda_copy_src(params), image->src);
 }
 
 bool cuda_image_memset(struct virtual *v, const struct cuda_memset_node_params *params,

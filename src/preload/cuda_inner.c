@@ -5,7 +5,8 @@
 
 static struct door doors[CUDA_DOORS] = {
 #define CUDA_DOOR(name, ...) {#name, NULL},
-	CUDA_OTHER_DOORS(CUDA_DOOR) CUDA_PASSING_DOORS(CUDA_DOOR) CUDA_GRAPH_DOORS(CUDA_DOOR)};
+	CUDA_OTHER_DOORS(CUDA_DOOR) CUDA_PASSING_DOORS(CUDA_DOOR) CUDA_GRAPH_DOORS(CUDA_DOOR)
+		CUDA_MEMORY_DOORS(CUDA_DOOR)};
 
 struct door_library cuda_doors = {"libcuda.so", doors, CUDA_DOORS, NULL};
 struct cuda_inner cuda_inner;

@@ -12,7 +12,7 @@ enum { KNOWN_VERSION = 13000 };
 static void *const wrappers[CUDA_DOORS] = {
 #define CUDA_WRAPPER(name, ...) (void *)name,
 	CUDA_OTHER_DOORS(CUDA_WRAPPER) CUDA_PASSING_DOORS(CUDA_WRAPPER)
-		CUDA_GRAPH_DOORS(CUDA_WRAPPER)};
+		CUDA_GRAPH_DOORS(CUDA_WRAPPER) CUDA_MEMORY_DOORS(CUDA_WRAPPER)};
 
 const struct door_wrappers door_cuda = {&cuda_doors, wrappers, cuda_unwrapped};
 
@@ -130,8 +130,30 @@ static bool may_change_execs(const char *name)
 	return BEGINS_WITH(name, changing) && strncmp(name, "cuGraphExecGet", 14) != 0;
 }
 
+/* Whether a function of this name may end an allocation. */
+static bool may_end_memory(const char *name)
+{
+	static const char *const ending[] = {
+		"cuMemFree",
+		"cuMemHostUnregister",
+		"cuMemUnmap",
+		"cuMemAddressFree",
+		"cuMemPoolDestroy",
+		"cuMemPoolTrim",
+		"cuDeviceGraphMemTrim",
+		"cuIpcClose",
+		"cuDestroyExternal",
+		"cuGraphicsUn",
+	};
+	static const char *const semaphores = "cuDestroyExternalSemaphore";
+
+	return BEGINS_WITH(name, ending) && strcmp(name, semaphores) != 0;
+}
+
 void cuda_unwrapped(const char *name)
 {
+	if (may_end_memory(name))
+		cuda_memory_unknown_call();
 	if (!leaves_graphs(name))
 		graph_unknown_call();
 	if (may_change_execs(name))

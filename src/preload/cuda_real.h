@@ -8,6 +8,7 @@
 
 #include "preload/cuda_doors.h"
 #include "preload/cuda_graph_doors.h"
+#include "preload/cuda_memory_doors.h"
 #include "preload/vendor_doors.h"
 #include "preload/virtual.h"
 
@@ -15,11 +16,12 @@
 CUDA_OTHER_DOORS(CUDA_PROTOTYPE)
 CUDA_PASSING_DOORS(CUDA_PROTOTYPE)
 CUDA_GRAPH_DOORS(CUDA_PROTOTYPE)
+CUDA_MEMORY_DOORS(CUDA_PROTOTYPE)
 
 enum cuda_door {
 #define CUDA_DOOR_NUMBER(name, ...) CUDA_DOOR_##name,
 	CUDA_OTHER_DOORS(CUDA_DOOR_NUMBER) CUDA_PASSING_DOORS(CUDA_DOOR_NUMBER)
-		CUDA_GRAPH_DOORS(CUDA_DOOR_NUMBER) CUDA_DOORS,
+		CUDA_GRAPH_DOORS(CUDA_DOOR_NUMBER) CUDA_MEMORY_DOORS(CUDA_DOOR_NUMBER) CUDA_DOORS,
 };
 
 /* ---- cuda_inner.c ---- */
@@ -147,12 +149,14 @@ uint32_t cuda_image_kernel(struct virtual *v, const struct cuda_kernel_node_para
 /* Whether an image (struct image.data) is that of a kernel with these arguments. */
 bool cuda_image_is_kernel(const void *data, const struct cuda_kernel_node_params *params);
 
-/* Finds what an address belongs to. False: the driver does not tell. */
-bool cuda_find_buffer(struct virtual *v, cuda_address address, struct cuda_buffer *buffer);
-
 /* The addresses of a copy, on the host or a device. */
 cuda_address cuda_copy_src(const struct cuda_memcpy3d *params);
 cuda_address cuda_copy_dst(const struct cuda_memcpy3d *params);
+
+/* Whether an image (struct image.data) that was made while all was known is that of a copy with
+ * these parameters, and its addresses still belong to the same memory. */
+bool cuda_image_is_copy(struct virtual *v, const void *data, const struct cuda_memcpy3d *params,
+			cuda_context context);
 
 /* Fill an image. Return false if the driver does not tell what the addresses belong to. */
 bool cuda_image_copy(struct virtual *v, const struct cuda_memcpy3d *params, cuda_context context,
@@ -166,6 +170,18 @@ void cuda_images_forget_functions(void);
 
 /* Makes the noted call again (preload_vendor.apply). */
 int cuda_image_apply(const void *data, void *child, void *exec, void *node);
+
+/* ---- cuda_memory.c ---- */
+
+/* Finds what an address belongs to. False: the driver does not tell. V is locked. */
+bool cuda_find_buffer(struct virtual *v, cuda_address address, struct cuda_buffer *buffer);
+
+/* A call has returned that may have ended allocations. Any thread. */
+void cuda_memory_ended(void);
+
+/* The program may end allocations by a call that is not wrapped: the driver is asked each time, for
+ * good. Takes no lock. */
+void cuda_memory_unknown_call(void);
 
 /* ---- cuda_child.c ---- */
 

@@ -68,6 +68,18 @@ int cuGraphInstantiateWithParams_ptsz(cuda_exec *exec, cuda_graph graph,
 		    PASS(cuGraphInstantiateWithParams_ptsz, exec, graph, params));
 }
 
+/* The graph may have nodes that free memory, if it is not virtual. */
+static int launch_plain(cuda_exec exec, cuda_stream stream, int (*real)(void *, void *))
+{
+	uint64_t begin = preload_set_begin();
+	int err = real ? real(exec, stream) : DOOR_NOT_FOUND;
+
+	preload_time_end(begin, &preload_stats.times.launch_passed);
+	if (virtual_is_on() && !registry_find(exec))
+		cuda_memory_ended();
+	return err;
+}
+
 static int launch(cuda_exec exec, cuda_stream stream)
 {
 	int (*real)(void *, void *) = (int (*)(void *, void *))REAL(cuGraphLaunch);
@@ -76,7 +88,7 @@ static int launch(cuda_exec exec, cuda_stream stream)
 	int err;
 
 	if (!v)
-		return real ? real(exec, stream) : DOOR_NOT_FOUND;
+		return launch_plain(exec, stream, real);
 	if ((uintptr_t)stream <= CUDA_STREAM_PER_THREAD)
 		scope = virtual_thread_scope(&cuda_vendor);
 	err = virtual_launch(v, stream, scope, real);
@@ -93,7 +105,8 @@ int cuGraphLaunch(cuda_exec exec, cuda_stream stream)
 int cuGraphLaunch_ptsz(cuda_exec exec, cuda_stream stream)
 {
 	if (!virtual_is_on() || !registry_find(exec))
-		return PASS(cuGraphLaunch_ptsz, exec, stream);
+		return launch_plain(exec, stream,
+				    (int (*)(void *, void *))REAL(cuGraphLaunch_ptsz));
 	return launch(exec, stream ? stream : (cuda_stream)CUDA_STREAM_PER_THREAD);
 }
 
@@ -161,15 +174,23 @@ int cuStreamDestroy_v2(cuda_stream stream)
 /* Before the driver's call: during it, other threads may get the handles for new functions. */
 int cuModuleUnload(cuda_module module)
 {
+	int err;
+
 	cuda_forget_functions(module);
-	return PASS(cuModuleUnload, module);
+	err = PASS(cuModuleUnload, module);
+	cuda_memory_ended();
+	return err;
 }
 
 int cuLibraryUnload(cuda_library library)
 {
+	int err;
+
 	/* Each context has a module of its own for it. */
 	cuda_forget_functions(NULL);
-	return PASS(cuLibraryUnload, library);
+	err = PASS(cuLibraryUnload, library);
+	cuda_memory_ended();
+	return err;
 }
 
 /* ---- calls that are noted ---- */
@@ -250,6 +271,20 @@ static int set(struct virtual *v, cuda_node node, enum cell_kind kind,
 	return err;
 }
 
+/* Makes the image of the call and notes it. */
+static int set_new_copy(struct virtual *v, cuda_node node, const struct cuda_memcpy3d *params,
+			cuda_context context)
+{
+	struct cuda_image image = {0};
+	bool is_known = cuda_image_copy(v, params, context, &image);
+	struct note note = {.data = &image,
+			    .bytes = sizeof(image),
+			    .is_always_tried = !is_known,
+			    .call = "cuGraphExecMemcpyNodeSetParams"};
+
+	return virtual_set(v, node, CELL_PARAMS, &note);
+}
+
 /* CUDA checks the addresses of copies and memsets by what is allocated at this moment. Where this
  * is not known by a number, CUDA is asked each time. */
 int cuGraphExecMemcpyNodeSetParams(cuda_exec exec, cuda_node node,
@@ -257,16 +292,21 @@ int cuGraphExecMemcpyNodeSetParams(cuda_exec exec, cuda_node node,
 {
 	uint64_t begin = preload_note_begin();
 	struct virtual *v = params ? virtual_take(exec) : NULL;
-	struct cuda_image image = {0};
+	const struct image *guess;
+	uint32_t number;
 	uint64_t sample;
-	bool is_known;
 	int err;
 
 	if (!v)
 		return PASS_SET(cuGraphExecMemcpyNodeSetParams, exec, node, params, context);
 	sample = virtual_note_begin(v);
-	is_known = cuda_image_copy(v, params, context, &image);
-	err = set(v, node, CELL_PARAMS, &image, !is_known, sample);
+	guess = virtual_guess(v, node, CELL_PARAMS, &number);
+	if (guess && cuda_image_is_copy(v, guess->data, params, context))
+		err = virtual_set_again(v, number);
+	else
+		err = set_new_copy(v, node, params, context);
+	virtual_note_end(v, sample);
+	virtual_release(v);
 	preload_time_end(begin, &preload_stats.times.note_memory);
 	return err;
 }

@@ -40,7 +40,8 @@
 	TIME(launch_first, "first launches of an executable that was made")                        \
 	TIME(launch_same, "launches of the same executable as before, without a change")           \
 	TIME(launch_other, "launches of another executable, which had the set")                    \
-	TIME(launch_updated, "launches of an executable that was updated")
+	TIME(launch_updated, "launches of an executable that was updated")                         \
+	TIME(launch_passed, "launches while nothing is virtual (count)")
 
 struct preload_time {
 	_Atomic uint64_t count, ns;

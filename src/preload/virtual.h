@@ -109,8 +109,16 @@ struct layout_hint {
 
 /* Memory that the vendor's driver has told of. */
 struct memory_range {
-	uint64_t id; /* no other allocation of the process has it; 0: none */
+	uint64_t id; /* no other allocation of the process has it */
 	uintptr_t start, bytes;
+};
+
+/* The last ones, as they were at a moment that the vendor has a number for. */
+enum { MEMORY_RANGES = 4 };
+struct memory_ranges {
+	uint64_t ends;
+	uint32_t next; /* the one that is replaced next */
+	struct memory_range at[MEMORY_RANGES];
 };
 
 /* A stream as the program names it. Handles that mean another stream on each thread or device have
@@ -156,7 +164,7 @@ struct virtual
 	struct seen_child *seen;
 	uint32_t seen_count, seen_capacity;
 	struct hash_map seen_map;
-	struct memory_range range; /* the last one */
+	struct memory_ranges ranges;
 
 	uint32_t real_count;
 	bool is_full;		 /* no more reals are made */

@@ -200,26 +200,40 @@ int cuMemFree_v2(cuda_address address)
 	return CUDA_OK;
 }
 
-/* The attributes of an allocation that the preload library asks: its number, start and size. */
+/* The attributes of an allocation that the preload library asks: its number, start and size, and
+ * that it is of no pool. */
 int cuPointerGetAttribute(void *value, int attribute, cuda_address address)
 {
 	const struct allocation *at;
 	uint64_t answer = 0;
+	bool is_found;
 
+	played_note_spent("cuPointerGetAttribute");
 	pthread_mutex_lock(&allocations_lock);
 	at = allocations;
 	while (at && address - at->start >= at->bytes)
 		at = at->next;
-	if (at)
+	is_found = at && (attribute == 17 || attribute == 7 || attribute == 11 || attribute == 12);
+	if (is_found)
 		answer = attribute == 7	   ? at->id
 			 : attribute == 11 ? at->start
 			 : attribute == 12 ? at->bytes
 					   : 0;
 	pthread_mutex_unlock(&allocations_lock);
-	if (!answer)
+	if (!is_found)
 		return CUDA_INVALID_VALUE;
 	memcpy(value, &answer, sizeof(answer));
 	return CUDA_OK;
+}
+
+cuda_address played_last_allocation(void)
+{
+	cuda_address last;
+
+	pthread_mutex_lock(&allocations_lock);
+	last = allocations ? allocations->start : 0;
+	pthread_mutex_unlock(&allocations_lock);
+	return last;
 }
 
 int cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)

@@ -45,6 +45,15 @@ static inline void played_note_spent(const char *call)
 }
 
 /*
+ * A program may define this: whether ADDRESS may be copied from or to. Asked when a copy of an
+ * executable graph is set.
+ */
+__attribute__((weak)) bool played_may_copy(cuda_address address);
+
+/* What cuMemAlloc_v2 gave last and has not ended, or 0. */
+cuda_address played_last_allocation(void);
+
+/*
  * A program may define this. cuModuleUnload calls it when the module is unloaded, before it
  * returns.
  */

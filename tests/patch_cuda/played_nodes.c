@@ -287,6 +287,9 @@ int cuGraphExecMemcpyNodeSetParams(cuda_exec exec, cuda_node node,
 		return CUDA_INVALID_CONTEXT;
 	if (params->Height > 1 || params->Depth > 1)
 		return CUDA_INVALID_VALUE;
+	if (played_may_copy &&
+	    (!played_may_copy(params->srcDevice) || !played_may_copy(params->dstDevice)))
+		return CUDA_INVALID_VALUE;
 	return set_exec(exec, node, copy_params(params, &scratch));
 }
 

@@ -224,6 +224,14 @@ static void check_stream_destroyed(any_call *call, struct program *program)
 	expect_passing(program, false);
 }
 
+/* The executable stays virtual; memory_cuda.c checks that the driver is asked for memory again. */
+static void check_memory_ends(any_call *call, struct program *program)
+{
+	/* fits the parameters that have 32 bits */
+	make_swallowed(call, (void *)16, NULL, NULL, NULL, NULL, NULL);
+	expect_passing(program, false);
+}
+
 static void check_get_proc(any_call *call, struct program *program)
 {
 	/* What a driver that has the call would fill. */
@@ -250,6 +258,8 @@ static void check_noted(any_call *call, struct program *program)
 		check_get_proc(call, program);
 	else if (strstr(checked, "Unload"))
 		check_functions_end(call, program);
+	else if (!strstr(checked, "Stream"))
+		check_memory_ends(call, program);
 	else
 		check_stream_destroyed(call, program);
 }
