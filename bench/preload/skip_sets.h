@@ -16,8 +16,14 @@ __attribute__((weak)) _Atomic unsigned int skip_sets_count;
 
 #undef DOOR_PASS_SET
 #define DOOR_PASS_SET(real, ...)                                                                   \
-	(atomic_fetch_add_explicit(&skip_sets_count, 1, memory_order_relaxed) < FIRST_SETS         \
-		 ? DOOR_PASS(real, __VA_ARGS__)                                                    \
-		 : 0)
+	({                                                                                         \
+		uint64_t begin_ = preload_set_begin();                                             \
+		unsigned int before_ =                                                             \
+			atomic_fetch_add_explicit(&skip_sets_count, 1, memory_order_relaxed);      \
+		int result_ = before_ < FIRST_SETS ? DOOR_PASS(real, __VA_ARGS__) : 0;             \
+                                                                                                   \
+		preload_set_end(begin_);                                                           \
+		result_;                                                                           \
+	})
 
 #endif

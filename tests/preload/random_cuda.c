@@ -7,6 +7,10 @@
  * graph is updated, or a kernel in the child that was set as a whole. The program finds CUDA's
  * functions by dlsym, or by cuGetProcAddress. Each thread has an executable of its own. A forked
  * child passes, and writes no counters.
+ *
+ * With PRELOAD_PTX, the path of tests/patch/bed_kernels.ptx, it runs on a GPU: the kernels come from
+ * there, memory is managed, two of the streams are the default ones, and a node is also switched
+ * off and on, which the played driver does not keep apart from its parameters.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -23,6 +27,7 @@ enum { WORDS = 32, BUFFERS = 6, VARIANTS = 4, PROFILES = 24, STREAMS = 3 };
 /* What is set: nodes of the top graph, a kernel in a child graph, one in a child of that, and a
  * whole child graph. */
 enum {
+	SWITCHED_NODE = 1, /* is switched off and on as well */
 	COPY_NODE = 2,
 	MEMSET_NODE = 4,
 	TOP_NODES = 6,
@@ -37,10 +42,14 @@ static struct {
 #define POINTER(name, parameters) int(*name) parameters;
 	CUDA_FUNCTIONS(POINTER)
 	int (*cuModuleGetFunction)(cuda_function *function, void *module, const char *name);
+	/* not on the played driver */
+	int (*cuModuleLoad)(void **module, const char *path);
+	int (*cuMemAllocManaged)(cuda_address *address, size_t bytes, unsigned int flags);
 } cu;
 
 #define CHECK(name, ...) check(#name, cu.name(__VA_ARGS__))
 
+static const char *ptx; /* NULL: the played driver */
 static cuda_function fold;
 /* Each thread has its own. */
 static _Thread_local uint64_t *buffers[WORLDS][BUFFERS];
@@ -89,6 +98,7 @@ static void open_cuda(const char *by)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	void *found = library ? dlsym(library, "cuGetProcAddress_v2") : NULL;
+	void *module = NULL;
 
 	if (strcmp(by, "proc") == 0)
 		memcpy(&get_proc, &found, sizeof(found));
@@ -100,7 +110,26 @@ static void open_cuda(const char *by)
 	CHECK(cuInit, 0);
 	CHECK(cuDevicePrimaryCtxRetain, &context_of_all, 0);
 	CHECK(cuCtxSetCurrent, context_of_all);
-	CHECK(cuModuleGetFunction, &fold, NULL, "bed_fold");
+	if (ptx) {
+		FIND(cuModuleLoad, )
+		FIND(cuMemAllocManaged, )
+		CHECK(cuModuleLoad, &module, ptx);
+	}
+	CHECK(cuModuleGetFunction, &fold, module, "bed_fold");
+}
+
+enum { ATTACH_GLOBAL = 1 };
+
+/* Memory that both sides may use. */
+static void *allocate(size_t bytes)
+{
+	cuda_address address;
+
+	if (ptx)
+		CHECK(cuMemAllocManaged, &address, bytes, ATTACH_GLOBAL);
+	else
+		CHECK(cuMemAlloc_v2, &address, bytes);
+	return (void *)address;
 }
 
 /* ---- nodes ---- */
@@ -324,6 +353,7 @@ struct run {
 	uint32_t variants[NODES];
 	uint32_t profiles[PROFILES][NODES];
 	int stream;
+	bool is_off; /* SWITCHED_NODE */
 };
 
 static void launch_fresh(struct run *run)
@@ -334,6 +364,8 @@ static void launch_fresh(struct run *run)
 
 	build(run->variants, FRESH, &graph, nodes);
 	CHECK(cuGraphInstantiateWithFlags, &exec, graph, 0);
+	if (run->is_off)
+		CHECK(cuGraphNodeSetEnabled, exec, nodes[SWITCHED_NODE], 0);
 	CHECK(cuGraphLaunch, exec, run->fresh_stream);
 	CHECK(cuStreamSynchronize, run->fresh_stream);
 	CHECK(cuGraphExecDestroy, exec);
@@ -350,6 +382,12 @@ static void compare(struct run *run, uint32_t step)
 		fprintf(stderr, "step %u: buffer %d differs from a fresh graph's\n", step, i);
 		exit(1);
 	}
+}
+
+static void switch_node(struct run *run, bool is_off)
+{
+	CHECK(cuGraphNodeSetEnabled, run->exec, run->nodes[SWITCHED_NODE], !is_off);
+	run->is_off = is_off;
 }
 
 static void update(struct run *run)
@@ -381,10 +419,32 @@ static void set_wrongly(struct run *run)
 	CHECK(cuCtxSetCurrent, context);
 }
 
+static bool is_default(cuda_stream stream)
+{
+	return (uintptr_t)stream <= CUDA_STREAM_PER_THREAD;
+}
+
+static void make_stream(cuda_stream *ret_stream)
+{
+	CHECK(cuStreamCreate, ret_stream, CUDA_STREAM_NON_BLOCKING);
+}
+
+static void make_streams(struct run *run)
+{
+	make_stream(&run->fresh_stream);
+	make_stream(&run->streams[0]);
+	for (int i = 1; i < STREAMS && !ptx; i++)
+		make_stream(&run->streams[i]);
+	if (ptx)
+		run->streams[1] = (cuda_stream)CUDA_STREAM_PER_THREAD;
+}
+
 static void replace_stream(struct run *run)
 {
+	if (is_default(run->streams[run->stream]))
+		return;
 	CHECK(cuStreamDestroy_v2, run->streams[run->stream]);
-	CHECK(cuStreamCreate, &run->streams[run->stream], CUDA_STREAM_NON_BLOCKING);
+	make_stream(&run->streams[run->stream]);
 }
 
 /* The same as setting the whole child graph does, node by node. */
@@ -403,9 +463,7 @@ static void begin_run(struct run *run)
 	for (int i = 0; i < PROFILES; i++)
 		for (int node = 0; node < NODES; node++)
 			run->profiles[i][node] = draw(VARIANTS);
-	for (int i = 0; i < STREAMS; i++)
-		CHECK(cuStreamCreate, &run->streams[i], CUDA_STREAM_NON_BLOCKING);
-	CHECK(cuStreamCreate, &run->fresh_stream, CUDA_STREAM_NON_BLOCKING);
+	make_streams(run);
 	build(run->variants, UPDATED, &run->graph, run->nodes);
 	CHECK(cuGraphInstantiateWithFlags, &run->exec, run->graph, 0);
 }
@@ -418,6 +476,8 @@ static cuda_graph pass_through(struct run *run)
 	cuda_graph other;
 	cuda_node nodes[NODES];
 
+	if (run->is_off)
+		switch_node(run, false);
 	run->variants[ends_by_inner ? CHILD_NODE : 0] ^= 1;
 	build(run->variants, UPDATED, &other, nodes);
 	if (ends_by_inner)
@@ -441,6 +501,8 @@ static void run_steps(void)
 	for (uint32_t step = 1; step <= steps; step++) {
 		if (draw(8))
 			update(&run);
+		if (ptx && draw(32) == 0)
+			switch_node(&run, !run.is_off);
 		if (step > steps / 4 && draw(3) == 0)
 			run.stream = (int)draw(STREAMS);
 		if (step > steps / 2 && draw(64) == 0)
@@ -459,7 +521,8 @@ static void run_steps(void)
 	CHECK(cuGraphDestroy, run.graph);
 	CHECK(cuStreamDestroy_v2, run.fresh_stream);
 	for (int i = 0; i < STREAMS; i++)
-		CHECK(cuStreamDestroy_v2, run.streams[i]);
+		if (!is_default(run.streams[i]))
+			CHECK(cuStreamDestroy_v2, run.streams[i]);
 }
 
 static void *work(void *seed)
@@ -468,7 +531,7 @@ static void *work(void *seed)
 	CHECK(cuCtxSetCurrent, context_of_all);
 	for (int world = 0; world < WORLDS; world++)
 		for (uint64_t i = 0; i < BUFFERS; i++) {
-			CHECK(cuMemAlloc_v2, (cuda_address *)&buffers[world][i], WORDS * 8);
+			buffers[world][i] = allocate(WORDS * 8);
 			for (uint64_t word = 0; word < WORDS; word++)
 				buffers[world][i][word] = i * 1000 + word;
 		}
@@ -498,6 +561,7 @@ int main(int argc, char **argv)
 	uint32_t count = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 1;
 	pthread_t threads[16];
 
+	ptx = getenv("PRELOAD_PTX");
 	steps = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 200;
 	ends_by_inner = argc > 4 && strcmp(argv[4], "inner") == 0;
 	open_cuda(argc > 2 ? argv[2] : "dlsym");
