@@ -87,6 +87,13 @@
 	DOOR(cuGraphKernelNodeSetAttribute,                                                        \
 	     (cuda_node node, uint32_t attribute, const void *value), (node, attribute, value))
 
+/* Capture a stream into a new graph. */
+#define CUDA_BEGINNING_DOORS(DOOR)                                                                 \
+	DOOR(cuStreamBeginCapture, (cuda_stream stream), (stream))                                 \
+	DOOR(cuStreamBeginCapture_ptsz, (cuda_stream stream), (stream))                            \
+	DOOR(cuStreamBeginCapture_v2, (cuda_stream stream, uint32_t mode), (stream, mode))         \
+	DOOR(cuStreamBeginCapture_v2_ptsz, (cuda_stream stream, uint32_t mode), (stream, mode))
+
 /* Capture a stream into `graph`. */
 #define CUDA_CAPTURING_DOORS(DOOR)                                                                 \
 	DOOR(cuStreamBeginCaptureToGraph,                                                          \
@@ -119,6 +126,7 @@
 	CUDA_CHANGING_DOORS(DOOR)                                                                  \
 	CUDA_MOVING_DOORS(DOOR)                                                                    \
 	CUDA_NODE_DOORS(DOOR)                                                                      \
+	CUDA_BEGINNING_DOORS(DOOR)                                                                 \
 	CUDA_CAPTURING_DOORS(DOOR)                                                                 \
 	CUDA_CAPTURED_DOORS(DOOR)                                                                  \
 	CUDA_CONTEXT_DOORS(DOOR)

@@ -74,6 +74,11 @@ static bool begins_with(const char *name, const char *const *prefixes, size_t co
 #define BEGINS_WITH(name, prefixes)                                                                \
 	begins_with(name, prefixes, sizeof(prefixes) / sizeof(*(prefixes)))
 
+static bool begins_or_ends_capture(const char *name)
+{
+	return strncmp(name, "cuStreamBegin", 13) == 0 || strncmp(name, "cuStreamEnd", 11) == 0;
+}
+
 /* Whether a function of this name leaves all graphs as they are. */
 static bool leaves_graphs(const char *name)
 {
@@ -90,17 +95,8 @@ static bool leaves_graphs(const char *name)
 		"cuGraphRetainUserObject",
 		"cuGraphReleaseUserObject",
 	};
-	static const char *const captures[] = {"cuStreamBeginCapture", "cuStreamBeginCapture_ptsz",
-					       "cuStreamBeginCapture_v2",
-					       "cuStreamBeginCapture_v2_ptsz"};
 
-	if (strncmp(name, "cuStreamBegin", 13) == 0) {
-		for (size_t i = 0; i < sizeof(captures) / sizeof(*captures); i++)
-			if (strcmp(name, captures[i]) == 0)
-				return true;
-		return false;
-	}
-	if (strncmp(name, "cuStreamEnd", 11) == 0)
+	if (begins_or_ends_capture(name))
 		return false;
 	return strncmp(name, "cuGraph", 7) != 0 || strstr(name, "Get") ||
 	       BEGINS_WITH(name, harmless);
@@ -154,6 +150,8 @@ void cuda_unwrapped(const char *name)
 {
 	if (may_end_memory(name))
 		cuda_memory_unknown_call();
+	if (begins_or_ends_capture(name))
+		cuda_capture_unknown_call();
 	if (!leaves_graphs(name))
 		graph_unknown_call();
 	if (may_change_execs(name))

@@ -24,15 +24,20 @@ static const struct {
 	{"cuStreamDestroy", 4000, "cuStreamDestroy_v2"},
 	{"cuCtxDestroy", 4000, "cuCtxDestroy_v2"},
 	{"cuMemFree", 3020, "cuMemFree_v2"},
+	{"cuStreamBeginCapture", 10010, "cuStreamBeginCapture_v2"},
 	{"cuDevicePrimaryCtxReset", 11000, "cuDevicePrimaryCtxReset_v2"},
 	{"cuDevicePrimaryCtxRelease", 11000, "cuDevicePrimaryCtxRelease_v2"},
 	{"cuGetProcAddress", 12000, "cuGetProcAddress_v2"},
 };
 
-static const char *const per_thread[] = {
-	"cuGraphInstantiateWithParams", "cuGraphLaunch",      "cuGraphUpload",
-	"cuStreamBeginCaptureToGraph",	"cuStreamEndCapture", "cuMemFreeAsync",
-	"cuGraphicsUnmapResources"};
+static const char *const per_thread[] = {"cuGraphInstantiateWithParams",
+					 "cuGraphLaunch",
+					 "cuGraphUpload",
+					 "cuStreamBeginCaptureToGraph",
+					 "cuStreamBeginCapture",
+					 "cuStreamEndCapture",
+					 "cuMemFreeAsync",
+					 "cuGraphicsUnmapResources"};
 
 bool cuda_symbol(const char *name, int version, uint64_t flags, char ret_symbol[CUDA_SYMBOL_BYTES])
 {

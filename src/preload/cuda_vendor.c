@@ -79,7 +79,7 @@ static bool is_capturing(void *stream)
 {
 	uint32_t status = CUDA_CAPTURE_NONE;
 
-	return (uintptr_t)stream > LEGACY_STREAM &&
+	return (uintptr_t)stream > LEGACY_STREAM && cuda_may_capture() &&
 	       cuda_inner.cuStreamIsCapturing(stream, &status) == CUDA_OK &&
 	       status != CUDA_CAPTURE_NONE;
 }

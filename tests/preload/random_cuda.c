@@ -1,16 +1,17 @@
 /*
- * random-cuda STEPS dlsym|proc [THREADS [update|inner]]: as random_hip.c with CUDA's driver API, on
- * the played libcuda.so.1 (tests/patch_cuda). CUDA orders the launches of one executable graph,
- * whatever streams they go to, so the program does not. Two nodes are child graphs: kernels in one
- * of them are set, one of these two levels deep, and the other one is set as a whole, to graphs
- * that are kept, changed or built anew. Streams are destroyed meanwhile, and at the end the whole
- * graph is updated, or a kernel in the child that was set as a whole. The program finds CUDA's
- * functions by dlsym, or by cuGetProcAddress. Each thread has an executable of its own. A forked
- * child passes, and writes no counters.
+ * random-cuda STEPS dlsym|proc [THREADS [update|inner|capture]]: as random_hip.c with CUDA's driver
+ * API, on the played libcuda.so.1 (tests/patch_cuda). CUDA orders the launches of one executable
+ * graph, whatever streams they go to, so the program does not. Two nodes are child graphs: kernels
+ * in one of them are set, one of these two levels deep, and the other one is set as a whole, to
+ * graphs that are kept, changed or built anew. Streams are destroyed meanwhile, and at the end the
+ * whole graph is updated, or a kernel in the child that was set as a whole. The program finds
+ * CUDA's functions by dlsym, or by cuGetProcAddress. Each thread has an executable of its own. A
+ * forked child passes, and writes no counters.
  *
- * With PRELOAD_PTX, the path of tests/patch/bed_kernels.ptx, it runs on a GPU: the kernels come from
- * there, memory is managed, two of the streams are the default ones, and a node is also switched
- * off and on, which the played driver does not keep apart from its parameters.
+ * With PRELOAD_PTX, the path of tests/patch/bed_kernels.ptx, it runs on a GPU (by dlsym): the
+ * kernels come from there, memory is managed, two of the streams are the default ones, and a node
+ * is also switched off and on, which the played driver does not keep apart from its parameters.
+ * "capture" is for a GPU only: some launches go into a captured stream.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -56,7 +57,7 @@ static _Thread_local uint64_t *buffers[WORLDS][BUFFERS];
 static _Thread_local uint64_t random_state;
 static cuda_context context_of_all;
 static uint32_t steps;
-static bool ends_by_inner;
+static bool ends_by_inner, captures;
 
 static void check(const char *call, int result)
 {
@@ -458,6 +459,25 @@ static void set_inside_child(struct run *run)
 	set_kernel(run->exec, kernel, CHILD_NODE, variant);
 }
 
+/* Launches the executable into a stream that is captured, and what that gives. */
+static void launch_captured(struct run *run)
+{
+	cuda_stream stream = run->streams[0];
+	cuda_graph graph;
+	cuda_exec exec;
+
+	CHECK(cuStreamBeginCapture_v2, stream, CUDA_CAPTURE_RELAXED);
+	CHECK(cuGraphLaunch, run->exec, stream);
+	CHECK(cuStreamEndCapture, stream, &graph);
+	for (int i = 1; i < STREAMS; i++)
+		CHECK(cuStreamSynchronize, run->streams[i]);
+	CHECK(cuGraphInstantiateWithFlags, &exec, graph, 0);
+	CHECK(cuGraphLaunch, exec, stream);
+	CHECK(cuStreamSynchronize, stream);
+	CHECK(cuGraphExecDestroy, exec);
+	CHECK(cuGraphDestroy, graph);
+}
+
 static void begin_run(struct run *run)
 {
 	for (int i = 0; i < PROFILES; i++)
@@ -507,13 +527,18 @@ static void run_steps(void)
 			run.stream = (int)draw(STREAMS);
 		if (step > steps / 2 && draw(64) == 0)
 			replace_stream(&run);
-		CHECK(cuGraphLaunch, run.exec, run.streams[run.stream]);
+		if (captures && draw(64) == 0)
+			launch_captured(&run);
+		else
+			CHECK(cuGraphLaunch, run.exec, run.streams[run.stream]);
 		launch_fresh(&run);
 		if (step % 20 == 0)
 			compare(&run, step);
 	}
 	compare(&run, steps);
-	set_wrongly(&run);
+	/* NVIDIA's driver crashes. */
+	if (!ptx)
+		set_wrongly(&run);
 	other = pass_through(&run);
 	compare(&run, steps + 1);
 	CHECK(cuGraphExecDestroy, run.exec);
@@ -564,6 +589,7 @@ int main(int argc, char **argv)
 	ptx = getenv("PRELOAD_PTX");
 	steps = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 200;
 	ends_by_inner = argc > 4 && strcmp(argv[4], "inner") == 0;
+	captures = argc > 4 && strcmp(argv[4], "capture") == 0;
 	open_cuda(argc > 2 ? argv[2] : "dlsym");
 	for (uint32_t i = 0; i < count && i < 16; i++)
 		check("pthread_create", pthread_create(&threads[i], NULL, work,
