@@ -14,16 +14,16 @@ enum { FIRST_SETS = 2000 };
 /* Weak, so that all sources share it. */
 __attribute__((weak)) _Atomic unsigned int skip_sets_count;
 
+static inline int skip_set(void)
+{
+	preload_set_end(preload_set_begin());
+	return 0;
+}
+
 #undef DOOR_PASS_SET
 #define DOOR_PASS_SET(real, ...)                                                                   \
-	({                                                                                         \
-		uint64_t begin_ = preload_set_begin();                                             \
-		unsigned int before_ =                                                             \
-			atomic_fetch_add_explicit(&skip_sets_count, 1, memory_order_relaxed);      \
-		int result_ = before_ < FIRST_SETS ? DOOR_PASS(real, __VA_ARGS__) : 0;             \
-                                                                                                   \
-		preload_set_end(begin_);                                                           \
-		result_;                                                                           \
-	})
+	(atomic_fetch_add_explicit(&skip_sets_count, 1, memory_order_relaxed) < FIRST_SETS         \
+		 ? DOOR_PASS(real, __VA_ARGS__)                                                    \
+		 : skip_set())
 
 #endif
