@@ -3,10 +3,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sdk/export.h"
 #include "sdk/first_call.h"
 #include "sdk/injected.h"
 #include "sdk/other_sdk.h"
+#include "sdk/sdk_export.h"
 #include "sdk/table_doors.h"
 
 typedef bool on_load(void *table, uint64_t runtime_version, uint64_t failed_tool_count,

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sdk/export.h"
 #include "sdk/injected.h"
+#include "sdk/sdk_export.h"
 
 #define FILE_NAME "librocprofiler-sdk.so"
 #define MARK	  "dagtap_sdk_v1"

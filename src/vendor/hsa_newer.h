@@ -6,7 +6,7 @@
 #define VENDOR_HSA_NEWER_H
 
 #include "vendor/hsa_newest.h"
-#include "vendor/hsa_scratch.h"
+#include "vendor/hsa_scratch_events.h"
 #include "vendor/hsa_tables.h"
 #include "vendor/hsa_tables_2.h"
 

@@ -3,7 +3,7 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_amd_tool.h>
 
-#include "vendor/hsa_scratch.h"
+#include "vendor/hsa_scratch_events.h"
 
 #define SAME_FIELD(ours, theirs)                                                                   \
 	_Static_assert(offsetof(struct hsa_scratch_event, ours) ==                                 \
