@@ -178,8 +178,7 @@ static void fail(struct stats_follow *follow, struct followed *row, int err)
 {
 	if (!follow->result.failed++)
 		dagtap_error_set(&follow->result.failure, err, "%s: %s", row->name,
-				 err == -EOPNOTSUPP ? "statistics of CUDA are not made yet"
-						    : strerrordesc_np(-err));
+				 strerrordesc_np(-err));
 	live_close(row->live);
 	row->live = NULL;
 }

@@ -183,10 +183,24 @@ static bool is_anchored(const struct definitions *definitions,
 	       definitions->agents[agent]->final_tick >= done->end_tick;
 }
 
+/* Whether what a finished activity of CUDA refers to has come, and its times are final: they lie
+ * before an anchor of CUPTI's clock. */
+static bool has_all_of_cuda(const struct definitions *definitions, uint32_t device, uint64_t end)
+{
+	const struct agent_anchors *clock = RECORD_CUDA_CLOCK < definitions->agents_count
+						    ? definitions->agents[RECORD_CUDA_CLOCK]
+						    : NULL;
+
+	return has(definitions, RECORD_AGENT, (uint64_t)RECORD_CUDA_AGENT_FIRST + device) &&
+	       (!end || definitions->takes_any_time || (clock && clock->final_tick >= end));
+}
+
 bool definitions_resolve(const struct definitions *definitions, const struct record_header *record)
 {
 	const void *at = record;
 	const struct record_dispatch *dispatch = at;
+	const struct record_cuda_kernel *kernel = at;
+	const struct record_cuda_copy *copy = at;
 
 	if (!has_scope(definitions, record))
 		return false;
@@ -203,6 +217,11 @@ bool definitions_resolve(const struct definitions *definitions, const struct rec
 		       has_agent(definitions, ((const struct record_copy *)at)->src_agent);
 	case RECORD_MEMORY:
 		return has_agent(definitions, ((const struct record_memory *)at)->agent);
+	case RECORD_CUDA_KERNEL:
+		return (!record->tag || has(definitions, RECORD_KERNEL, record->tag)) &&
+		       has_all_of_cuda(definitions, kernel->device, kernel->end);
+	case RECORD_CUDA_COPY:
+		return has_all_of_cuda(definitions, copy->device, copy->end);
 	default:
 		return true;
 	}
@@ -242,6 +261,9 @@ void definitions_select(struct definitions *definitions, const struct record_hea
 		break;
 	case RECORD_COPY:
 		select_row(definitions, RECORD_THREAD, ((const struct record_copy *)at)->tid);
+		break;
+	case RECORD_CUDA_KERNEL:
+		select_row(definitions, RECORD_KERNEL, record->tag);
 		break;
 	default:
 		break;

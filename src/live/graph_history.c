@@ -16,22 +16,36 @@ bool graph_history_has_type(enum record_type type)
 	case RECORD_GRAPH_EDGE:
 	case RECORD_GRAPH_EXEC:
 	case RECORD_GRAPH_EXEC_UPDATE:
+	case RECORD_CUDA_GRAPH:
 		return true;
 	default:
 		return false;
 	}
 }
 
+/* Numbers the executable graph that RECORD tells of, if it tells of a new one. */
+static int note_exec(struct graph_history *history, const struct record_header *record)
+{
+	const void *at = record;
+	bool is_cuda = record->type == RECORD_CUDA_GRAPH;
+	uint64_t id;
+
+	if (is_cuda && record->tag == RECORD_CUDA_EXEC_CREATED)
+		id = ((const struct record_cuda_graph *)at)->exec;
+	else if (record->type == RECORD_GRAPH_EXEC)
+		id = ((const struct record_graph_exec *)at)->exec_id;
+	else
+		return 0;
+	return numbers_get(&history->execs, is_cuda, id) == NUMBERS_NONE ? -ENOMEM : 0;
+}
+
 int graph_history_add(struct graph_history *history, const struct record_header *record,
 		      uint32_t tid)
 {
 	size_t bytes = record->words * 8u;
-	const void *at = record;
 	struct graph_record *row;
 
-	if (record->type == RECORD_GRAPH_EXEC &&
-	    numbers_get(&history->execs, 0, ((const struct record_graph_exec *)at)->exec_id) ==
-		    NUMBERS_NONE)
+	if (note_exec(history, record) < 0)
 		return -ENOMEM;
 	if (bytes > history->most_bytes - history->bytes) {
 		history->left_out++;
@@ -49,9 +63,10 @@ int graph_history_add(struct graph_history *history, const struct record_header 
 	return 0;
 }
 
-bool graph_history_has_exec(const struct graph_history *history, uint64_t exec_id)
+bool graph_history_has_exec(const struct graph_history *history, bool is_cuda, uint64_t exec_id)
 {
-	return !history->most_bytes || numbers_find(&history->execs, 0, exec_id) != NUMBERS_NONE;
+	return !history->most_bytes ||
+	       numbers_find(&history->execs, is_cuda, exec_id) != NUMBERS_NONE;
 }
 
 int graph_history_selected(const struct graph_history *history,

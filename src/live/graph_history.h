@@ -27,7 +27,7 @@ struct graph_history {
 	uint32_t rows_count;
 	size_t bytes;
 	uint64_t left_out;    /* records for which there was no room */
-	struct numbers execs; /* ids of the executable graphs */
+	struct numbers execs; /* (whether CUDA's, id) of the executable graphs */
 };
 
 /* Whether records of TYPE belong here. */
@@ -37,8 +37,8 @@ bool graph_history_has_type(enum record_type type);
 int graph_history_add(struct graph_history *history, const struct record_header *record,
 		      uint32_t tid);
 
-/* Whether the executable graph has come, or nothing is kept. */
-bool graph_history_has_exec(const struct graph_history *history, uint64_t exec_id);
+/* Whether the executable graph, IS_CUDA: one of CUDA's, has come, or nothing is kept. */
+bool graph_history_has_exec(const struct graph_history *history, bool is_cuda, uint64_t exec_id);
 
 /* Calls TAKE for each record in the order in which they came; TAKE returns 0 or an error, which
  * ends it. Returns 0 or that error. */

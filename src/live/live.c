@@ -96,6 +96,23 @@ static int add_run(void *window_of_units, const struct record_header *record, ui
 	return 0;
 }
 
+/* Selects what RECORD, of a unit, refers to, and adds it to the window. */
+static int select_record(struct window *window, const struct record_header *record, uint32_t tid)
+{
+	struct units *units = window->units;
+	const void *at = record;
+	const struct record_cuda_kernel *kernel = at;
+	const struct record_cuda_copy *copy = at;
+
+	definitions_select(&units->definitions, record, tid);
+	cuda_calls_select(&units->cuda_calls, &units->definitions, cuda_calls_cid(record));
+	window->has_launch |=
+		record->type == RECORD_GRAPH_LAUNCH ||
+		(record->type == RECORD_CUDA_KERNEL && (kernel->graph || kernel->node)) ||
+		(record->type == RECORD_CUDA_COPY && (copy->graph || copy->node));
+	return add_run(window, record, tid);
+}
+
 /* Selects the oldest units that are ready, and the definitions that they need. */
 static int select_units(struct window *window)
 {
@@ -111,14 +128,14 @@ static int select_units(struct window *window)
 		const struct record_header *record;
 		size_t at = 0;
 
-		while (err == 0 && (record = unit_next(unit, &at, &tid))) {
-			definitions_select(&units->definitions, record, tid);
-			window->has_launch |= record->type == RECORD_GRAPH_LAUNCH;
-			err = add_run(window, record, tid);
-		}
+		while (err == 0 && (record = unit_next(unit, &at, &tid)))
+			err = select_record(window, record, tid);
 		bytes += unit->size;
 		window->unit_count++;
 	}
+	if (err == 0)
+		err = cuda_calls_selected(&units->cuda_calls, units->definitions.window, add_run,
+					  window);
 	if (err == 0 && window->has_launch)
 		err = graph_history_selected(&units->graphs, add_run, window);
 	return err == 0 ? definitions_selected(&units->definitions, add_run, window) : err;
@@ -203,7 +220,7 @@ void live_count(const struct live *live, struct live_counts *ret_counts)
 	*ret_counts = (struct live_counts){
 		.open_bytes = units->bytes,
 		.running = units->submissions_count - units->free_submission_count,
-		.definition_bytes = units->definitions.bytes,
+		.definition_bytes = units->definitions.bytes + units->cuda_calls.bytes,
 		.cut_off = units->cut_off,
 		.damaged_chunks = live->follower.damage,
 		.graph_records_left_out = units->graphs.left_out,

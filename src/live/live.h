@@ -27,7 +27,11 @@
  * - Times are converted with the anchors up to then. They are those of the whole recording, unless
  *   a later anchor shows that an earlier one was read badly, or takes_any_time is set.
  *
- * Recordings of CUDA are not followed (-EOPNOTSUPP). Of a ring recording, records may be dropped
+ * Of CUDA, an activity is given out when it has come and its times are final. Its call, the calls
+ * around that and its launch are in the same window if they are among the newest
+ * (live/cuda_calls.h): a call may be in several windows, and calls without activities are in none.
+ *
+ * Of a ring recording, records may be dropped
  * by the ring before they are read: they are counted, and their units end as those that lack
  * records.
  *
@@ -76,7 +80,7 @@ int live_open_fd(int fd, const char *name, const struct live_options *options,
 
 /* Reads on, and sets *RET_WINDOW to a trace with units that are finished, or to NULL if there are
  * none; the caller closes it with trace_close. Returns 1 if there is more to read or to give out
- * now, 0 if not, or a negative errno: -ENOMEM, -E2BIG, -EOPNOTSUPP. After an error only live_close
+ * now, 0 if not, or a negative errno: -ENOMEM, -E2BIG. After an error only live_close
  * may be called. */
 int live_poll(struct live *live, struct trace **ret_window);
 

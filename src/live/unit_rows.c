@@ -10,7 +10,7 @@
 
 void units_init(struct units *units, uint64_t quiet_ns)
 {
-	*units = (struct units){.quiet_ns = quiet_ns};
+	*units = (struct units){.quiet_ns = quiet_ns, .batch = UNITS_NONE};
 	for (int state = 0; state < UNIT_STATE_COUNT; state++)
 		units->lists[state] = (struct unit_list){UNITS_NONE, UNITS_NONE, 0};
 }
@@ -28,6 +28,7 @@ void units_release(struct units *units)
 	hash_map_release(&units->submission_map);
 	definitions_release(&units->definitions);
 	graph_history_release(&units->graphs);
+	cuda_calls_release(&units->cuda_calls);
 	units_init(units, units->quiet_ns);
 }
 

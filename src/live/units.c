@@ -106,16 +106,53 @@ static int add_to_call(struct units *units, const struct record_header *record, 
 	return number == UNITS_NONE ? -ENOMEM : units_append(units, number, record, tid);
 }
 
+/* An activity of CUDA, which has ended. */
+static int add_to_batch(struct units *units, const struct record_header *record, uint32_t tid)
+{
+	int err;
+
+	if (units->batch == UNITS_NONE) {
+		units->batch = units_make(units, 0);
+		if (units->batch == UNITS_NONE)
+			return -ENOMEM;
+		units->rows[units->batch].is_batch = true;
+		units->rows[units->batch].end_ns = units->definitions.last_anchor_ns;
+	}
+	err = units_append(units, units->batch, record, tid);
+	if (units->rows[units->batch].size >= UNITS_BATCH_BYTES)
+		units->batch = UNITS_NONE;
+	return err;
+}
+
+/* Whether RECORD says that the process uses CUDA. */
+static bool is_of_cuda(const struct record_header *record)
+{
+	return (record->type >= RECORD_CUDA_KERNEL && record->type <= RECORD_CUDA_UPDATE) ||
+	       (record->type == RECORD_ANCHOR && record->tag == RECORD_CUDA_CLOCK) ||
+	       (record->type == RECORD_API && record->tag >= RECORD_CUDA_FUNCTION_FIRST);
+}
+
+/* Whether RECORD is one of those that cuda_calls keeps. */
+static bool is_cuda_call(const struct units *units, const struct record_header *record)
+{
+	return units->has_cuda &&
+	       (record->type == RECORD_CUDA_INNER || record->type == RECORD_GRAPH_LAUNCH ||
+		(record->type == RECORD_API && record->tag >= RECORD_RCCL_FUNCTION_FIRST));
+}
+
 int units_add(struct units *units, const struct record_header *record, uint32_t tid)
 {
 	const void *at = record;
 	const struct record_dispatch *dispatch = at;
 	const struct record_copy *copy = at;
 
+	units->has_cuda = units->has_cuda || is_of_cuda(record);
 	if (definitions_has_type(record->type))
 		return definitions_add(&units->definitions, record, tid);
 	if (units->graphs.most_bytes && graph_history_has_type(record->type))
 		return graph_history_add(&units->graphs, record, tid);
+	if (is_cuda_call(units, record))
+		return cuda_calls_add(&units->cuda_calls, &units->definitions, record, tid);
 	switch (record->type) {
 	case RECORD_API:
 		return add_call(units, at, tid);
@@ -135,11 +172,12 @@ int units_add(struct units *units, const struct record_header *record, uint32_t 
 	case RECORD_MEMORY:
 		return add_to_call(units, record, tid, ((const struct record_memory *)at)->cid,
 				   false);
+	case RECORD_CUDA_KERNEL:
+	case RECORD_CUDA_COPY:
+		return add_to_batch(units, record, tid);
 	default:
 		units->passed[record->type]++;
-		return record->type >= RECORD_CUDA_KERNEL && record->type <= RECORD_CUDA_UPDATE
-			       ? -EOPNOTSUPP
-			       : 0;
+		return 0;
 	}
 }
 
@@ -158,7 +196,7 @@ static bool is_quiet(const struct units *units, const struct unit *unit)
 {
 	uint64_t now = units->definitions.last_anchor_ns;
 
-	return unit->has_api && !unit->running && !unit->inner && now > unit->end_ns &&
+	return (unit->has_api || unit->is_batch) && !unit->running && !unit->inner && now > unit->end_ns &&
 	       now - unit->end_ns > units->quiet_ns;
 }
 
@@ -166,10 +204,17 @@ static bool is_quiet(const struct units *units, const struct unit *unit)
 static bool has_all_of(const struct units *units, const struct record_header *record)
 {
 	const void *at = record;
+	uint32_t cuda_exec = 0;
 
 	if (record->type == RECORD_GRAPH_LAUNCH &&
-	    !graph_history_has_exec(&units->graphs,
+	    !graph_history_has_exec(&units->graphs, false,
 				    ((const struct record_graph_launch *)at)->exec_id))
+		return false;
+	if (record->type == RECORD_CUDA_KERNEL)
+		cuda_exec = ((const struct record_cuda_kernel *)at)->graph;
+	else if (record->type == RECORD_CUDA_COPY)
+		cuda_exec = ((const struct record_cuda_copy *)at)->graph;
+	if (cuda_exec && !graph_history_has_exec(&units->graphs, true, cuda_exec))
 		return false;
 	return definitions_resolve(&units->definitions, record);
 }
@@ -236,8 +281,10 @@ static int settle_quiet(struct units *units)
 
 int units_settle(struct units *units)
 {
-	int err = settle_dirty(units);
+	int err;
 
+	units->batch = UNITS_NONE;
+	err = settle_dirty(units);
 	if (err == 0)
 		err = settle_quiet(units);
 	/* A quiet inner call may have completed the call around it. */

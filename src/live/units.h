@@ -6,6 +6,10 @@
  * records refer to (live/definitions.h). An activity without a call is a unit of its own, and so is
  * a memory operation whose call has been given out.
  *
+ * CUPTI reports activities that have ended, and not how many a call brings. So activities of CUDA
+ * are collected in units of their own, batches, of UNITS_BATCH_BYTES at most; the calls of CUDA are
+ * kept apart (live/cuda_calls.h).
+ *
  * A unit that lacks records which will not come (a dropped one, a packet that has no record) is
  * given out quiet_ns after its call returned, if nothing is under way that can still be seen
  * to end. When the records of all units take more than a limit, the oldest units are cut off.
@@ -21,10 +25,12 @@
 #include <stdint.h>
 
 #include "base/hash_map.h"
+#include "live/cuda_calls.h"
 #include "live/definitions.h"
 #include "live/graph_history.h"
 
-#define UNITS_NONE UINT32_MAX
+#define UNITS_NONE	  UINT32_MAX
+#define UNITS_BATCH_BYTES (64u << 10)
 
 enum unit_state {
 	UNIT_FREE,
@@ -44,11 +50,12 @@ struct unit {
 	enum unit_state state;
 	bool is_dirty;		 /* in the list of units to be looked at */
 	bool has_api;		 /* the record of the call is there */
+	bool is_batch;		 /* of activities of CUDA */
 	uint32_t previous, next; /* in the list of its state, by age */
 	uint64_t serial;	 /* ascends in the order of making */
 	uint64_t cid;		 /* of the outermost call that is known; 0: no call */
 	uint64_t parent;	 /* cid of the enclosing call, 0: none */
-	uint64_t end_ns;	 /* when the call returned */
+	uint64_t end_ns;	 /* when the call returned; of a batch: when it was begun */
 	uint32_t expected;	 /* activities that the call counted */
 	uint32_t seen;		 /* of these, submissions and barriers that are there */
 	uint32_t running;	 /* submissions without their completion */
@@ -75,6 +82,9 @@ struct unit_list {
 struct units {
 	struct definitions definitions;
 	struct graph_history graphs;
+	struct cuda_calls cuda_calls;
+	bool has_cuda;	/* a record of CUDA has come */
+	uint32_t batch; /* the unit that takes activities of CUDA, or UNITS_NONE */
 	struct unit *rows;
 	uint32_t rows_count;
 	uint32_t *free_rows;
@@ -102,7 +112,7 @@ struct units {
 void units_init(struct units *units, uint64_t quiet_ns);
 void units_release(struct units *units);
 
-/* Takes a record of thread TID. Returns 0, -ENOMEM, or -EOPNOTSUPP for a record of CUPTI's. */
+/* Takes a record of thread TID. Returns 0 or -ENOMEM. */
 int units_add(struct units *units, const struct record_header *record, uint32_t tid);
 
 /* Makes units ready that are complete by now. Returns 0 or -ENOMEM. */

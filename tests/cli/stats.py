@@ -1,7 +1,7 @@
-"""stats.py FOLDER PROGRAM ARGS...: what `dagtap record --stats` keeps of a program is what the rows
-of the same run say: the ring is large enough to hold them all, and is exported as a recording.
-Counts are equal, and sums but for the rounding of times; quantiles are within the stated error.
-FOLDER is a work folder."""
+"""stats.py FOLDER [--cuda] PROGRAM ARGS...: what `dagtap record --stats` keeps of a program is what
+the rows of the same run say: the ring is large enough to hold them all, and is exported as a
+recording. Counts are equal, and sums but for the rounding of times; quantiles are within the stated
+error. FOLDER is a work folder; --cuda: the program plays CUDA."""
 import csv
 import json
 import math
@@ -9,9 +9,14 @@ import os
 import subprocess
 import sys
 
-from controlled import DAGTAP, environment, expect, fail
+from controlled import BUILD, DAGTAP, environment, expect, fail
 
 folder, program = sys.argv[1], sys.argv[2:]
+IS_CUDA = program[0] == "--cuda"
+BACKEND = ["--backend", "cuda"] if IS_CUDA else ["--softgpu=kernel_ns=1000"]
+if IS_CUDA:
+    program = program[1:]
+    os.environ["DAGTAP_CUPTI"] = BUILD + "/tests/libmodel-cupti.so"
 OUT, SPOOL = os.path.join(folder, "run.dagstats"), os.path.join(folder, "run.spool")
 QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p99_ns": 0.99, "p999_ns": 0.999}
 ERROR = 0.01
@@ -28,7 +33,17 @@ def stats(*files):
     return json.loads(run("stats", "--json", *files).stdout)
 
 
-def keys_of(row):
+def collective_of(row, calls):
+    """The function of NCCL or RCCL that launched a kernel, or its name."""
+    call = calls.get((row["process"], row["cid"]))
+    while call:
+        if call["api"].startswith("nccl") and "Group" not in call["api"]:
+            return call["api"]
+        call = calls.get((row["process"], call["parent_cid"]))
+    return row["name"]
+
+
+def keys_of(row, calls):
     """The keys that an activity counts under."""
     if row["kind"] == "kernel":
         name = row["name"]
@@ -37,21 +52,29 @@ def keys_of(row):
     else:
         name = ("copy " + row["direction"]).strip()
     yield ("kernel" if row["kind"] == "kernel" else "copy", name, 0, 0)
+    if name.startswith("ncclDevKernel"):
+        yield ("collective", collective_of(row, calls), 0, 0)
     if row["node"]:
         yield ("node", name, int(row["graph"]), int(row["node"]))
 
 
+def table_of_run(name):
+    path = os.path.join(folder, name + ".csv")
+    run("export", "--format", "csv", "--table", name, "-o", path, SPOOL)
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def durations():
     """The durations by key, and the number of untimed activities."""
-    path, found, untimed = os.path.join(folder, "rows.csv"), {}, {}
-    run("export", "--format", "csv", "--table", "activities", "-o", path, SPOOL)
-    with open(path, newline="") as file:
-        for row in csv.DictReader(file):
-            for key in keys_of(row):
-                if row["untimed"]:
-                    untimed[key] = untimed.get(key, 0) + 1
-                else:
-                    found.setdefault(key, []).append(int(row["duration_ns"]))
+    found, untimed = {}, {}
+    calls = {(row["process"], row["cid"]): row for row in table_of_run("calls")}
+    for row in table_of_run("activities"):
+        for key in keys_of(row, calls):
+            if row["untimed"]:
+                untimed[key] = untimed.get(key, 0) + 1
+            else:
+                found.setdefault(key, []).append(int(row["duration_ns"]))
     return found, untimed
 
 
@@ -65,8 +88,8 @@ def compare(answer, found, untimed):
         # The times of dispatches are converted from the device's clock. If a later anchor shows
         # that an earlier one was read badly, the rows have another line between the two clocks than
         # the statistics had (src/live/live.h). That moves both ends of a short dispatch by the same
-        # time, but for the rounding to ns. The times of copies are recorded in host ns.
-        rounding = 1 if row["kind"] in ("kernel", "node") else 0
+        # time, but for the rounding to ns. The times of HIP's copies are recorded in host ns.
+        rounding = 1 if row["kind"] != "copy" or IS_CUDA else 0
         if abs(row["total_ns"] - sum(exact)) > rounding * len(exact):
             fail(f"{key}: the sum is {row['total_ns']}, not {sum(exact)}")
         if not exact:
@@ -111,7 +134,7 @@ def table(answer):
         fail("the table does not state its error")
 
 
-ran = run("record", "--softgpu=kernel_ns=1000", "--stats", "--stats-interval", "0.05", "--outlier", "0",
+ran = run("record", *BACKEND, "--stats", "--stats-interval", "0.05", "--outlier", "0",
           "--keep-spool", "-o", OUT, "--", *program)
 answer = stats(OUT)
 expect("losses", (answer["lost_records"], answer["dropped_records"], answer["cut_off_calls"]), (0, 0, 0))

@@ -14,12 +14,17 @@ struct followed {
 };
 
 /* Plays IMAGE with steps of up to MOST_RECORDS records; polls after each. Asserts that nothing
- * fails. The caller releases the rows. */
+ * fails. IS_CUDA: see rows.h. The caller releases the rows. */
 struct followed follow(const void *image, size_t length, uint64_t seed, uint32_t most_records,
-		       const struct live_options *options);
+		       const struct live_options *options, bool is_cuda);
 
 /* Asserts that what follow gives for SEED is what the whole of IMAGE holds. Returns the number of
  * rows. */
 uint32_t follow_assert_same(const void *image, size_t length, uint64_t seed, uint32_t most_records);
+
+/* Plays the finished spool PATH TIMES times, each time with another seed and other steps, and
+ * asserts as follow_assert_same. All anchors get one uncertainty first: else a later one could show
+ * that an earlier one was read badly, and times would differ (live/live.h). */
+void follow_file(const char *path, uint64_t seed, unsigned times);
 
 #endif

@@ -86,6 +86,22 @@ static void put_node(FILE *to, const struct trace *trace, const struct trace_act
 		trace_text(trace, node->name));
 }
 
+/* A window of CUDA may lack the call of an activity, and other activities of the call. */
+static void put_cuda_activity(FILE *to, const struct trace *trace,
+			      const struct trace_activity *activity, bool has_node)
+{
+	fprintf(to, "activity of %" PRIu64 " %" PRId64 "-%" PRId64 " untimed=%d", activity->cid,
+		activity->start_ns, activity->end_ns, activity->untimed);
+	if (activity->agent != TRACE_NONE)
+		fprintf(to, " agent=%u", trace->agents[activity->agent].index);
+	put_stream(to, trace, activity->stream);
+	put_work(to, trace, activity);
+	if (has_node && activity->node != TRACE_NONE)
+		fprintf(to, " node=%" PRIu64 ".%u",
+			trace->graphs[trace->nodes[activity->node].graph].id,
+			trace->nodes[activity->node].index);
+}
+
 static void put_activity(FILE *to, const struct trace *trace, uint32_t number, bool has_node)
 {
 	const struct trace_activity *activity = &trace->activities[number];
@@ -130,15 +146,23 @@ void rows_add(struct rows *rows, const struct trace *trace)
 		trace->calls_count + trace->activities_count + trace->memory_operations_count;
 
 	for (uint32_t i = 0; i < total; i++) {
+		bool is_activity =
+			i >= trace->calls_count && i < trace->calls_count + trace->activities_count;
 		uint32_t memory = i - trace->calls_count - trace->activities_count;
 		char *line = NULL;
 		size_t bytes;
-		FILE *to = open_memstream(&line, &bytes);
+		FILE *to;
 
+		if (rows->is_cuda && !is_activity)
+			continue;
+		to = open_memstream(&line, &bytes);
 		assert_non_null(to);
-		if (i < trace->calls_count)
+		if (rows->is_cuda)
+			put_cuda_activity(to, trace, &trace->activities[i - trace->calls_count],
+					  rows->has_nodes);
+		else if (i < trace->calls_count)
 			put_call(to, trace, &trace->calls[i]);
-		else if (i < trace->calls_count + trace->activities_count)
+		else if (is_activity)
 			put_activity(to, trace, i - trace->calls_count, rows->has_nodes);
 		else
 			put_memory(to, trace, &trace->memory_operations[memory]);

@@ -12,7 +12,9 @@
 struct rows {
 	char **lines;
 	uint32_t count;
-	bool has_nodes; /* set by the caller: lines tell the graph nodes of activities */
+	/* Set by the caller. */
+	bool has_nodes; /* lines tell the graph nodes of activities */
+	bool is_cuda;	/* a recording of CUDA: lines of activities alone, without their calls */
 };
 
 /* Adds a line for each call, activity and memory operation of TRACE: all that live/live.h says is
