@@ -39,7 +39,7 @@ struct stats_follow {
 	struct stats_follow_options options;
 	struct stats_writer writer;
 	FILE *out;
-	struct replacement output; /* until the first process: OUT under a temporary name */
+	struct replacement output; /* until the first process: OUT without its name */
 	struct metrics_door *door;
 
 	/* Of the thread alone. */

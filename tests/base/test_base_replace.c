@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,27 @@
 #include "base/replace.h"
 
 static char folder[TEST_PATH_BYTES], path[2 * TEST_PATH_BYTES];
+
+/* Whether files without a name are refused, as by a file system that does not have them. */
+static bool has_names_only;
+
+int __wrap_open(const char *name, int flags, ...);
+int __real_open(const char *name, int flags, ...);
+
+int __wrap_open(const char *name, int flags, ...)
+{
+	va_list rest;
+	mode_t mode;
+
+	va_start(rest, flags);
+	mode = va_arg(rest, mode_t);
+	va_end(rest);
+	if ((flags & O_TMPFILE) == O_TMPFILE && has_names_only) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	return __real_open(name, flags, mode);
+}
 
 static int make_folder(void **state)
 {
@@ -87,6 +109,25 @@ static void is_there_when_committed(void **state)
 	assert_int_equal(files_there(), 1);
 }
 
+/* A process that is killed now leaves nothing. */
+static void has_no_name_before(void **state)
+{
+	for (int force = 0; force <= 1; force++) {
+		struct replacement replacement;
+		int fd;
+
+		if (force)
+			put_file("old");
+		assert_int_equal(replace_begin(&replacement, path, force, 0640, &fd, NULL), 0);
+		put(fd, force ? "newer" : "new");
+		assert_int_equal(files_there(), force + (int)has_names_only);
+		assert_int_equal(replace_commit(&replacement, NULL), 0);
+		expect_file(force ? "newer" : "new");
+		assert_int_equal(files_there(), 1);
+		unlink(path);
+	}
+}
+
 static void leaves_nothing_when_abandoned(void **state)
 {
 	struct replacement replacement;
@@ -146,6 +187,7 @@ static void what_is_no_file_is_not_replaced(void **state)
 
 #define PLANTED 64 /* more files than this program has begun so far */
 
+/* A file that is replaced has a temporary name for a moment in any case. */
 static void a_link_under_the_temporary_name_is_not_followed(void **state)
 {
 	char victim[3 * TEST_PATH_BYTES], name[3 * TEST_PATH_BYTES];
@@ -155,11 +197,12 @@ static void a_link_under_the_temporary_name_is_not_followed(void **state)
 
 	snprintf(victim, sizeof(victim), "%s/victim", folder);
 	put(open(victim, O_WRONLY | O_CREAT | O_TRUNC, 0600), "mine");
+	put_file("old");
 	for (int i = 0; i < PLANTED; i++) {
 		snprintf(name, sizeof(name), "%s/.dagtap.%d.%d.tmp", folder, (int)getpid(), i);
 		assert_int_equal(symlink(victim, name), 0);
 	}
-	assert_int_equal(replace_begin(&replacement, path, false, 0600, &fd, NULL), 0);
+	assert_int_equal(replace_begin(&replacement, path, true, 0600, &fd, NULL), 0);
 	put(fd, "written");
 	assert_int_equal(replace_commit(&replacement, NULL), 0);
 	expect_file("written");
@@ -188,6 +231,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(is_there_when_committed, remove_file),
+		cmocka_unit_test_teardown(has_no_name_before, remove_file),
 		cmocka_unit_test_teardown(leaves_nothing_when_abandoned, remove_file),
 		cmocka_unit_test_teardown(an_existing_file_needs_force, remove_file),
 		cmocka_unit_test_teardown(a_link_under_the_temporary_name_is_not_followed,
@@ -197,5 +241,8 @@ int main(void)
 		cmocka_unit_test(a_folder_that_is_not_there_is_an_error),
 	};
 
-	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+	int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
+
+	has_names_only = true;
+	return failed + cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -14,7 +14,8 @@ LD_PRELOAD="${SANITIZER_RUNTIME:-} $BUILD_DIR/tests/hold-writes.so" "$dagtap" re
 	-o stopped.dagtap -- "$examples/graph-bubbles" 2000 40 10 >out 2>err &
 recorder=$!
 : <held
-compgen -G ".dagtap.*.tmp" >/dev/null || fail "not held while it packs"
+ls -l /proc/$recorder/fd | grep -q "$work/#.*(deleted)" || compgen -G ".dagtap.*.tmp" >/dev/null ||
+	fail "not held while it packs"
 kill -TERM $recorder
 : >held
 code=0

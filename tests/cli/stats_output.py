@@ -1,6 +1,7 @@
 """stats_output.py FOLDER: `dagtap record --stats -f` replaces a file of statistics only when there
 are new ones, and no file that is not a regular one."""
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -41,6 +42,15 @@ with open(OUT) as file:
     if not file.readline().startswith('{"dagstats"'):
         fail("the old file is not replaced")
 expect_files("run.dagstats")
+
+# dagtap is killed when its program starts. Only the folder of spools is left.
+other = os.path.join(folder, "other.dagstats")
+expect("exit status of a killed dagtap", record("sh", "-c", "kill -9 $PPID", out=other).returncode, -signal.SIGKILL)
+expect_files("run.dagstats", "other.spool")
+spools = os.path.join(folder, "other.spool")
+os.rmdir(os.path.realpath(spools))
+if os.path.islink(spools):
+    os.unlink(spools)
 
 pipe, device = os.path.join(folder, "pipe"), os.path.join(folder, "device")
 os.mkfifo(pipe)
