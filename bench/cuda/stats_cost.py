@@ -4,7 +4,7 @@ beside a library that only counts CUPTI's records, and whether its statistics ar
 recording. Prints JSON.
 
     stats_cost.py --rounds 5 --kernels 20000000 --eager 1000000 --json RUN.json     on a GPU
-    stats_cost.py --dry-run --tree build        anywhere, on the tests' played CUPTI: the figures mean nothing
+    stats_cost.py --dry-run --tree build     on the tests' played CUPTI: the figures mean nothing
 
 Ways, in turn in each round: plain; the floors `kernels` and `kinds` of floor.c (CUPTI is asked for
 kernels, or for all that dagtap asks for, and the records are counted); `ring` (dagtap record
