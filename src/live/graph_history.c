@@ -16,6 +16,7 @@ bool graph_history_has_type(enum record_type type)
 	case RECORD_GRAPH_EDGE:
 	case RECORD_GRAPH_EXEC:
 	case RECORD_GRAPH_EXEC_UPDATE:
+	case RECORD_GRAPH_EXEC_GONE:
 	case RECORD_CUDA_GRAPH:
 		return true;
 	default:
@@ -47,6 +48,7 @@ int graph_history_add(struct graph_history *history, const struct record_header 
 
 	if (note_exec(history, record) < 0)
 		return -ENOMEM;
+	history->fresh_bytes += bytes;
 	if (bytes > history->most_bytes - history->bytes) {
 		history->left_out++;
 		return 0;

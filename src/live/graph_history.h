@@ -2,7 +2,9 @@
  * their nodes and edges, and updates of nodes. A window with a launch is loaded with all of them,
  * so its activities have their graph nodes, as in the whole recording.
  *
- * Memory: the records, up to a limit. Those beyond it are left out and counted; activities of their
+ * Memory: the records, up to a limit. When they take a quarter of it, each time that an eighth of it
+ * has come, what no later record needs is forgotten (graph_history_evict): an executable graph that
+ * was destroyed, its graph with the child graphs, and updates of a node that later ones replaced. Records beyond the limit are left out and counted; activities of their
  * graphs then have no node. Cost: loading a window with a launch reads all records that are kept.
  *
  * Threading: one thread at a time. */
@@ -26,8 +28,21 @@ struct graph_history {
 	struct graph_record *rows;
 	uint32_t rows_count;
 	size_t bytes;
+	size_t fresh_bytes;   /* that came since the last eviction, left out ones included */
 	uint64_t left_out;    /* records for which there was no room */
 	struct numbers execs; /* (whether CUDA's, id) of the executable graphs */
+};
+
+/* An executable graph that a record names which was not given out yet. */
+struct graph_pending {
+	uint64_t exec;
+	uint64_t cid; /* of its oldest launch */
+};
+
+struct graph_pendings {
+	struct numbers execs; /* (0, id) of rows */
+	struct graph_pending *rows;
+	uint32_t rows_count;
 };
 
 /* Whether records of TYPE belong here. */
@@ -39,6 +54,14 @@ int graph_history_add(struct graph_history *history, const struct record_header 
 
 /* Whether the executable graph, IS_CUDA: one of CUDA's, has come, or nothing is kept. */
 bool graph_history_has_exec(const struct graph_history *history, bool is_cuda, uint64_t exec_id);
+
+/* Whether it is time for graph_history_evict. */
+bool graph_history_is_due(const struct graph_history *history);
+
+/* Forgets what is dead: what was destroyed or replaced before BEFORE_NS, host time, and is not
+ * among PENDINGS. Returns 0 or -ENOMEM. Cost: some look-ups in hash maps for each record. */
+int graph_history_evict(struct graph_history *history, const struct graph_pendings *pendings,
+			uint64_t before_ns);
 
 /* Calls TAKE for each record in the order in which they came; TAKE returns 0 or an error, which
  * ends it. Returns 0 or that error. */

@@ -2,6 +2,7 @@
 #include "live/units.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "live/unit_rows.h"
 
@@ -196,8 +197,8 @@ static bool is_quiet(const struct units *units, const struct unit *unit)
 {
 	uint64_t now = units->definitions.last_anchor_ns;
 
-	return (unit->has_api || unit->is_batch) && !unit->running && !unit->inner && now > unit->end_ns &&
-	       now - unit->end_ns > units->quiet_ns;
+	return (unit->has_api || unit->is_batch) && !unit->running && !unit->inner &&
+	       now > unit->end_ns && now - unit->end_ns > units->quiet_ns;
 }
 
 /* Whether everything that RECORD refers to has come. */
@@ -279,6 +280,56 @@ static int settle_quiet(struct units *units)
 	return err;
 }
 
+/* ---- graphs that are over ---- */
+
+/* Notes the executable graphs that UNIT's launches name. */
+static int note_launches(struct graph_pendings *pendings, const struct unit *unit)
+{
+	const struct record_header *record;
+	size_t at = 0;
+	uint32_t tid;
+
+	while ((record = unit_next(unit, &at, &tid))) {
+		const struct record_graph_launch *launch = (const void *)record;
+		struct graph_pending *added;
+		void *row;
+		int64_t number;
+
+		if (record->type != RECORD_GRAPH_LAUNCH)
+			continue;
+		number = numbers_row(&pendings->execs, 0, launch->exec_id, (void **)&pendings->rows,
+				     &pendings->rows_count, sizeof(*pendings->rows), &row);
+		if (number < 0)
+			return -ENOMEM;
+		added = &pendings->rows[number];
+		if (row || launch->cid < added->cid)
+			*added = (struct graph_pending){launch->exec_id, launch->cid};
+	}
+	return 0;
+}
+
+/* Forgets records of graphs, unless a unit that was not given out needs them, or one whose records
+ * have not come yet may. */
+static int forget_graphs(struct units *units)
+{
+	uint64_t now = units->definitions.last_anchor_ns;
+	struct graph_pendings pendings = {0};
+	int err = 0;
+
+	for (int state = UNIT_OPEN; state < UNIT_STATE_COUNT; state++) {
+		uint32_t number = units->lists[state].first;
+
+		for (; number != UNITS_NONE && err == 0; number = units->rows[number].next)
+			err = note_launches(&pendings, &units->rows[number]);
+	}
+	if (err == 0)
+		err = graph_history_evict(&units->graphs, &pendings,
+					  now > units->quiet_ns ? now - units->quiet_ns : 0);
+	free(pendings.rows);
+	numbers_release(&pendings.execs);
+	return err;
+}
+
 int units_settle(struct units *units)
 {
 	int err;
@@ -298,6 +349,8 @@ int units_settle(struct units *units)
 			units_move(units, number, UNIT_READY);
 		number = next;
 	}
+	if (err == 0 && graph_history_is_due(&units->graphs))
+		err = forget_graphs(units);
 	return err;
 }
 
