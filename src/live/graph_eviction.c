@@ -1,4 +1,4 @@
-/* Forgets records of graphs that nothing needs any more: see graph_history.h.
+/* Forgets records of HIP's graphs that nothing needs any more: see graph_history.h.
  *
  * HIP's capture writes a graph of its own for each executable graph, with an id that no other has,
  * and its child graphs after it. So a graph is dead when its executable graph is. */

@@ -57,6 +57,7 @@ int graph_history_add(struct graph_history *history, const struct record_header 
 	if (!row)
 		return -ENOMEM;
 	row->tid = tid;
+	row->activities = history->activities;
 	row->record = malloc(bytes);
 	if (!row->record)
 		return -ENOMEM;

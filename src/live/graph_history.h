@@ -3,9 +3,10 @@
  * so its activities have their graph nodes, as in the whole recording.
  *
  * Memory: the records, up to a limit. When they take a quarter of it, each time that an eighth of it
- * has come, what no later record needs is forgotten (graph_history_evict): an executable graph that
- * was destroyed, its graph with the child graphs, and updates of a node that later ones replaced. Records beyond the limit are left out and counted; activities of their
- * graphs then have no node. Cost: loading a window with a launch reads all records that are kept.
+ * has come, what no later record needs is forgotten: an executable graph that was destroyed, its
+ * graph with the child graphs, and updates of a node that later ones replaced. Records beyond the
+ * limit are left out and counted; activities of their graphs then have no node. Cost: loading a
+ * window with a launch reads all records that are kept.
  *
  * Threading: one thread at a time. */
 #ifndef DAGTAP_LIVE_GRAPH_HISTORY_H
@@ -18,8 +19,15 @@
 #include "base/numbers.h"
 #include "record/record.h"
 
+/* Activities of CUDA that may come before one that ended earlier: CUPTI returns full buffers, some
+ * 5,000 kernels each, and has a few of them. */
+#define GRAPH_HISTORY_HELD 16384
+
+struct trace;
+
 struct graph_record {
 	struct record_header *record; /* a copy, owned */
+	uint64_t activities;	      /* of CUDA, that had come before it */
 	uint32_t tid;
 };
 
@@ -30,17 +38,18 @@ struct graph_history {
 	size_t bytes;
 	size_t fresh_bytes;   /* that came since the last eviction, left out ones included */
 	uint64_t left_out;    /* records for which there was no room */
+	uint64_t activities;  /* of CUDA, that have come; counted by the owner */
 	struct numbers execs; /* (whether CUDA's, id) of the executable graphs */
 };
 
 /* An executable graph that a record names which was not given out yet. */
 struct graph_pending {
 	uint64_t exec;
-	uint64_t cid; /* of its oldest launch */
+	uint64_t cid; /* of its oldest launch; of CUDA: not used */
 };
 
 struct graph_pendings {
-	struct numbers execs; /* (0, id) of rows */
+	struct numbers execs; /* (whether CUDA's, id) of rows */
 	struct graph_pending *rows;
 	uint32_t rows_count;
 };
@@ -55,13 +64,21 @@ int graph_history_add(struct graph_history *history, const struct record_header 
 /* Whether the executable graph, IS_CUDA: one of CUDA's, has come, or nothing is kept. */
 bool graph_history_has_exec(const struct graph_history *history, bool is_cuda, uint64_t exec_id);
 
-/* Whether it is time for graph_history_evict. */
+/* Whether it is time for graph_history_evict, or, if the process uses CUDA,
+ * graph_history_evict_cuda. */
 bool graph_history_is_due(const struct graph_history *history);
 
-/* Forgets what is dead: what was destroyed or replaced before BEFORE_NS, host time, and is not
+/* Forgets what is dead of HIP's graphs: what was destroyed or replaced before BEFORE_NS, host time, and is not
  * among PENDINGS. Returns 0 or -ENOMEM. Cost: some look-ups in hash maps for each record. */
 int graph_history_evict(struct graph_history *history, const struct graph_pendings *pendings,
 			uint64_t before_ns);
+
+/* The same for CUDA's graphs. Those that were cloned from each other or made in one call are
+ * forgotten together, when all of them are destroyed and GRAPH_HISTORY_HELD activities have come
+ * since. WINDOW is a trace that was loaded with the records as they are now: graphs that stay keep
+ * the ids that they have there. */
+int graph_history_evict_cuda(struct graph_history *history, const struct graph_pendings *pendings,
+			     uint64_t before_ns, const struct trace *window);
 
 /* Calls TAKE for each record in the order in which they came; TAKE returns 0 or an error, which
  * ends it. Returns 0 or that error. */

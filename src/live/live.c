@@ -153,6 +153,14 @@ static int give_out(struct live *live, struct trace **ret_window)
 	free(window.runs);
 	for (uint32_t i = 0; i < window.unit_count && err == 0; i++)
 		units_drop(&live->units, units_ready(&live->units));
+	if (err == 0 && window.has_launch && live->units.has_cuda &&
+	    graph_history_is_due(&live->units.graphs)) {
+		err = units_forget_graphs(&live->units, *ret_window);
+		if (err < 0) {
+			trace_close(*ret_window);
+			*ret_window = NULL;
+		}
+	}
 	return err;
 }
 

@@ -119,6 +119,7 @@ static int add_to_batch(struct units *units, const struct record_header *record,
 		units->rows[units->batch].is_batch = true;
 		units->rows[units->batch].end_ns = units->definitions.last_anchor_ns;
 	}
+	units->graphs.activities++;
 	err = units_append(units, units->batch, record, tid);
 	if (units->rows[units->batch].size >= UNITS_BATCH_BYTES)
 		units->batch = UNITS_NONE;
@@ -282,49 +283,62 @@ static int settle_quiet(struct units *units)
 
 /* ---- graphs that are over ---- */
 
-/* Notes the executable graphs that UNIT's launches name. */
-static int note_launches(struct graph_pendings *pendings, const struct unit *unit)
+/* Notes the executable graph that RECORD, of a unit, names, if it names one. */
+static int note_exec(struct graph_pendings *pendings, const struct record_header *record)
 {
-	const struct record_header *record;
-	size_t at = 0;
-	uint32_t tid;
+	const void *at = record;
+	const struct record_graph_launch *launch = at;
+	struct graph_pending named = {0};
+	bool is_cuda = record->type != RECORD_GRAPH_LAUNCH;
+	int64_t number;
+	void *added;
 
-	while ((record = unit_next(unit, &at, &tid))) {
-		const struct record_graph_launch *launch = (const void *)record;
-		struct graph_pending *added;
-		void *row;
-		int64_t number;
-
-		if (record->type != RECORD_GRAPH_LAUNCH)
-			continue;
-		number = numbers_row(&pendings->execs, 0, launch->exec_id, (void **)&pendings->rows,
-				     &pendings->rows_count, sizeof(*pendings->rows), &row);
-		if (number < 0)
-			return -ENOMEM;
-		added = &pendings->rows[number];
-		if (row || launch->cid < added->cid)
-			*added = (struct graph_pending){launch->exec_id, launch->cid};
-	}
+	if (record->type == RECORD_GRAPH_LAUNCH)
+		named = (struct graph_pending){launch->exec_id, launch->cid};
+	else if (record->type == RECORD_CUDA_KERNEL)
+		named.exec = ((const struct record_cuda_kernel *)at)->graph;
+	else if (record->type == RECORD_CUDA_COPY)
+		named.exec = ((const struct record_cuda_copy *)at)->graph;
+	if (!named.exec)
+		return 0;
+	number = numbers_row(&pendings->execs, is_cuda, named.exec, (void **)&pendings->rows,
+			     &pendings->rows_count, sizeof(*pendings->rows), &added);
+	if (number < 0)
+		return -ENOMEM;
+	if (added || named.cid < pendings->rows[number].cid)
+		pendings->rows[number] = named;
 	return 0;
 }
 
-/* Forgets records of graphs, unless a unit that was not given out needs them, or one whose records
- * have not come yet may. */
-static int forget_graphs(struct units *units)
+static int note_execs(const struct units *units, struct graph_pendings *pendings)
 {
-	uint64_t now = units->definitions.last_anchor_ns;
-	struct graph_pendings pendings = {0};
+	const struct record_header *record;
 	int err = 0;
+	uint32_t tid;
 
 	for (int state = UNIT_OPEN; state < UNIT_STATE_COUNT; state++) {
 		uint32_t number = units->lists[state].first;
 
-		for (; number != UNITS_NONE && err == 0; number = units->rows[number].next)
-			err = note_launches(&pendings, &units->rows[number]);
+		for (; number != UNITS_NONE; number = units->rows[number].next) {
+			size_t at = 0;
+
+			while (err == 0 && (record = unit_next(&units->rows[number], &at, &tid)))
+				err = note_exec(pendings, record);
+		}
 	}
+	return err;
+}
+
+int units_forget_graphs(struct units *units, const struct trace *window)
+{
+	uint64_t now = units->definitions.last_anchor_ns;
+	uint64_t before = now > units->quiet_ns ? now - units->quiet_ns : 0;
+	struct graph_pendings pendings = {0};
+	int err = note_execs(units, &pendings);
+
 	if (err == 0)
-		err = graph_history_evict(&units->graphs, &pendings,
-					  now > units->quiet_ns ? now - units->quiet_ns : 0);
+		err = window ? graph_history_evict_cuda(&units->graphs, &pendings, before, window)
+			     : graph_history_evict(&units->graphs, &pendings, before);
 	free(pendings.rows);
 	numbers_release(&pendings.execs);
 	return err;
@@ -349,8 +363,8 @@ int units_settle(struct units *units)
 			units_move(units, number, UNIT_READY);
 		number = next;
 	}
-	if (err == 0 && graph_history_is_due(&units->graphs))
-		err = forget_graphs(units);
+	if (err == 0 && !units->has_cuda && graph_history_is_due(&units->graphs))
+		err = units_forget_graphs(units, NULL);
 	return err;
 }
 

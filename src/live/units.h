@@ -118,6 +118,11 @@ int units_add(struct units *units, const struct record_header *record, uint32_t 
 /* Makes units ready that are complete by now. Returns 0 or -ENOMEM. */
 int units_settle(struct units *units);
 
+/* Forgets records of graphs, unless a unit that was not given out needs them, or one whose records
+ * have not come yet may. WINDOW: the trace that was loaded last, with the records as they are, if
+ * the process uses CUDA; else NULL, and units_settle does it. Returns 0 or -ENOMEM. */
+int units_forget_graphs(struct units *units, const struct trace *window);
+
 /* Makes units ready that are not complete, oldest first, until those that are not take at most
  * MOST_BYTES. */
 void units_cut_off(struct units *units, size_t most_bytes);

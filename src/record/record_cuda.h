@@ -151,6 +151,9 @@ enum record_cuda_graph_step {
 	RECORD_CUDA_EXEC_GONE,
 	RECORD_CUDA_NODE_SWITCHED, /* first cudaGraphNodeSetEnabled on the exec; dagtap's own */
 	RECORD_CUDA_NODE_HOLDS,	   /* other_graph is a child graph or body of node; dagtap's own */
+	/* In no file: src/live says which number the last graph before this step got (field node),
+	 * because it has forgotten records of graphs. */
+	RECORD_CUDA_GRAPHS_NUMBERED,
 };
 
 /* Bit positions in other_graph of an EDGE_CREATED, which holds three bytes of CUDA's

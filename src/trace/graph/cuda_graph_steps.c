@@ -410,6 +410,9 @@ static int take_step(struct cuda_building *building, const struct record_cuda_gr
 		return 0;
 	case RECORD_CUDA_EXEC_CREATED:
 		return make_exec(building, step);
+	case RECORD_CUDA_GRAPHS_NUMBERED:
+		building->last_graph_id = step->node;
+		return 0;
 	default:
 		return 0;
 	}

@@ -27,6 +27,8 @@ static int learn_step(struct cuda_load *cuda, const struct record_cuda_graph *st
 {
 	if (step->header.tag == RECORD_CUDA_NODE_SWITCHED)
 		return idset_add(&cuda->switched, step->exec);
+	if (step->header.tag == RECORD_CUDA_GRAPHS_NUMBERED)
+		return 0;
 	if (learn_node(cuda, step->node) < 0 || learn_node(cuda, step->other_node) < 0 ||
 	    (step->graph && idset_add(&cuda->graph_ids, step->graph) < 0))
 		return -ENOMEM;
