@@ -2,8 +2,8 @@
  * their nodes and edges, and updates of nodes. A window with a launch is loaded with all of them,
  * so its activities have their graph nodes, as in the whole recording.
  *
- * Memory: the records, up to a limit. When they take a quarter of it, each time that an eighth of it
- * has come, what no later record needs is forgotten: an executable graph that was destroyed, its
+ * Memory: the records, up to a limit. When they take a quarter of it, each time that an eighth of
+ * it has come, what no later record needs is forgotten: an executable graph that was destroyed, its
  * graph with the child graphs, and updates of a node that later ones replaced. Records beyond the
  * limit are left out and counted; activities of their graphs then have no node. Cost: loading a
  * window with a launch reads all records that are kept.
@@ -68,8 +68,9 @@ bool graph_history_has_exec(const struct graph_history *history, bool is_cuda, u
  * graph_history_evict_cuda. */
 bool graph_history_is_due(const struct graph_history *history);
 
-/* Forgets what is dead of HIP's graphs: what was destroyed or replaced before BEFORE_NS, host time, and is not
- * among PENDINGS. Returns 0 or -ENOMEM. Cost: some look-ups in hash maps for each record. */
+/* Forgets what is dead of HIP's graphs: what was destroyed or replaced before BEFORE_NS, host time,
+ * and is not among PENDINGS. Returns 0 or -ENOMEM. Cost: some look-ups in hash maps for each
+ * record. */
 int graph_history_evict(struct graph_history *history, const struct graph_pendings *pendings,
 			uint64_t before_ns);
 

@@ -42,6 +42,18 @@ class Archive(unittest.TestCase):
                 self.assertEqual(export(out, recording=recording).returncode, 0)
                 expect_rows(self, recording, read_printed(self, out))
 
+    def test_exports_are_equal(self):
+        """From run to run, and with any number of threads."""
+        contents = []
+        for number, options in enumerate([(), (), ("--threads", "1"), ("--threads", "3")]):
+            out = self.path / str(number)
+            self.assertEqual(export(out, *options).returncode, 0)
+            contents.append({file.relative_to(out): file.read_bytes()
+                             for file in out.rglob("*") if file.is_file()})
+        self.assertGreater(len(contents[0]), 3)
+        for other in contents[1:]:
+            self.assertEqual(other, contents[0])
+
     def test_sample(self):
         """Overlapping kernels, overlapping ranges, an untimed activity, marks."""
         subprocess.run([BUILD / "tests" / "write_sample", "otf2", self.out], check=True)

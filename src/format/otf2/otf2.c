@@ -6,6 +6,7 @@
 
 #include "format/format.h"
 #include "format/otf2/otf2.h"
+#include "format/otf2/otf2_trace_id.h"
 #include "trace/row_table.h"
 
 #define ARCHIVE	    "traces"
@@ -111,6 +112,18 @@ static void close_archive(struct otf2 *otf2)
 		otf2_check(otf2, OTF2_Archive_Close(otf2->archive));
 }
 
+static int number(const struct trace *trace, const char *path)
+{
+	char *anchor;
+	int err;
+
+	if (asprintf(&anchor, "%s/" ARCHIVE ".otf2", path) < 0)
+		return -ENOMEM;
+	err = otf2_trace_id_replace(trace, anchor);
+	free(anchor);
+	return err;
+}
+
 static int fail(const struct otf2 *otf2, struct dagtap_error *error)
 {
 	OTF2_ErrorCode code = cause == OTF2_SUCCESS ? otf2->failed : cause;
@@ -133,6 +146,8 @@ static int write_folder(const struct trace *trace, const char *path,
 		err = otf2.err;
 	}
 	close_archive(&otf2);
+	if (err == 0 && cause == OTF2_SUCCESS && otf2_ok(&otf2))
+		err = number(trace, path);
 	release(&otf2);
 	if (cause != OTF2_SUCCESS || otf2.failed != OTF2_SUCCESS)
 		return fail(&otf2, error);
