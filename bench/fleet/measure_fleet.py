@@ -31,6 +31,7 @@ sys.path.insert(0, str(TABLE_READERS))
 SLOW_RANK, LOSSY_RANK, SLOW_BUILD_DAY = 1, 2, 4
 BUILDS = ("a1b2c3", "d4e5f6")
 MEMORY = 4  # GB that an engine may take
+THREADS = 1  # of an engine: the CPU time of more threads depends on how they share the cores
 ROUNDS = 1
 
 
@@ -61,9 +62,12 @@ def open_engine(engine, path=None):
     if engine == "duckdb":
         database = fleet_page.DuckDb(path or ":memory:")
         database.run(f"set memory_limit = '{MEMORY}GB'")
+        database.run(f"set threads = {THREADS}")
         return database
     database = fleet_page.ClickHouse(path)
     database.run(f"set max_memory_usage = {MEMORY}000000000")
+    database.run(f"set max_threads = {THREADS}")
+    database.run(f"set max_insert_threads = {THREADS}")
     return database
 
 
