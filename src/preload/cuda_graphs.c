@@ -76,30 +76,16 @@ CUDA_NODE_DOORS(SETTING)
 
 /* ---- captures ---- */
 
-/* How many captures may be under way. One that does not end by a call that succeeds is counted for
- * good. */
-static _Atomic uint64_t captures;
-
-void cuda_capture_unknown_call(void)
-{
-	captures++;
-}
-
-bool cuda_may_capture(void)
-{
-	return atomic_load_explicit(&captures, memory_order_relaxed) > 0;
-}
-
 /* Counted before the call: another stream may be captured as well as soon as it has returned. */
 #define BEGINNING(name, parameters, arguments)                                                     \
 	int name parameters                                                                        \
 	{                                                                                          \
 		int err;                                                                           \
                                                                                                    \
-		captures++;                                                                        \
+		cuda_capture_begins();                                                             \
 		err = PASS(name, arguments);                                                       \
 		if (err != CUDA_OK)                                                                \
-			captures--;                                                                \
+			cuda_capture_ended();                                                      \
 		return err;                                                                        \
 	}
 CUDA_BEGINNING_DOORS(BEGINNING)
@@ -109,10 +95,10 @@ CUDA_BEGINNING_DOORS(BEGINNING)
 	{                                                                                          \
 		int err;                                                                           \
                                                                                                    \
-		captures++;                                                                        \
+		cuda_capture_begins();                                                             \
 		err = PASS(name, arguments);                                                       \
 		if (err != CUDA_OK)                                                                \
-			captures--;                                                                \
+			cuda_capture_ended();                                                      \
 		if (err == CUDA_OK && virtual_is_on())                                             \
 			graph_capture_begins(graph);                                               \
 		return err;                                                                        \
@@ -127,7 +113,7 @@ CUDA_CAPTURING_DOORS(CAPTURING)
 		int err = PASS(name, arguments);                                                   \
                                                                                                    \
 		if (err == CUDA_OK)                                                                \
-			captures--;                                                                \
+			cuda_capture_ended();                                                      \
 		if (err == CUDA_OK && graph && virtual_is_on())                                    \
 			graph_capture_ended(*graph);                                               \
 		return err;                                                                        \

@@ -6,6 +6,7 @@
 #ifndef DAGPATCH_PRELOAD_CUDA_REAL_H
 #define DAGPATCH_PRELOAD_CUDA_REAL_H
 
+#include "preload/cuda_captures.h"
 #include "preload/cuda_doors.h"
 #include "preload/cuda_graph_doors.h"
 #include "preload/cuda_memory_doors.h"
@@ -170,15 +171,6 @@ void cuda_images_forget_functions(void);
 
 /* Makes the noted call again (preload_vendor.apply). */
 int cuda_image_apply(const void *data, void *child, void *exec, void *node);
-
-/* ---- cuda_graphs.c ---- */
-
-/* Whether a stream may be under capture. Any thread. */
-bool cuda_may_capture(void);
-
-/* The program may capture by a call that is not wrapped: one may always be under way from now on.
- * Takes no lock. */
-void cuda_capture_unknown_call(void);
 
 /* ---- cuda_memory.c ---- */
 

@@ -1,7 +1,7 @@
 /* What the HSA runtime tells tools of scratch memory, from ROCR 6 on (hsa/hsa_amd_tool.h).
  * tests/rocm compares it with the header. */
-#ifndef VENDOR_HSA_SCRATCH_H
-#define VENDOR_HSA_SCRATCH_H
+#ifndef VENDOR_HSA_SCRATCH_EVENTS_H
+#define VENDOR_HSA_SCRATCH_EVENTS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
- * random-cuda STEPS dlsym|proc [THREADS [update|inner|capture]]: as random_hip.c with CUDA's driver
+ * random-cuda STEPS dlsym|proc [THREADS [update|inner]]: as random_hip.c with CUDA's driver
  * API, on the played libcuda.so.1 (tests/patch_cuda). CUDA orders the launches of one executable
  * graph, whatever streams they go to, so the program does not. Two nodes are child graphs: kernels
  * in one of them are set, one of these two levels deep, and the other one is set as a whole, to
@@ -11,7 +11,6 @@
  * With PRELOAD_PTX, the path of tests/patch/bed_kernels.ptx, it runs on a GPU (by dlsym): the
  * kernels come from there, memory is managed, two of the streams are the default ones, and a node
  * is also switched off and on, which the played driver does not keep apart from its parameters.
- * "capture" is for a GPU only: some launches go into a captured stream.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -57,7 +56,7 @@ static _Thread_local uint64_t *buffers[WORLDS][BUFFERS];
 static _Thread_local uint64_t random_state;
 static cuda_context context_of_all;
 static uint32_t steps;
-static bool ends_by_inner, captures;
+static bool ends_by_inner;
 
 static void check(const char *call, int result)
 {
@@ -459,25 +458,6 @@ static void set_inside_child(struct run *run)
 	set_kernel(run->exec, kernel, CHILD_NODE, variant);
 }
 
-/* Launches the executable into a stream that is captured, and what that gives. */
-static void launch_captured(struct run *run)
-{
-	cuda_stream stream = run->streams[0];
-	cuda_graph graph;
-	cuda_exec exec;
-
-	CHECK(cuStreamBeginCapture_v2, stream, CUDA_CAPTURE_RELAXED);
-	CHECK(cuGraphLaunch, run->exec, stream);
-	CHECK(cuStreamEndCapture, stream, &graph);
-	for (int i = 1; i < STREAMS; i++)
-		CHECK(cuStreamSynchronize, run->streams[i]);
-	CHECK(cuGraphInstantiateWithFlags, &exec, graph, 0);
-	CHECK(cuGraphLaunch, exec, stream);
-	CHECK(cuStreamSynchronize, stream);
-	CHECK(cuGraphExecDestroy, exec);
-	CHECK(cuGraphDestroy, graph);
-}
-
 static void begin_run(struct run *run)
 {
 	for (int i = 0; i < PROFILES; i++)
@@ -527,10 +507,7 @@ static void run_steps(void)
 			run.stream = (int)draw(STREAMS);
 		if (step > steps / 2 && draw(64) == 0)
 			replace_stream(&run);
-		if (captures && draw(64) == 0)
-			launch_captured(&run);
-		else
-			CHECK(cuGraphLaunch, run.exec, run.streams[run.stream]);
+		CHECK(cuGraphLaunch, run.exec, run.streams[run.stream]);
 		launch_fresh(&run);
 		if (step % 20 == 0)
 			compare(&run, step);
@@ -589,7 +566,6 @@ int main(int argc, char **argv)
 	ptx = getenv("PRELOAD_PTX");
 	steps = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 200;
 	ends_by_inner = argc > 4 && strcmp(argv[4], "inner") == 0;
-	captures = argc > 4 && strcmp(argv[4], "capture") == 0;
 	open_cuda(argc > 2 ? argv[2] : "dlsym");
 	for (uint32_t i = 0; i < count && i < 16; i++)
 		check("pthread_create", pthread_create(&threads[i], NULL, work,
