@@ -29,11 +29,11 @@
  *
  * Of CUDA, an activity is given out when it has come and its times are final. Its call, the calls
  * around that and its launch are in the same window if they are among the newest
- * (live/cuda_calls.h): a call may be in several windows, and calls without activities are in none.
+ * (live/kept_cuda_calls.h): a call may be in several windows, and calls without activities are in
+ * none.
  *
- * Of a ring recording, records may be dropped
- * by the ring before they are read: they are counted, and their units end as those that lack
- * records.
+ * Of a ring recording, records may be dropped by the ring before they are read: they are counted,
+ * and their units end as those that lack records.
  *
  * Threading: one thread at a time uses a struct live; windows are independent of it. Loading a
  * window shares no state with the recorded program and takes no lock of it. Cost: each poll reads

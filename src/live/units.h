@@ -8,7 +8,7 @@
  *
  * CUPTI reports activities that have ended, and not how many a call brings. So activities of CUDA
  * are collected in units of their own, batches, of UNITS_BATCH_BYTES at most; the calls of CUDA are
- * kept apart (live/cuda_calls.h).
+ * kept apart (live/kept_cuda_calls.h).
  *
  * A unit that lacks records which will not come (a dropped one, a packet that has no record) is
  * given out quiet_ns after its call returned, if nothing is under way that can still be seen
@@ -25,9 +25,9 @@
 #include <stdint.h>
 
 #include "base/hash_map.h"
-#include "live/cuda_calls.h"
 #include "live/definitions.h"
 #include "live/graph_history.h"
+#include "live/kept_cuda_calls.h"
 
 #define UNITS_NONE	  UINT32_MAX
 #define UNITS_BATCH_BYTES (64u << 10)

@@ -6,7 +6,7 @@
 #ifndef DAGPATCH_PRELOAD_CUDA_REAL_H
 #define DAGPATCH_PRELOAD_CUDA_REAL_H
 
-#include "preload/cuda_captures.h"
+#include "preload/cuda_capture_count.h"
 #include "preload/cuda_doors.h"
 #include "preload/cuda_graph_doors.h"
 #include "preload/cuda_memory_doors.h"

@@ -8,7 +8,7 @@
 
 #include "base/table.h"
 #include "live/graph_history.h"
-#include "rows.h"
+#include "row_lines.h"
 #include "trace/load.h"
 
 enum { GRAPHS_MOST = 12, MOST_BYTES = 1 << 20 };

@@ -1,5 +1,5 @@
-/* A ring of the newest calls, found by correlation id: see cuda_calls.h. */
-#include "live/cuda_calls.h"
+/* A ring of the newest calls, found by correlation id: see kept_cuda_calls.h. */
+#include "live/kept_cuda_calls.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * and a look-up in a hash map for each record.
  *
  * Threading: one thread at a time. */
-#ifndef DAGTAP_LIVE_CUDA_CALLS_H
-#define DAGTAP_LIVE_CUDA_CALLS_H
+#ifndef DAGTAP_LIVE_KEPT_CUDA_CALLS_H
+#define DAGTAP_LIVE_KEPT_CUDA_CALLS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* How many captures of streams may be under way. While there is none, the driver need not be asked
  * whether a stream is captured. Any thread; no call takes a lock. */
-#ifndef DAGPATCH_PRELOAD_CUDA_CAPTURES_H
-#define DAGPATCH_PRELOAD_CUDA_CAPTURES_H
+#ifndef DAGPATCH_PRELOAD_CUDA_CAPTURE_COUNT_H
+#define DAGPATCH_PRELOAD_CUDA_CAPTURE_COUNT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* How many captures of streams may be under way. */
 #include <stdatomic.h>
 
-#include "preload/cuda_captures.h"
+#include "preload/cuda_capture_count.h"
 
 /* One that does not end by a call that succeeds is counted for good. */
 static _Atomic uint64_t captures;
