@@ -137,6 +137,7 @@ EXPORT int dagtap_export(const struct dagtap_trace *trace, const char *format, c
 		.path = path,
 		.extension = found->extension,
 		.force = replace != 0,
+		.way = found->way,
 	};
 	return write_parts(trace->model, found, table, &parts, error);
 }

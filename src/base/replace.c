@@ -76,9 +76,9 @@ static int create_nameless(const struct replacement *replacement, mode_t mode)
 }
 
 /* Creates the file. Returns its fd, or a negative errno. */
-static int create(struct replacement *replacement, mode_t mode)
+static int create(struct replacement *replacement, enum replace_way way, mode_t mode)
 {
-	int fd = create_nameless(replacement, mode);
+	int fd = way == REPLACE_NAMED ? -EOPNOTSUPP : create_nameless(replacement, mode);
 
 	if (fd < 0)
 		return create_temporary(replacement, mode);
@@ -99,8 +99,8 @@ static void replacement_release(struct replacement *replacement)
 	*replacement = (struct replacement){.fd = -1};
 }
 
-int replace_begin(struct replacement *replacement, const char *path, bool force, mode_t mode,
-		  int *ret_fd, struct dagtap_error *error)
+int replace_begin(struct replacement *replacement, const char *path, bool force,
+		  enum replace_way way, mode_t mode, int *ret_fd, struct dagtap_error *error)
 {
 	struct stat status;
 	int fd;
@@ -113,7 +113,7 @@ int replace_begin(struct replacement *replacement, const char *path, bool force,
 		return fail(path, -EEXIST, error);
 	replacement->force = force;
 	replacement->path = strdup(path);
-	fd = replacement->path ? create(replacement, mode) : -ENOMEM;
+	fd = replacement->path ? create(replacement, way, mode) : -ENOMEM;
 	if (fd < 0) {
 		replacement_release(replacement);
 		return fail(path, fd, error);

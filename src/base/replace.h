@@ -17,12 +17,17 @@ struct replacement {
 	bool force;	 /* replaces an existing file */
 };
 
-/* Creates the file without its name. The caller writes to *RET_FD and closes it. MODE
- * is as for open. Returns 0, or a negative errno with ERROR filled: -EEXIST if PATH exists and
+enum replace_way {
+	REPLACE_NAMELESS, /* the usual one */
+	REPLACE_NAMED,	  /* the file has a temporary name, because somebody opens it by that */
+};
+
+/* Creates the file without its name. The caller writes to *RET_FD and closes it. MODE is as for
+ * open. Returns 0, or a negative errno with ERROR filled: -EEXIST if PATH exists and
  * FORCE is false; -EINVAL if PATH exists and is no regular file, also with FORCE. After a failure
  * the caller need not call replace_abandon. */
-int replace_begin(struct replacement *replacement, const char *path, bool force, mode_t mode,
-		  int *ret_fd, struct dagtap_error *error);
+int replace_begin(struct replacement *replacement, const char *path, bool force,
+		  enum replace_way way, mode_t mode, int *ret_fd, struct dagtap_error *error);
 
 /* Gives the file its name and releases REPLACEMENT. Without FORCE fails with -EEXIST if the name
  * was taken meanwhile. On failure the file is gone, and a negative errno is returned. */

@@ -302,7 +302,8 @@ static int write_output(struct conversion *conversion)
 		return cli_fail("%s: is the input; give OUT another name", conversion->output);
 	parts = (struct parts){.path = conversion->output,
 			       .extension = conversion->format->extension,
-			       .force = conversion->force};
+			       .force = conversion->force,
+			       .way = conversion->format->way};
 	if (!conversion->format->write_folder && open_part(&parts, 1, &out) < 0)
 		code = fail_output(&parts.error);
 	else

@@ -93,7 +93,7 @@ static int write_output(struct trace *const traces[2], const struct report_optio
 	struct output output;
 	int err;
 
-	if (output_open(&output, options->output, options->force, &error) < 0)
+	if (output_open(&output, options->output, options->force, REPLACE_NAMELESS, &error) < 0)
 		return fail_output(&error);
 	err = options->json ? write_data(traces, options, output.file)
 			    : write_page(traces, options, output.file);

@@ -416,7 +416,8 @@ static int open_output(struct stats_follow *follow, struct dagtap_error *error)
 	const struct stats_follow_options *options = &follow->options;
 	char host[256] = "";
 	int fd;
-	int err = replace_begin(&follow->output, options->output, options->force, 0666, &fd, error);
+	int err = replace_begin(&follow->output, options->output, options->force, REPLACE_NAMELESS,
+				0666, &fd, error);
 
 	if (err < 0)
 		return err;

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/error_text.h"
+#include "base/replace.h"
 #include "trace/trace_model.h"
 
 /* The number by which a reader knows a thread. */
@@ -50,6 +51,7 @@ struct format_table {
 struct format {
 	const char *name;
 	const char *extension; /* with the dot: ".csv" */
+	enum replace_way way;  /* whether the writer needs a file with a name */
 	const char *help;
 	/* ends with an entry whose name is NULL; NULL = the format has only one table */
 	const struct format_table *tables;

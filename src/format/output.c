@@ -35,14 +35,15 @@ static int open_streams(struct output *output, int fd)
 	return code;
 }
 
-int output_open(struct output *output, const char *path, bool force, struct dagtap_error *error)
+int output_open(struct output *output, const char *path, bool force, enum replace_way way,
+		struct dagtap_error *error)
 {
 	int code, fd;
 
 	*output = (struct output){.file = stdout, .path = path};
 	if (strcmp(path, "-") == 0)
 		return 0;
-	code = replace_begin(&output->replacement, path, force, 0666, &fd, error);
+	code = replace_begin(&output->replacement, path, force, way, 0666, &fd, error);
 	if (code < 0)
 		return code;
 	code = open_streams(output, fd);

@@ -20,7 +20,8 @@ struct output {
 /* Opens PATH for writing; "-" is standard output. Without FORCE an existing PATH is an error
  * (-EEXIST). Returns 0, or negative errno with one line in ERROR; then nothing is left to
  * abandon. */
-int output_open(struct output *output, const char *path, bool force, struct dagtap_error *error);
+int output_open(struct output *output, const char *path, bool force, enum replace_way way,
+		struct dagtap_error *error);
 
 /* Flushes and closes the file and gives it its name. Returns 0, or negative errno with one line in
  * ERROR; then no file appears and an existing one is unchanged. Ends OUTPUT in both cases. */

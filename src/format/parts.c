@@ -44,7 +44,7 @@ int parts_open(struct parts *parts, FILE **ret_file)
 
 	if (part) {
 		part->path = path;
-		code = output_open(&part->output, path, parts->force, &parts->error);
+		code = output_open(&part->output, path, parts->force, parts->way, &parts->error);
 	} else {
 		code = dagtap_error_set(&parts->error, -ENOMEM, "%s: out of memory", parts->path);
 	}

@@ -1,6 +1,6 @@
 /* The output files of an export that one file may not hold: the named file, then further parts
  * beside it. All parts get their names at the end (parts_commit). Zero the struct and set path,
- * extension and force before the first parts_open.
+ * extension, force and way before the first parts_open.
  *
  * Threading: one thread at a time. */
 #ifndef DAGTAP_FORMAT_PARTS_H
@@ -14,6 +14,7 @@ struct parts {
 	const char *path;      /* name of the first file; "-" for standard output; borrowed */
 	const char *extension; /* the format's, with the dot; further parts keep it at the end */
 	bool force;	       /* an existing file is replaced */
+	enum replace_way way;  /* the format's */
 	struct part *rows;     /* owned */
 	uint32_t count;
 	struct dagtap_error error; /* why the last parts_open failed */

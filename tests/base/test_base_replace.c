@@ -99,7 +99,8 @@ static void is_there_when_committed(void **state)
 	struct replacement replacement;
 	int fd;
 
-	assert_int_equal(replace_begin(&replacement, path, false, 0666, &fd, NULL), 0);
+	assert_int_equal(
+		replace_begin(&replacement, path, false, REPLACE_NAMELESS, 0666, &fd, NULL), 0);
 	put(fd, "new");
 	assert_int_equal(access(path, F_OK), -1);
 	assert_int_equal(replace_commit(&replacement, NULL), 0);
@@ -118,7 +119,9 @@ static void has_no_name_before(void **state)
 
 		if (force)
 			put_file("old");
-		assert_int_equal(replace_begin(&replacement, path, force, 0640, &fd, NULL), 0);
+		assert_int_equal(
+			replace_begin(&replacement, path, force, REPLACE_NAMELESS, 0640, &fd, NULL),
+			0);
 		put(fd, force ? "newer" : "new");
 		assert_int_equal(files_there(), force + (int)has_names_only);
 		assert_int_equal(replace_commit(&replacement, NULL), 0);
@@ -133,7 +136,8 @@ static void leaves_nothing_when_abandoned(void **state)
 	struct replacement replacement;
 	int fd;
 
-	assert_int_equal(replace_begin(&replacement, path, false, 0666, &fd, NULL), 0);
+	assert_int_equal(
+		replace_begin(&replacement, path, false, REPLACE_NAMELESS, 0666, &fd, NULL), 0);
 	put(fd, "new");
 	replace_abandon(&replacement);
 	replace_abandon(&replacement);
@@ -147,11 +151,14 @@ static void an_existing_file_needs_force(void **state)
 	int fd;
 
 	put_file("old");
-	assert_int_equal(replace_begin(&replacement, path, false, 0666, &fd, &error), -EEXIST);
+	assert_int_equal(
+		replace_begin(&replacement, path, false, REPLACE_NAMELESS, 0666, &fd, &error),
+		-EEXIST);
 	assert_non_null(strstr(error.message, "exists already"));
 	replace_abandon(&replacement);
 	expect_file("old");
-	assert_int_equal(replace_begin(&replacement, path, true, 0666, &fd, &error), 0);
+	assert_int_equal(
+		replace_begin(&replacement, path, true, REPLACE_NAMELESS, 0666, &fd, &error), 0);
 	put(fd, "new");
 	assert_int_equal(replace_commit(&replacement, &error), 0);
 	expect_file("new");
@@ -163,7 +170,8 @@ static void a_file_that_came_meanwhile_is_kept(void **state)
 	struct dagtap_error error;
 	int fd;
 
-	assert_int_equal(replace_begin(&replacement, path, false, 0666, &fd, &error), 0);
+	assert_int_equal(
+		replace_begin(&replacement, path, false, REPLACE_NAMELESS, 0666, &fd, &error), 0);
 	put(fd, "new");
 	put_file("meanwhile");
 	assert_int_equal(replace_commit(&replacement, &error), -EEXIST);
@@ -178,7 +186,8 @@ static void what_is_no_file_is_not_replaced(void **state)
 	int fd = -1;
 
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(replace_begin(&replacement, path, true, 0666, &fd, NULL), -EINVAL);
+	assert_int_equal(replace_begin(&replacement, path, true, REPLACE_NAMELESS, 0666, &fd, NULL),
+			 -EINVAL);
 	assert_int_equal(fd, -1);
 	assert_int_equal(stat(path, &status), 0);
 	assert_true(S_ISFIFO(status.st_mode));
@@ -202,7 +211,8 @@ static void a_link_under_the_temporary_name_is_not_followed(void **state)
 		snprintf(name, sizeof(name), "%s/.dagtap.%d.%d.tmp", folder, (int)getpid(), i);
 		assert_int_equal(symlink(victim, name), 0);
 	}
-	assert_int_equal(replace_begin(&replacement, path, true, 0600, &fd, NULL), 0);
+	assert_int_equal(replace_begin(&replacement, path, true, REPLACE_NAMELESS, 0600, &fd, NULL),
+			 0);
 	put(fd, "written");
 	assert_int_equal(replace_commit(&replacement, NULL), 0);
 	expect_file("written");
@@ -221,7 +231,8 @@ static void a_folder_that_is_not_there_is_an_error(void **state)
 	struct dagtap_error error;
 	int fd = -1;
 
-	assert_int_equal(replace_begin(&replacement, "/nowhere/at/all", false, 0666, &fd, &error),
+	assert_int_equal(replace_begin(&replacement, "/nowhere/at/all", false, REPLACE_NAMELESS,
+				       0666, &fd, &error),
 			 -ENOENT);
 	assert_string_equal(error.message, "/nowhere/at/all: No such file or directory");
 	assert_int_equal(fd, -1);

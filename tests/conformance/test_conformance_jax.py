@@ -146,9 +146,9 @@ class Served(unittest.TestCase):
 
     def request(self, port, folder):
         """By the client that jax.collect_profile and XProf's page use; it returns at the end of the
-        profile, of 100 ms."""
+        profile, of 1 s, a thousand times what a step takes."""
         code = ("import sys; from xprof.convert import _pywrap_profiler_plugin as plugin; "
-                "plugin.trace(sys.argv[1], sys.argv[2], '', True, 100, 3, {'host_tracer_level': 2,"
+                "plugin.trace(sys.argv[1], sys.argv[2], '', True, 1000, 3, {'host_tracer_level': 2,"
                 " 'device_tracer_level': 1, 'python_tracer_level': 0})")
         done = subprocess.run([sys.executable, "-c", code, f"127.0.0.1:{port}", folder],
                               capture_output=True, text=True, check=False,
@@ -172,7 +172,9 @@ class Served(unittest.TestCase):
         profile = profile_of(folder)
         count = json.loads(dagtap(self, "summary", "--json", recording))["kernels"][0]["count"]
         rows = rows_of(convert(profile, "kernel_stats"))
-        self.assertEqual([row["occurrences"] for row in rows], [count])
+        # A row for each operation; what ran outside of the first and last step that XProf sees has
+        # no operation.
+        self.assertEqual(sum(row["occurrences"] for row in rows), count)
         self.assertGreater(count, 0)
         steps = [event["name"] for event in Viewer(profile).derived("Steps")]
         self.assertTrue(steps and all(name.startswith("train ") for name in steps), steps)

@@ -68,7 +68,7 @@ static void write_to(const char *path)
 	struct dagtap_error error;
 	struct output output;
 
-	assert_int_equal(output_open(&output, path, true, &error), 0);
+	assert_int_equal(output_open(&output, path, true, REPLACE_NAMELESS, &error), 0);
 	assert_int_equal(format_kineto.write(sample_trace(), output.file, NULL, &error), 0);
 	assert_int_equal(output_commit(&output, &error), 0);
 }

@@ -164,6 +164,7 @@ static int write_rocpd(const struct trace *trace, FILE *out, const struct format
 const struct format format_rocpd = {
 	.name = "rocpd",
 	.extension = ".db",
+	.way = REPLACE_NAMED,
 	.help = "a SQLite database for AMD's rocpd and Optiq (docs/format/rocpd.md)",
 	.is_brief = true,
 	.without_waits = true,

@@ -145,6 +145,7 @@ static int write_sqlite(const struct trace *trace, FILE *out, const struct forma
 const struct format format_sqlite = {
 	.name = "sqlite",
 	.extension = ".sqlite",
+	.way = REPLACE_NAMED,
 	.help = "a SQLite database of all tables, with views (docs/format/sqlite.md)",
 	.write = write_sqlite,
 };

@@ -45,9 +45,9 @@ int bundle_create(const char *path, bool force, struct bundle_writer **ret_write
 	writer->version = BUNDLE_VERSION_ONE;
 	writer->offset = sizeof(struct bundle_header);
 	writer->sum = XXH3_createState();
-	err = writer->sum
-		      ? replace_begin(&writer->file, path, force, BUNDLE_MODE, &writer->fd, error)
-		      : dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
+	err = writer->sum ? replace_begin(&writer->file, path, force, REPLACE_NAMELESS, BUNDLE_MODE,
+					  &writer->fd, error)
+			  : dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
 	if (err < 0) {
 		XXH3_freeState(writer->sum);
 		free(writer);
