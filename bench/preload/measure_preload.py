@@ -11,9 +11,10 @@ that sets a graph node, and skipped, in which these calls do nothing (skip_sets.
 wrong, and its speed is the most that can be reached.
 
 Two processes of one way differ by some percent for as long as they live. So the speed of a process
-is the median over the rounds of the mean time of the plain processes divided by its own, and the
-interval is the 95 % one of the mean over processes (Student's t). The results of all processes but
-those of skipped must be equal, to the byte.
+is the median over the rounds of the mean time of the plain processes divided by its own. The ratio
+is that of the means over the processes of a way and over those of plain and control together, and
+the interval is the 95 % one (Student's t). The results of all processes but those of skipped must
+be equal, to the byte.
 """
 import argparse
 import json
@@ -105,11 +106,12 @@ def log_speeds(workers):
 
 def interval(speeds, base):
     """The speed beside BASE's, and its 95 % interval over processes if there are several."""
-    ratio, count = statistics.mean(speeds) - statistics.mean(base), len(speeds)
-    if count < 2:
+    ratio = statistics.mean(speeds) - statistics.mean(base)
+    if len(speeds) < 2 or len(base) < 2:
         return [math.exp(ratio)]
-    half = STUDENT[min(2 * count - 2, len(STUDENT)) - 1] * math.sqrt(
-        (statistics.variance(speeds) + statistics.variance(base)) / count)
+    freedom = min(len(speeds) + len(base) - 2, len(STUDENT))
+    half = STUDENT[freedom - 1] * math.sqrt(statistics.variance(speeds) / len(speeds) +
+                                            statistics.variance(base) / len(base))
     return [math.exp(at) for at in (ratio, ratio - half, ratio + half)]
 
 
@@ -135,10 +137,12 @@ def measure(program, arguments, libraries, folder):
     times = {way: [t for worker in workers if worker.way == way for t in worker.times] for way in arguments.ways}
     plain_ns = statistics.median(times["plain"]) / arguments.steps * 1e9
     speeds = log_speeds(workers)
+    base = speeds["plain"] + speeds.get("control", [])
     result = {
         "program": program, "processes": arguments.processes, "rounds": rounds, "steps_a_round": arguments.steps,
         "step_us": {way: statistics.median(values) / arguments.steps * 1e6 for way, values in times.items()},
-        "speed": {way: interval(values, speeds["plain"]) for way, values in speeds.items() if way != "plain"},
+        "speed": {way: interval(values, speeds["plain"] if way == "control" else base)
+                  for way, values in speeds.items() if way != "plain"},
         "of_process": {way: [math.exp(value) for value in values] for way, values in speeds.items()},
         "equal": len(digests) == 1, "exit": sorted({code for _, code, _ in ended}),
         "counters": {way: counters for way, (_, counters) in first.items()},

@@ -17,9 +17,11 @@ void cuda_capture_begins(void)
 	captures++;
 }
 
+/* One whose begin was not counted leaves the count as it is, for good above 0. */
 void cuda_capture_ended(void)
 {
-	captures--;
+	if (atomic_fetch_sub(&captures, 1) == 0)
+		cuda_capture_unknown_call();
 }
 
 bool cuda_may_capture(void)

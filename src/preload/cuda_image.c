@@ -252,14 +252,21 @@ cuda_address cuda_copy_dst(const struct cuda_memcpy3d *params)
 	return address_of(params->dstMemoryType, params->dstHost, params->dstDevice);
 }
 
+/* The parameters with their padding cleared. */
+static struct cuda_memcpy3d without_padding(const struct cuda_memcpy3d *params)
+{
+	struct cuda_memcpy3d copy = *params;
+
+	memset(&copy.srcMemoryType + 1, 0, sizeof(uint32_t));
+	memset(&copy.dstMemoryType + 1, 0, sizeof(uint32_t));
+	return copy;
+}
+
 bool cuda_image_copy(struct virtual *v, const struct cuda_memcpy3d *params, cuda_context context,
 		     struct cuda_image *image)
 {
 	image->door = CUDA_DOOR_cuGraphExecMemcpyNodeSetParams;
-	image->u.copy = *params;
-	/* padding */
-	memset(&image->u.copy.srcMemoryType + 1, 0, sizeof(uint32_t));
-	memset(&image->u.copy.dstMemoryType + 1, 0, sizeof(uint32_t));
+	image->u.copy = without_padding(params);
 	image->context = context;
 	return params->srcMemoryType != CUDA_MEMORY_ARRAY &&
 	       params->dstMemoryType != CUDA_MEMORY_ARRAY &&
@@ -278,9 +285,12 @@ bool cuda_image_is_copy(struct virtual *v, const void *data, const struct cuda_m
 			cuda_context context)
 {
 	const struct cuda_image *image = data;
+	struct cuda_memcpy3d wanted = without_padding(params);
 
 	return image->door == CUDA_DOOR_cuGraphExecMemcpyNodeSetParams &&
-	       image->context == context && memcmp(&image->u.copy, params, sizeof(*params)) == 0 &&
+	       image->context == context &&
+	       /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-*): no padding */
+	       memcmp(&image->u.copy, &wanted, sizeof(wanted)) == 0 &&
 	       is_in(v, cuda_copy_dst(params), image->dst) &&
 	       is_in(v, cuda_copy_src(params), image->src);
 }

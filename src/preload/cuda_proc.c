@@ -140,6 +140,7 @@ static bool may_end_memory(const char *name)
 		"cuIpcClose",
 		"cuDestroyExternal",
 		"cuGraphicsUn",
+		"cuGLUn",
 	};
 	static const char *const semaphores = "cuDestroyExternalSemaphore";
 
