@@ -87,6 +87,7 @@ static bool is_dead_exec(const struct eviction *eviction, uint64_t id)
 {
 	uint32_t number = numbers_find(&eviction->exec_ids, 0, id);
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a number has a row */
 	return number != NUMBERS_NONE && eviction->execs[number].is_dead;
 }
 
@@ -94,6 +95,7 @@ static bool is_dead_graph(const struct eviction *eviction, uint64_t id)
 {
 	uint32_t number = numbers_find(&eviction->graph_ids, 0, id);
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a number has a row */
 	return number != NUMBERS_NONE && eviction->graphs[eviction->graphs[number].root].is_dead;
 }
 

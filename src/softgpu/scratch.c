@@ -9,7 +9,7 @@ static void tell(enum hsa_scratch_slot slot, const struct hsa_scratch_event *eve
 	hsa_scratch_function *function = table_get_scratch(slot);
 	struct hsa_scratch_event told = *event;
 
-	told.kind = slot + 1;
+	told.kind = (int)slot + 1;
 	if (function)
 		function(&told);
 }

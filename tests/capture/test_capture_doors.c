@@ -327,6 +327,8 @@ static void start_and_stop_by_every_door(void)
 	join_all(doors, DOORS);
 	atomic_store(&daemon_of_dynolog.request, NULL);
 	await_questions(2);
+	/* The door has read the answer of the first one: one thread serves both doors in turn. */
+	ask(getpid(), CONTROL_STATUS);
 	switch_stop("test");
 	expect(!session_is_on());
 	await_questions(3);

@@ -69,7 +69,7 @@ class Run:
             sys.exit(f"{name}: exit status {self.done.returncode}\n{self.done.stdout}{self.done.stderr}")
         if alone:
             # The last one: of the profile.
-            self.recording = max((self.folder / "spools").glob("*.spool"), key=lambda path: path.stat().st_mtime_ns)
+            self.recording = max((self.folder / "spools").glob("*.spool"), key=lambda path: int(path.name.split(".")[1]))
         if traced:
             witness.export(DAGTAP, self.recording, self.folder)
             self.evidence = witness.Evidence(self.folder)

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "merge/rank_recording.h"
 #include "rank_scene.h"
 
@@ -24,12 +25,12 @@ static int setup(void **state)
 /* Opens the scene's file, and compares its process with that of the whole recording. */
 static const struct trace *open_rank(void)
 {
-	char path[] = "/tmp/dagtap-merge-XXXXXX";
+	char path[TEST_PATH_BYTES];
 	const struct trace_process *process;
 	struct bundle bundle;
 	struct trace *whole;
 
-	close(mkstemp(path));
+	close(mkstemp(test_path(path, "merge")));
 	rank_scene_write(&scene, path);
 	scene_release(&scene.scene);
 	assert_int_equal(bundle_open(path, &bundle, NULL), 0);

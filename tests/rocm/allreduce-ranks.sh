@@ -4,7 +4,7 @@
 # operations of both are matched by the communicator's id.
 here=$(dirname "$0")
 if [ -z "${IN_NAMESPACE:-}" ]; then
-	unshare --mount --map-root-user true 2>/dev/null || {
+	unshare --mount --map-root-user mount -t tmpfs tmpfs /sys/class 2>/dev/null || {
 		echo "not run: this machine gives no mount namespace"
 		exit 77
 	}
@@ -26,6 +26,7 @@ mkfifo "$work/id.1"
 exec 8<>"$work/id.1"
 rank 1 "$1" 8>&- &
 one=$!
+trap 'kill $one 2>/dev/null' EXIT
 zero=0
 (rank 0 "$1" 8>&-) || zero=$?
 exec 8>&-

@@ -2,7 +2,7 @@
 # begins again with a /sys/class of its own, if the machine gives a mount namespace. Sets
 # $has_agents.
 has_agents=0
-if [ -z "${IN_NAMESPACE:-}" ] && unshare --mount --map-root-user true 2>/dev/null; then
+if [ -z "${IN_NAMESPACE:-}" ] && unshare --mount --map-root-user mount -t tmpfs tmpfs /sys/class 2>/dev/null; then
 	IN_NAMESPACE=1 exec unshare --mount --map-root-user bash "$0" "$@"
 fi
 if [ -n "${IN_NAMESPACE:-}" ]; then
