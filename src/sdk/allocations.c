@@ -62,7 +62,9 @@ static uint32_t event_of(const struct inject_scratch *scratch)
 
 void allocations_observe_scratch(const struct inject_scratch *scratch)
 {
-	static _Thread_local struct observed_state state;
+	/* By operation: memory is reclaimed inside of an allocation. */
+	static _Thread_local struct observed_state states[INJECT_SCRATCH_RECLAIM + 1];
+	struct observed_state *state = &states[scratch->operation];
 	struct sdk_scratch_data data = {
 		.size = sizeof(data),
 		.agent = agents_id_of(&scratch->agent),
@@ -93,7 +95,7 @@ void allocations_observe_scratch(const struct inject_scratch *scratch)
 	};
 
 	if (scratch->end_ns)
-		observed_end(&state, &what, &record.head, sizeof(record));
+		observed_end(state, &what, &record.head, sizeof(record));
 	else
-		observed_begin(&state, &what);
+		observed_begin(state, &what);
 }

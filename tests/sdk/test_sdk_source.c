@@ -67,6 +67,8 @@ static int initialize(void (*finalize)(struct sdk_client), void *data)
 							    NULL, 0, buffer) ||
 	       rocprofiler_configure_buffer_tracing_service(context, SDK_BUFFER_RCCL_API, NULL, 0,
 							    buffer) ||
+	       rocprofiler_configure_buffer_tracing_service(context, SDK_BUFFER_SCRATCH_MEMORY,
+							    NULL, 0, buffer) ||
 	       rocprofiler_start_context(context);
 }
 
@@ -180,6 +182,35 @@ static void calls_of_rccl_are_records_of_their_own_kind(void **state)
 	end(&recording);
 }
 
+static void tell_scratch(enum inject_scratch_operation operation, uint64_t cid, uint64_t end_ns)
+{
+	const struct inject_scratch scratch = {
+		.cid = cid, .begin_ns = 1, .end_ns = end_ns, .operation = operation};
+
+	observed->scratch(&scratch);
+}
+
+/* As ROCr does when there is too little. */
+static void scratch_memory_is_reclaimed_inside_of_an_allocation(void **state)
+{
+	(void)state;
+	flush();
+	delivered_count = 0;
+	for (uint64_t cid = 301; cid < 305; cid += 2) {
+		tell_scratch(INJECT_SCRATCH_ALLOCATE, cid, 0);
+		tell_scratch(INJECT_SCRATCH_RECLAIM, cid + 1, 0);
+		tell_scratch(INJECT_SCRATCH_RECLAIM, cid + 1, 2);
+		tell_scratch(INJECT_SCRATCH_ALLOCATE, cid, 3);
+	}
+	flush();
+	assert_int_equal(delivered_count, 4);
+	assert_int_equal(delivered[0], 302);
+	assert_int_equal(delivered[1], 301);
+	assert_int_equal(delivered[2], 304);
+	assert_int_equal(delivered[3], 303);
+	assert_int_equal(last.operation, SDK_SCRATCH_ALLOC);
+}
+
 static void *destroy(void *number)
 {
 	rocprofiler_destroy_buffer(*(struct sdk_id *)number);
@@ -228,6 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recording_that_was_left_open_ends_with_the_next_one),
 		cmocka_unit_test(calls_of_rccl_are_records_of_their_own_kind),
+		cmocka_unit_test(scratch_memory_is_reclaimed_inside_of_an_allocation),
 		cmocka_unit_test(a_child_of_fork_is_not_observed),
 		cmocka_unit_test(buffers_may_be_destroyed_by_several_threads),
 	};

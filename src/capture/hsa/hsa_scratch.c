@@ -9,11 +9,12 @@
 
 static hsa_scratch_function *nexts[HSA_SCRATCH_SLOTS]; /* what was in the slots */
 
-/* The operation that the thread is inside of: the runtime begins and ends it on one thread. */
+/* The operations that the thread is inside of, by number: the runtime begins and ends each on one
+ * thread. It reclaims memory inside of an allocation. */
 static _Thread_local struct {
 	struct inject_scratch scratch;
 	bool is_told;
-} under_way;
+} operations[INJECT_SCRATCH_RECLAIM + 1];
 
 static hsa_status_t pass(enum hsa_scratch_slot slot, const struct hsa_scratch_event *event)
 {
@@ -35,32 +36,36 @@ static struct inject_agent agent_of(const hsa_queue_t *queue)
 
 static void begin(enum inject_scratch_operation operation, const struct hsa_scratch_event *event)
 {
-	under_way.is_told = memory_is_observed();
-	if (!under_way.is_told)
+	struct inject_scratch *scratch = &operations[operation].scratch;
+
+	operations[operation].is_told = memory_is_observed();
+	if (!operations[operation].is_told)
 		return;
-	under_way.scratch = (struct inject_scratch){
+	*scratch = (struct inject_scratch){
 		.queue = event->queue->id,
 		.agent = agent_of(event->queue),
 		.dispatch = operation == INJECT_SCRATCH_ALLOCATE ? event->dispatch : 0,
 		.flags = (uint32_t)event->flags,
 		.operation = operation,
 	};
-	scratch_begin(&under_way.scratch);
+	scratch_begin(scratch);
 }
 
-static void end(const struct hsa_scratch_event *event)
+static void end(enum inject_scratch_operation operation, const struct hsa_scratch_event *event)
 {
-	if (!under_way.is_told)
+	struct inject_scratch *scratch = &operations[operation].scratch;
+
+	if (!operations[operation].is_told)
 		return;
-	if (under_way.scratch.operation == INJECT_SCRATCH_FREE)
+	if (operation == INJECT_SCRATCH_FREE)
 		handle_map_take(&agents, (uintptr_t)event->queue);
-	under_way.is_told = false;
-	under_way.scratch.flags = (uint32_t)event->flags;
-	if (under_way.scratch.operation == INJECT_SCRATCH_ALLOCATE) {
-		under_way.scratch.bytes = event->bytes;
-		under_way.scratch.slots = event->slots;
+	operations[operation].is_told = false;
+	scratch->flags = (uint32_t)event->flags;
+	if (operation == INJECT_SCRATCH_ALLOCATE) {
+		scratch->bytes = event->bytes;
+		scratch->slots = event->slots;
 	}
-	scratch_end(&under_way.scratch);
+	scratch_end(scratch);
 }
 
 #define BEGIN(name, slot, operation)                                                               \
@@ -69,19 +74,19 @@ static void end(const struct hsa_scratch_event *event)
 		begin(operation, event);                                                           \
 		return pass(slot, event);                                                          \
 	}
-#define END(name, slot)                                                                            \
+#define END(name, slot, operation)                                                                 \
 	static hsa_status_t name(const struct hsa_scratch_event *event)                            \
 	{                                                                                          \
-		end(event);                                                                        \
+		end(operation, event);                                                             \
 		return pass(slot, event);                                                          \
 	}
 
 BEGIN(alloc_start, HSA_SCRATCH_ALLOC_START, INJECT_SCRATCH_ALLOCATE)
-END(alloc_end, HSA_SCRATCH_ALLOC_END)
+END(alloc_end, HSA_SCRATCH_ALLOC_END, INJECT_SCRATCH_ALLOCATE)
 BEGIN(free_start, HSA_SCRATCH_FREE_START, INJECT_SCRATCH_FREE)
-END(free_end, HSA_SCRATCH_FREE_END)
+END(free_end, HSA_SCRATCH_FREE_END, INJECT_SCRATCH_FREE)
 BEGIN(reclaim_start, HSA_SCRATCH_RECLAIM_START, INJECT_SCRATCH_RECLAIM)
-END(reclaim_end, HSA_SCRATCH_RECLAIM_END)
+END(reclaim_end, HSA_SCRATCH_RECLAIM_END, INJECT_SCRATCH_RECLAIM)
 
 static hsa_scratch_function *const ours[HSA_SCRATCH_SLOTS] = {
 	alloc_start, alloc_end, free_start, free_end, reclaim_start, reclaim_end};
