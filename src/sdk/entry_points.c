@@ -22,18 +22,23 @@ SDK_EXPORT on_unload OnUnload;
 int rocprofiler_set_api_table(const char *name, uint64_t lib_version, uint64_t lib_instance,
 			      void **tables, uint64_t table_count)
 {
+	const char *outer;
 	set_api_table *take;
 
 	if (table_doors_are_passing())
 		return 0;
-	hand_over_leave(name);
+	outer = hand_over_registering(name);
 	take = (set_api_table *)other_sdk_symbol(SET_API_TABLE);
 	if (!take) {
 		first_call_seek();
 		take = (set_api_table *)injected_own_symbol(SET_API_TABLE);
 	}
-	return take ? table_doors_give(take, name, lib_version, lib_instance, tables, table_count)
-		    : 0;
+	hand_over_registering(outer);
+	/* A table that nobody takes is searched when a tool is configured later. */
+	if (!take)
+		return 0;
+	hand_over_leave(name);
+	return table_doors_give(take, name, lib_version, lib_instance, tables, table_count);
 }
 
 /* Called by HSA's runtime inside hsa_init. Returns true also when nobody takes the table: the

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,8 +54,12 @@ static const struct part parts[] = {
 
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
 
-static bool is_handed_over[PARTS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* There is no lock: a library's first call waits for other threads that are inside of it, and
+ * these come to hand_over_leave. */
+static _Atomic bool is_handed_over[PARTS];
+
+static _Thread_local const char *registering; /* as hand_over_registering has it */
+static _Thread_local bool is_handing_over;
 
 struct span {
 	uintptr_t begin, end;
@@ -150,37 +154,53 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *data)
 
 /* ---- handing over ---- */
 
-static bool hand_over(const struct part *part, set_api_table *take)
+/* Whether the table of part NUMBER is to be searched now. */
+static bool is_wanted(size_t number)
 {
-	struct image image = {.part = part};
+	return !atomic_load(&is_handed_over[number]) &&
+	       (!registering || strcmp(registering, parts[number].table) != 0);
+}
+
+static void hand_over(size_t number, set_api_table *take)
+{
+	struct image image = {.part = &parts[number]};
 	uint64_t version;
 	void *library;
 
 	dl_iterate_phdr(note_library, &image);
 	library = *image.path ? dlopen(image.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
-	version = library ? part->prepare(library, image.path) : 0;
-	if (version)
+	version = library ? image.part->prepare(library, image.path) : 0;
+	/* The library may have registered its table meanwhile. */
+	if (version && is_wanted(number))
 		dl_iterate_phdr(search_library, &image);
 	/* The library is never unloaded: its handle is kept. */
-	if (image.found != 1)
-		return false;
-	take(part->table, version, 0, (void *[]){image.table}, 1);
-	return true;
+	if (image.found == 1 && !atomic_exchange(&is_handed_over[number], true))
+		take(image.part->table, version, 0, (void *[]){image.table}, 1);
 }
 
 void hand_over_tables(set_api_table *take)
 {
-	pthread_mutex_lock(&lock);
+	/* A library's first call may come here again. */
+	if (is_handing_over)
+		return;
+	is_handing_over = true;
 	for (size_t i = 0; i < PARTS; i++)
-		if (!is_handed_over[i])
-			is_handed_over[i] = hand_over(&parts[i], take);
-	pthread_mutex_unlock(&lock);
+		if (is_wanted(i))
+			hand_over(i, take);
+	is_handing_over = false;
+}
+
+const char *hand_over_registering(const char *name)
+{
+	const char *before = registering;
+
+	registering = name;
+	return before;
 }
 
 void hand_over_leave(const char *name)
 {
-	pthread_mutex_lock(&lock);
 	for (size_t i = 0; i < PARTS; i++)
-		is_handed_over[i] |= !strcmp(name, parts[i].table);
-	pthread_mutex_unlock(&lock);
+		if (!strcmp(name, parts[i].table))
+			atomic_store(&is_handed_over[i], true);
 }

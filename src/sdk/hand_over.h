@@ -16,10 +16,16 @@ typedef int set_api_table(const char *name, uint64_t lib_version, uint64_t lib_i
 			  void **tables, uint64_t table_count);
 
 /* Hands the tables of the libraries that are loaded to TAKE, each library's once. Calls a function
- * of each library that initialises nothing, with which it makes its table. Any thread. */
+ * of each library that initialises nothing, with which it makes its table, and may register it. The
+ * caller holds no lock. Any thread. */
 void hand_over_tables(set_api_table *take);
 
-/* The table of this name comes by rocprofiler-register: it is not searched. */
+/* The calling thread is inside of the first call of the library that registers table NAME, which
+ * this thread does not search until NAME is NULL or another table's. Returns the name before. */
+const char *hand_over_registering(const char *name);
+
+/* Somebody takes the table of this name, which has come by rocprofiler-register: it is not searched
+ * any more. Takes no lock. */
 void hand_over_leave(const char *name);
 
 #endif

@@ -55,17 +55,6 @@ bool table_doors_are_passing(void)
 	return is_passing;
 }
 
-void table_doors_take_tables(void)
-{
-	set_api_table *take = (set_api_table *)injected_own_symbol(SET_API_TABLE);
-
-	if (!take || is_passing)
-		return;
-	is_passing = true;
-	hand_over_tables(take);
-	is_passing = false;
-}
-
 int table_doors_give(set_api_table *take, const char *name, uint64_t lib_version,
 		     uint64_t lib_instance, void **tables, uint64_t table_count)
 {
@@ -75,4 +64,17 @@ int table_doors_give(set_api_table *take, const char *name, uint64_t lib_version
 	err = take(name, lib_version, lib_instance, tables, table_count);
 	is_passing = false;
 	return err;
+}
+
+static int give_to_own(const char *name, uint64_t lib_version, uint64_t lib_instance, void **tables,
+		       uint64_t table_count)
+{
+	return table_doors_give((set_api_table *)injected_own_symbol(SET_API_TABLE), name,
+				lib_version, lib_instance, tables, table_count);
+}
+
+void table_doors_take_tables(void)
+{
+	if (injected_own_symbol(SET_API_TABLE) && !is_passing)
+		hand_over_tables(give_to_own);
 }

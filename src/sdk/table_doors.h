@@ -16,15 +16,16 @@ void table_doors_open(void);
 /* HSA has read its variable, which is set back. */
 void table_doors_hsa_opened(void);
 
-/* Takes the tables of the libraries that are loaded and were not taken yet. Any thread. */
+/* Takes the tables of the libraries that are loaded and were not taken yet. The caller holds no
+ * lock. Any thread. */
 void table_doors_take_tables(void);
 
 /* Gives tables to TAKE, the function of another tool. Returns its result. */
 int table_doors_give(set_api_table *take, const char *name, uint64_t lib_version,
 		     uint64_t lib_instance, void **tables, uint64_t table_count);
 
-/* Whether the calling thread is inside of one of the two functions above. The other tool may pass
- * the tables on to this library again. */
+/* Whether the calling thread is giving tables to another tool, which may pass them on to this
+ * library again. */
 bool table_doors_are_passing(void);
 
 #endif
