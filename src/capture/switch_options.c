@@ -40,7 +40,7 @@ void switch_options_read(struct switch_options *ret_options,
 		log_line("the name of the scope is too long: no scope is watched");
 	*ret_options = (struct switch_options){
 		.is_waiting = read_flag(ENV_WAIT) || read_flag(ENV_DYNOLOG),
-		.takes_calls = read_flag(ENV_WAIT),
+		.takes_calls = read_flag(ENV_WAIT) && strcmp(env_text(ENV_WAIT), "2") != 0,
 		.has_scope = is_range && *ret_scope_name,
 		.counts_scope = *ret_scope_name,
 		.delay_ns = read_seconds(ENV_DELAY),

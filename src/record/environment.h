@@ -22,7 +22,9 @@
 	X(CALLS, "DAGTAP_CALLS", "selected",                                                       \
 	  "which calls are recorded: selected (those that launch, copy, set, allocate or free "    \
 	  "memory, build graphs, or can wait), or all")                                            \
-	X(WAIT, "DAGTAP_WAIT", "", "1: nothing is recorded before a call starts the recording")    \
+	X(WAIT, "DAGTAP_WAIT", "",                                                                 \
+	  "1: nothing is recorded before a call starts the recording; 2: the same, but calls of "  \
+	  "the vendors' profilers do not count")                                                   \
 	X(CAPTURE_RANGE, "DAGTAP_CAPTURE_RANGE", "",                                               \
 	  "text of a scope: it is recorded while the scope is open on some thread")                \
 	X(SCOPE_SKIP, "DAGTAP_SKIP", "0", "so many instances of that scope are not recorded")      \

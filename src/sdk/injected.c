@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static struct {
 	char folder[PATH_MAX]; /* of its spools, which this library removes; "": the user's */
 	pid_t pid;	       /* of the process that has loaded it */
 	_Atomic bool is_on;
-	bool is_tried;
+	_Atomic bool is_tried; /* to load it */
 } own = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const struct inject_table *check(const struct inject_table *table)
@@ -62,30 +63,44 @@ static bool make_folder(void)
 	       mkdtemp(own.folder);
 }
 
-/* Variables that the library reads while it is loaded. Children of the process must not have
- * them. */
+/* Variables that the library reads while it is loaded, unless the user has set them. Children of
+ * the process must not have them. Calls of profilers do not start and stop recordings, which begin
+ * and end with contexts. */
 static const struct {
 	const char *name, *value; /* NULL: the folder */
-} variables[] = {{"DAGTAP_SPOOL", NULL}, {"DAGTAP_WAIT", "1"}, {"DAGTAP_CALLS", "all"}};
+} variables[] = {{"DAGTAP_SPOOL", NULL}, {"DAGTAP_WAIT", "2"}, {"DAGTAP_CALLS", "all"}};
 
 #define VARIABLES (sizeof(variables) / sizeof(variables[0]))
 
+/* An empty variable counts as one that is not set. */
+enum variable_state { UNSET, EMPTY, SET };
+
+static enum variable_state variable_state(const char *name)
+{
+	const char *value = getenv(name);
+
+	return !value ? UNSET : !*value ? EMPTY : SET;
+}
+
 static void *open_with_variables(const char *path)
 {
-	bool is_set[VARIABLES];
+	enum variable_state before[VARIABLES];
 	void *library;
 
 	for (size_t i = 0; i < VARIABLES; i++) {
 		const char *value = variables[i].value;
 
-		is_set[i] = !getenv(variables[i].name);
-		if (is_set[i])
+		before[i] = variable_state(variables[i].name);
+		if (before[i] != SET)
 			setenv(variables[i].name, value ? value : own.folder, 1);
 	}
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	for (size_t i = 0; i < VARIABLES; i++)
-		if (is_set[i])
+	for (size_t i = 0; i < VARIABLES; i++) {
+		if (before[i] == UNSET)
 			unsetenv(variables[i].name);
+		else if (before[i] == EMPTY)
+			setenv(variables[i].name, "", 1);
+	}
 	return library;
 }
 
@@ -104,15 +119,15 @@ static void remove_folder(void)
 	rmdir(own.folder);
 }
 
-/* Called with the lock, once. */
+/* Called once. */
 static void load(void)
 {
-	const char *named = getenv("DAGTAP_SPOOL");
 	const struct inject_table *table;
 	char path[PATH_MAX];
 
 	own.pid = getpid();
-	if (!find_library(path, sizeof(path)) || ((!named || !*named) && !make_folder()))
+	if (!find_library(path, sizeof(path)) ||
+	    (variable_state("DAGTAP_SPOOL") != SET && !make_folder()))
 		return;
 	own.handle = open_with_variables(path);
 	table = own.handle ? check(dlsym(own.handle, INJECT_SYMBOL)) : NULL;
@@ -123,15 +138,12 @@ static void load(void)
 		remove_folder();
 }
 
+/* Without the lock: dlopen takes the loader's, and a thread that has that one may come here from a
+ * constructor. */
 const struct inject_table *injected_load(void)
 {
-	if (injected_find())
-		return injected_find();
-	pthread_mutex_lock(&own.lock);
-	if (!own.is_tried)
+	if (!injected_find() && !atomic_exchange(&own.is_tried, true))
 		load();
-	own.is_tried = true;
-	pthread_mutex_unlock(&own.lock);
 	return injected_find();
 }
 
@@ -162,8 +174,8 @@ void injected_begin(void)
 	if (!table)
 		return;
 	pthread_mutex_lock(&own.lock);
-	/* It may begin later, with the first use of a GPU. */
-	if (!atomic_exchange(&own.is_on, true))
+	/* It may begin later, with the first use of a GPU, and others may have stopped it. */
+	if (!atomic_exchange(&own.is_on, true) || !table->is_recording())
 		table->start();
 	pthread_once(&watched, watch_forks);
 	pthread_mutex_unlock(&own.lock);

@@ -1,7 +1,8 @@
 /* The injected library of this process: the one that `dagtap record` has preloaded, or the one that
  * this library loads for itself where a program has found it by LD_LIBRARY_PATH alone.
  *
- * The latter stands dormant, and records while a tool wants records. Its recordings have no name:
+ * The latter stands dormant, and records while a tool wants records; unless the user has set
+ * DAGTAP_WAIT, calls of profilers do not start and stop it. Its recordings have no name:
  * each is read by the thread of source.c alone, and its file is removed when that thread has
  * opened it. If DAGTAP_SPOOL names a folder, the files stay there.
  *
@@ -18,13 +19,13 @@
 const struct inject_table *injected_find(void);
 
 /* Loads the injected library from this installation if the process has none. Returns what
- * injected_find does then. */
+ * injected_find does then: NULL also while another thread loads it. */
 const struct inject_table *injected_load(void);
 
 /* Returns SYMBOL of the library that injected_load has loaded; NULL: it has not loaded one. */
 void *injected_own_symbol(const char *symbol);
 
-/* Begins a recording of the own library, if none is on. */
+/* Begins a recording of the own library, if none is on, also if something else has ended it. */
 void injected_begin(void);
 
 /* Whether a recording goes on that injected_begin has begun. */
