@@ -48,6 +48,11 @@ static _Thread_local unsigned observing; /* functions below that the thread is i
 /* Calls that a started context was told of and that have not returned. */
 static _Atomic int64_t under_way;
 
+/* Its destructor forgets the calls of a thread that ends inside of them. */
+static pthread_key_t thread_ends;
+static pthread_once_t thread_ends_once = PTHREAD_ONCE_INIT;
+static bool has_thread_ends; /* the key could be made */
+
 static pthread_mutex_t observe_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_observed; /* calls have been observed */
 static pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -139,6 +144,33 @@ static bool tell(uint32_t number, int kind, int operation, int phase,
 	return true;
 }
 
+static void forget_innermost(void)
+{
+	if (entered[--depth].started)
+		atomic_fetch_sub(&under_way, 1);
+}
+
+static void forget_calls(void *unused)
+{
+	(void)unused;
+	while (depth)
+		forget_innermost();
+}
+
+static void make_thread_ends(void)
+{
+	has_thread_ends = pthread_key_create(&thread_ends, forget_calls) == 0;
+}
+
+/* The innermost call has been told of. */
+static void count_call(void)
+{
+	pthread_once(&thread_ends_once, make_thread_ends);
+	if (has_thread_ends)
+		pthread_setspecific(thread_ends, entered);
+	atomic_fetch_add(&under_way, 1);
+}
+
 /* Begins a call in context NUMBER. */
 static void enter_context(uint32_t number, const struct function *function,
 			  const struct inject_call *call, struct entered *place,
@@ -176,7 +208,7 @@ static void enter(const struct inject_call *call)
 		if (atomic_load_explicit(&sdk_contexts[i].is_started, memory_order_acquire))
 			enter_context(i, function, call, place, &stream);
 	if (place->started)
-		atomic_fetch_add(&under_way, 1);
+		count_call();
 	for (uint32_t i = 0; i < SDK_CONTEXTS && place->started >> i; i++)
 		if (place->started >> i & 1 &&
 		    tell(i, SDK_CALLBACK_HIP_RUNTIME_API, function->operation - 1, SDK_PHASE_ENTER,
@@ -224,12 +256,6 @@ static void keep_externals(const struct inject_call *call, struct entered *place
 				call->dispatches + (call->unknown > 0));
 		keep_activities(i, SDK_REQUEST_MEMORY_COPY, call, call->copies);
 	}
-}
-
-static void forget_innermost(void)
-{
-	if (entered[--depth].started)
-		atomic_fetch_sub(&under_way, 1);
 }
 
 static void leave(const struct inject_call *call)

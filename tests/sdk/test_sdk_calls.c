@@ -1,0 +1,111 @@
+/* Calls of HIP that a started context is told of. The test stands for the injected library. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sdk/allocations.h"
+#include "sdk/arguments.h"
+#include "sdk/calls.h"
+#include "sdk/injected.h"
+#include "sdk/marks.h"
+#include "sdk/names.h"
+#include "sdk/sdk_contexts.h"
+
+static const struct inject_observer *observed;
+
+static void observe(const struct inject_observer *observer)
+{
+	observed = observer;
+}
+
+const struct inject_table *injected_find(void)
+{
+	static const struct inject_table table = {.observe = observe};
+
+	return &table;
+}
+
+int sdk_hip_operation_find(const char *name)
+{
+	(void)name;
+	return 0;
+}
+
+void arguments_learn(int operation, struct sdk_arguments *ret_arguments)
+{
+	(void)operation, (void)ret_arguments;
+}
+
+void arguments_fill(const struct sdk_arguments *arguments, const uint64_t *words, void *ret_args)
+{
+	(void)arguments, (void)words, (void)ret_args;
+}
+
+void allocations_observe(const struct inject_memory *memory)
+{
+	(void)memory;
+}
+
+void allocations_observe_scratch(const struct inject_scratch *scratch)
+{
+	(void)scratch;
+}
+
+void marks_observe(const struct inject_mark *mark)
+{
+	(void)mark;
+}
+
+static void enter(uint64_t cid)
+{
+	observed->enter(&(struct inject_call){.cid = cid, .text = "hipDeviceSynchronize"});
+}
+
+static void leave(uint64_t cid)
+{
+	observed->leave(&(struct inject_call){.cid = cid, .text = "hipDeviceSynchronize"});
+}
+
+static void *end_inside(void *unused)
+{
+	enter(1);
+	enter(2);
+	leave(2);
+	enter(3);
+	pthread_exit(unused);
+}
+
+static void a_thread_that_ends_inside_of_calls_is_waited_for_no_more(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	enter(10);
+	assert_int_equal(pthread_create(&thread, NULL, end_inside, NULL), 0);
+	pthread_join(thread, NULL);
+	assert_true(sdk_calls_are_under_way());
+	leave(10);
+	assert_false(sdk_calls_are_under_way());
+}
+
+static int start(void **state)
+{
+	(void)state;
+	sdk_contexts[0].is_used = true;
+	sdk_contexts[0].is_started = true;
+	sdk_calls_observe();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thread_that_ends_inside_of_calls_is_waited_for_no_more),
+	};
+
+	return cmocka_run_group_tests(tests, start, NULL);
+}
