@@ -79,7 +79,9 @@ int sdk_buffer_put(struct sdk_buffer *buffer, uint32_t kind, const void *record,
 		sdk_buffer_deliver(buffer);
 	}
 	err = append(buffer, kind, record, size);
-	if (err == 0 && buffer->used >= buffer->watermark)
+	if (err < 0)
+		buffer->dropped++;
+	else if (buffer->used >= buffer->watermark)
 		sdk_buffer_deliver(buffer);
 	return err;
 }

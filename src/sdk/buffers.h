@@ -32,8 +32,8 @@ uint32_t sdk_buffer_make(const struct sdk_buffer *like);
 struct sdk_buffer *sdk_buffer_find(uint64_t number);
 
 /* Puts a record of SIZE bytes in, and delivers the records at the watermark or when the buffer is
- * full. With the policy of discarding, a record for which there is no room is counted. Returns 0
- * or -ENOMEM. */
+ * full. With the policy of discarding, a record for which there is no room is counted. Returns 0,
+ * or -ENOMEM: it is counted, too. */
 int sdk_buffer_put(struct sdk_buffer *buffer, uint32_t kind, const void *record, size_t size);
 
 /* Calls the tool with the records that are there. */

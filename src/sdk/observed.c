@@ -23,6 +23,7 @@ _Static_assert(sizeof(struct sdk_scratch_record) <= RECORD_BYTES, "it fits");
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept *kept; /* owned */
 static size_t kept_count, kept_room;
+static uint64_t lost[SDK_BUFFERS]; /* for which there was no memory, by buffer's number - 1 */
 
 static void tell(struct observed_state *state, uint32_t number, const struct observed *what,
 		 int phase)
@@ -62,6 +63,8 @@ static void keep(const struct observed_state *state, uint32_t number, const stru
 	if (table_reserve((void **)&kept, &kept_room, kept_count + 1, sizeof(*kept)) == 0) {
 		kept[kept_count] = (struct kept){service->buffer, what->buffer, bytes, {0}};
 		memcpy(kept[kept_count++].record, record, bytes);
+	} else {
+		lost[service->buffer - 1]++;
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -97,27 +100,37 @@ void observed_end(struct observed_state *state, const struct observed *what,
 	state->cid = 0;
 }
 
-int observed_deliver(void)
+/* Tells the buffers of the records that could not be kept. Called with the lock. */
+static void count_lost(void)
+{
+	for (uint32_t i = 0; i < SDK_BUFFERS; i++) {
+		struct sdk_buffer *buffer = lost[i] ? sdk_buffer_find(i + 1) : NULL;
+
+		if (buffer)
+			buffer->dropped += lost[i];
+		lost[i] = 0;
+	}
+}
+
+void observed_deliver(void)
 {
 	struct kept *taken;
 	size_t count;
-	int err = 0;
 
 	pthread_mutex_lock(&lock);
 	taken = kept;
 	count = kept_count;
 	kept = NULL;
 	kept_count = kept_room = 0;
+	count_lost();
 	pthread_mutex_unlock(&lock);
-	for (size_t i = 0; i < count && err == 0; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct sdk_buffer *buffer = sdk_buffer_find(taken[i].buffer);
 
 		if (buffer)
-			err = sdk_buffer_put(buffer, taken[i].kind, taken[i].record,
-					     taken[i].bytes);
+			sdk_buffer_put(buffer, taken[i].kind, taken[i].record, taken[i].bytes);
 	}
 	free(taken);
-	return err;
 }
 
 void observed_reset_lock(void)

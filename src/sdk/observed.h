@@ -31,13 +31,13 @@ void observed_begin(struct observed_state *state, const struct observed *what);
 
 /* Calls the tools that observed_begin has called, and keeps RECORD of BYTES for each context that
  * wants records. Does nothing without a begin of the same correlation id. Without memory a record
- * is lost. */
+ * is lost, and counted. */
 void observed_end(struct observed_state *state, const struct observed *what,
 		  struct sdk_record_head *record, size_t bytes);
 
-/* Puts the records that are kept into their buffers. The source's thread alone. Returns 0 or
- * -ENOMEM. */
-int observed_deliver(void);
+/* Puts the records that are kept into their buffers. Those that are lost count as dropped there.
+ * The source's thread alone. */
+void observed_deliver(void);
 
 /* In a child of fork, on its only thread: makes the lock free. */
 void observed_reset_lock(void);
