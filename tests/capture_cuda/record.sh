@@ -126,3 +126,16 @@ launch record -q --capture-range never -o "$work/beside.dagtap" -- "$program" 1 
 grep -q "subscribed: 0" "$work/out" || fail "a dormant process keeps CUPTI: $(cat "$work/out")"
 launch record -q -o "$work/beside.dagtap" -- "$program" 1 beside >"$work/out" || fail "record beside a profiler"
 grep -q "subscribed: 39" "$work/out" || fail "a recording gave CUPTI away: $(cat "$work/out")"
+
+# A library that nobody looks into, and whose own libraries are in no global scope, calls ours.
+subscribe_plugin() { # DORMANT ARGS...
+	local dormant=$1
+	shift
+	DAGTAP_CUDA_DORMANT=$dormant launch record -q --capture-range never -o "$work/plugin.dagtap" -- \
+		"$BUILD_DIR/tests/cuda-plugin-program" "$BUILD_DIR/tests/libcuda-plugin.so" "$@" >"$work/out" 2>/dev/null
+	grep -q "subscribed: 0" "$work/out" || fail "a plugin has no CUPTI, dormant=$dormant $*: $(cat "$work/out")"
+}
+for dormant in 0 1; do
+	subscribe_plugin $dormant
+	subscribe_plugin $dormant early
+done

@@ -2,6 +2,7 @@
  * CUDA graphs that are made while nothing is recorded: the next recording has their names, nodes
  * and edges. CUPTI is played.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -353,6 +354,55 @@ static void a_look_up_finds_ours(void **state)
 	assert_int_equal(in_child(fixture->folder, look_up), 0);
 }
 
+/* The test's own: what runs before the next library is opened. */
+static void (*before_dlopen)(void);
+void *__real_dlopen(const char *path, int flags); /* NOLINT(bugprone-reserved-identifier) */
+void *__wrap_dlopen(const char *path, int flags); /* NOLINT(bugprone-reserved-identifier) */
+
+/* NOLINTNEXTLINE(bugprone-reserved-identifier) */
+void *__wrap_dlopen(const char *path, int flags)
+{
+	void (*before)(void) = before_dlopen;
+
+	before_dlopen = NULL;
+	if (before)
+		before();
+	return __real_dlopen(path, flags);
+}
+
+static void *subscribe_for_a_moment(void *none)
+{
+	void *theirs;
+
+	expect(cuptiSubscribe(&theirs, hear_nothing, NULL) == CUPTI_OK);
+	expect(cuptiUnsubscribe(theirs) == CUPTI_OK);
+	return none;
+}
+
+/* As the constructor of a library, which the loader runs under its lock. */
+static void subscribe_on_another_thread(void)
+{
+	pthread_t thread;
+
+	expect(pthread_create(&thread, NULL, subscribe_for_a_moment, NULL) == 0);
+	pthread_join(thread, NULL);
+}
+
+static void while_cupti_is_loaded(void)
+{
+	before_dlopen = subscribe_on_another_thread;
+	start_dormant();
+	expect(!before_dlopen && model_is_subscribed());
+	play_layers();
+	play_instantiate();
+	record_launches(1);
+}
+
+static void another_profiler_does_not_wait_for_the_loader(void **state)
+{
+	assert_known(play_scene(*state, while_cupti_is_loaded), 3);
+}
+
 /* ---- memory ---- */
 
 /* One graph stays, and thousands come and go. */
@@ -477,6 +527,7 @@ int main(void)
 		PLAY_CASE(another_profiler_gets_cupti_and_a_note_says_so),
 		PLAY_CASE(during_a_recording_it_does_not),
 		PLAY_CASE(a_look_up_finds_ours),
+		PLAY_CASE(another_profiler_does_not_wait_for_the_loader),
 		PLAY_CASE(what_is_gone_takes_no_memory),
 		cmocka_unit_test(what_is_needed_stays),
 		PLAY_CASE(steps_on_other_threads_disturb_nothing),

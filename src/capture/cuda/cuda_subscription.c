@@ -33,13 +33,23 @@ static cupti_callback *our_callback; /* of the last subscription */
 /* CUPTI's function behind ours, as the program has looked it up. NULL: it has not. */
 static subscribe_function *_Atomic looked_up;
 
-/* Whether the program's calls of cuptiSubscribe reach ours. */
+/* Whether the program's calls of cuptiSubscribe reach ours. Libraries that are loaded later come
+ * behind in the search. */
 static bool is_in_front(void)
 {
-	return dlsym(RTLD_DEFAULT, "cuptiSubscribe") == (void *)subscribe_for_program;
+	enum { UNKNOWN, YES, NO };
+	static _Atomic int answer;
+
+	if (atomic_load(&answer) == UNKNOWN)
+		atomic_store(&answer, dlsym(RTLD_DEFAULT, "cuptiSubscribe") ==
+						      (void *)subscribe_for_program
+					      ? YES
+					      : NO);
+	return atomic_load(&answer) == YES;
 }
 
-/* Whether graphs are followed while nothing is recorded. */
+/* Whether graphs are followed while nothing is recorded. Call without the lock: the loader's lock
+ * comes before ours, because constructors of libraries subscribe to CUPTI. */
 static bool follows_graphs(void)
 {
 	return switch_is_armed() && env_text(ENV_CUDA_DORMANT)[0] != '0' && session_may_record() &&
@@ -52,15 +62,13 @@ static bool fail(uint32_t result, char *ret_reason, size_t reason_bytes)
 	return false;
 }
 
-/* Call with the lock. */
+/* Call with the lock, after cupti_load. */
 static bool subscribe(cupti_callback *callback, char *ret_reason, size_t reason_bytes)
 {
 	uint32_t result;
 
 	if (is_subscribed)
 		return true;
-	if (cupti_load(ret_reason, reason_bytes) < 0)
-		return false;
 	/* First of all, so that another subscriber is not disturbed. */
 	result = cupti.subscribe(&subscriber, callback, NULL);
 	if (result != CUPTI_OK)
@@ -81,11 +89,13 @@ static void unsubscribe(void)
 
 bool cuda_subscription_begin(cupti_callback *callback, char *ret_reason, size_t reason_bytes)
 {
-	bool done;
+	bool follows = follows_graphs(), done;
 
+	if (cupti_load(ret_reason, reason_bytes) < 0)
+		return false;
 	pthread_mutex_lock(&lock);
 	done = subscribe(callback, ret_reason, reason_bytes);
-	if (done && follows_graphs())
+	if (done && follows)
 		cuda_notes_keep();
 	pthread_mutex_unlock(&lock);
 	return done;
@@ -124,8 +134,10 @@ static void keep_graphs(void)
 
 void cuda_subscription_end(void)
 {
+	bool follows = follows_graphs();
+
 	pthread_mutex_lock(&lock);
-	if (is_subscribed && follows_graphs()) {
+	if (is_subscribed && follows) {
 		keep_graphs();
 	} else if (is_subscribed && !switch_takes_calls()) {
 		unsubscribe();
@@ -137,15 +149,17 @@ void cuda_subscription_end(void)
 void cuda_subscription_await(cupti_callback *callback)
 {
 	char reason[REASON_BYTES];
-	bool follows = follows_graphs(), done;
+	bool follows = follows_graphs(), done = false;
 
 	if (!follows && !switch_takes_calls())
 		return;
-	pthread_mutex_lock(&lock);
-	done = subscribe(callback, reason, sizeof(reason));
-	if (done && follows)
-		follow_graphs();
-	pthread_mutex_unlock(&lock);
+	if (cupti_load(reason, sizeof(reason)) == 0) {
+		pthread_mutex_lock(&lock);
+		done = subscribe(callback, reason, sizeof(reason));
+		if (done && follows)
+			follow_graphs();
+		pthread_mutex_unlock(&lock);
+	}
 	if (!done && switch_takes_calls())
 		switch_note("capture range: not followed: cudaProfilerStart, because CUPTI could "
 			    "not be subscribed to when CUDA started");
@@ -182,14 +196,50 @@ static void give(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Returns CUPTI's function in the scope of the library that has CALLER in its code; NULL: there is
+ * none. Extension modules of Python are loaded with RTLD_LOCAL, so that their CUPTI is in no other
+ * scope. */
+static subscribe_function *find_beside(const void *caller)
+{
+	void *found, *library;
+	Dl_info info;
+
+	if (!dladdr(caller, &info) || !info.dli_fname)
+		return NULL;
+	library = dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+	if (!library)
+		return NULL;
+	found = dlsym_inner(library, "cuptiSubscribe");
+	dlclose(library);
+	return (subscribe_function *)found;
+}
+
+static subscribe_function *or_none(subscribe_function *found)
+{
+	return found == subscribe_for_program ? NULL : found;
+}
+
+/* Returns the function that the call from CALLER would have reached without ours. */
+static subscribe_function *find_real(const void *caller)
+{
+	subscribe_function *real = or_none(atomic_load(&looked_up));
+	char reason[REASON_BYTES];
+
+	if (!real)
+		real = or_none((subscribe_function *)dlsym(RTLD_NEXT, "cuptiSubscribe"));
+	if (!real)
+		real = or_none(find_beside(caller));
+	if (!real && cupti_load(reason, sizeof(reason)) == 0)
+		real = cupti.subscribe;
+	return real;
+}
+
 static uint32_t subscribe_for_program(void **ret_subscriber, cupti_callback *callback,
 				      void *userdata)
 {
-	subscribe_function *real = atomic_load(&looked_up);
+	subscribe_function *real = find_real(__builtin_return_address(0));
 
 	if (!real)
-		real = (subscribe_function *)dlsym(RTLD_NEXT, "cuptiSubscribe");
-	if (!real || real == subscribe_for_program)
 		return CUPTI_NOT_INITIALIZED;
 	give();
 	return real(ret_subscriber, callback, userdata);

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -14,6 +15,9 @@
 #define FAILURE_BYTES  256
 
 struct cupti cupti;
+
+/* Over the filling of cupti; the loader is not called under it (cuda_subscription.h). */
+static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
 
 /* A library that the process has loaded is preferred to one that the loader finds, since it fits
  * the program's CUDA. */
@@ -34,21 +38,21 @@ static void *open_library(void)
 	return library;
 }
 
-/* Fills the functions of cupti with the library's own: our dlsym gives ours for one of them
+/* Fills the functions of RET_FOUND with the library's own: our dlsym gives ours for one of them
  * (cuda_subscription.h). Returns the name of a needed function that the library lacks, or
  * NULL. */
 /* NOLINTNEXTLINE(readability-function-size): two statements for each function of the lists */
-static const char *find_functions(void *library)
+static const char *find_functions(void *library, struct cupti *ret_found)
 {
 	const char *missing = NULL;
 
 #define X(result_name, name, parameters)                                                           \
-	cupti.result_name = (uint32_t(*) parameters)dlsym_inner(library, #name);
+	ret_found->result_name = (uint32_t(*) parameters)dlsym_inner(library, #name);
 	CUPTI_FUNCTIONS(X)
 	CUPTI_OPTIONAL_FUNCTIONS(X)
 #undef X
 #define X(result_name, name, parameters)                                                           \
-	if (!cupti.result_name)                                                                    \
+	if (!ret_found->result_name)                                                               \
 		missing = #name;
 	CUPTI_FUNCTIONS(X)
 #undef X
@@ -62,13 +66,33 @@ static const char *path_of(void *library)
 	return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map ? map->l_name : "CUPTI";
 }
 
-/* Sets cupti.version, which stays 0 when the library cannot be used. Returns 0 or a negative
- * errno. */
-static int check_version(void *library, char *ret_reason, size_t reason_bytes)
+static bool is_loaded(void)
 {
-	uint32_t version = 0, result = cupti.get_version(&version);
+	bool is_filled;
+
+	pthread_mutex_lock(&filling);
+	is_filled = cupti.version != 0;
+	pthread_mutex_unlock(&filling);
+	return is_filled;
+}
+
+/* Of threads that load CUPTI at the same time, the first fills the struct. */
+static void fill(const struct cupti *found)
+{
+	pthread_mutex_lock(&filling);
+	if (!cupti.version)
+		cupti = *found;
+	pthread_mutex_unlock(&filling);
+}
+
+/* Sets FOUND's version and fills cupti, whose version stays 0 when the library cannot be used.
+ * Returns 0 or a negative errno. */
+static int check_version(void *library, struct cupti *found, char *ret_reason, size_t reason_bytes)
+{
+	uint32_t version = 0, result = found->get_version(&version);
 
 	if (result != CUPTI_OK) {
+		fill(found);
 		cupti_describe("cuptiGetVersion", result, ret_reason, reason_bytes);
 		return -EIO;
 	}
@@ -80,16 +104,18 @@ static int check_version(void *library, char *ret_reason, size_t reason_bytes)
 			path_of(library), version, CUPTI_LEAST_VERSION);
 		return -EOPNOTSUPP;
 	}
-	cupti.version = version;
+	found->version = version;
+	fill(found);
 	return 0;
 }
 
 int cupti_load(char *ret_reason, size_t reason_bytes)
 {
+	struct cupti found = {0};
 	const char *missing;
 	void *library;
 
-	if (cupti.version)
+	if (is_loaded())
 		return 0;
 	library = open_library();
 	if (!library) {
@@ -97,7 +123,7 @@ int cupti_load(char *ret_reason, size_t reason_bytes)
 			 "CUPTI was not found (%s); DAGTAP_CUPTI may name it", dlerror());
 		return -ENOENT;
 	}
-	missing = find_functions(library);
+	missing = find_functions(library, &found);
 	if (missing) {
 		snprintf(ret_reason, reason_bytes,
 			 "%s has no %s: it is not CUPTI, or older than CUDA 12.0's; DAGTAP_CUPTI "
@@ -105,7 +131,7 @@ int cupti_load(char *ret_reason, size_t reason_bytes)
 			 path_of(library), missing);
 		return -ENOSYS;
 	}
-	return check_version(library, ret_reason, reason_bytes);
+	return check_version(library, &found, ret_reason, reason_bytes);
 }
 
 static const char *advice(uint32_t result)

@@ -2,8 +2,8 @@
  * or else in the one that the process has loaded, or else in the one that the loader finds.
  * dagtap links nothing of CUDA.
  *
- * Threading: the thread that starts the first recording fills the struct; all threads read it
- * afterwards. */
+ * Threading: any thread may load it; a thread reads the struct after its load, or one that it knows
+ * of, has returned 0. The loader of libraries is called with no lock held. */
 #ifndef DAGTAP_CAPTURE_CUDA_CUPTI_H
 #define DAGTAP_CAPTURE_CUDA_CUPTI_H
 
