@@ -1,7 +1,7 @@
 /* A library with CUPTI among its needed ones, as extension modules of Python have it: the loader
  * binds its call, and it looks nothing up. Its file is opened with RTLD_LOCAL. */
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "vendor/cupti_types.h"
 

@@ -470,6 +470,37 @@ static void what_is_needed_stays(void **state)
 	assert_int_equal(graph_lives_purge(steps, 0), 0);
 }
 
+/* Its exec was made before CUPTI was subscribed to. */
+static void a_switched_node_of_an_unseen_exec_stays(void **state)
+{
+	struct record_cuda_graph steps[] = {
+		STEP(NODE_SWITCHED, .exec = 4, .node = 30),
+		STEP(NODE_SWITCHED, .exec = 5, .node = 50),
+		STEP(EXEC_GONE, .exec = 4),
+	};
+
+	assert_int_equal(graph_lives_purge(steps, 3), 1);
+	assert_int_equal(steps[0].exec, 5);
+	steps[1] = STEP(EXEC_GONE, .exec = 5);
+	assert_int_equal(graph_lives_purge(steps, 2), 0);
+}
+
+/* In the order in which they were made, which is the worst one for a search from the newest. */
+static void many_execs_are_purged(void **state)
+{
+	enum { EXECS = 20000 };
+	struct record_cuda_graph *steps = calloc(2 * EXECS + 1, sizeof(*steps));
+
+	steps[0] = STEP(GRAPH_CREATED, .graph = 1);
+	for (uint32_t i = 1; i <= EXECS; i++) {
+		steps[i] = STEP(EXEC_CREATED, .graph = 1, .exec = i);
+		steps[EXECS + i] = STEP(EXEC_GONE, .exec = i);
+	}
+	assert_int_equal(graph_lives_purge(steps, 2 * EXECS), 2);
+	assert_int_equal(steps[1].exec, EXECS);
+	free(steps);
+}
+
 /* ---- threads ---- */
 
 enum { ROUNDS = 200, THREADS = 3 };
@@ -530,6 +561,8 @@ int main(void)
 		PLAY_CASE(another_profiler_does_not_wait_for_the_loader),
 		PLAY_CASE(what_is_gone_takes_no_memory),
 		cmocka_unit_test(what_is_needed_stays),
+		cmocka_unit_test(a_switched_node_of_an_unseen_exec_stays),
+		cmocka_unit_test(many_execs_are_purged),
 		PLAY_CASE(steps_on_other_threads_disturb_nothing),
 	};
 

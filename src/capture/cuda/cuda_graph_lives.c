@@ -20,7 +20,7 @@ struct life {
 
 struct exec {
 	uint32_t id;
-	uint32_t source; /* the life it was made of */
+	uint32_t source; /* the life it was made of; NONE: nobody saw it made */
 	uint32_t clone;	 /* the life that it runs */
 	bool is_gone;
 };
@@ -31,7 +31,8 @@ struct lives {
 	struct hash_map by_id; /* lives; of an id that was used again, the newest is found last */
 	struct exec *execs;
 	uint32_t exec_count;
-	uint32_t *of_step; /* the life of each step, or the exec of a step of an exec */
+	struct hash_map execs_by_id; /* the newest of each id */
+	uint32_t *of_step;	     /* the life of each step, or the exec of a step of an exec */
 	uint32_t last_clone;
 };
 
@@ -56,26 +57,57 @@ static uint32_t find_life(const struct lives *lives, uint32_t id)
 	return found;
 }
 
+/* Puts ROW in the place of OLD, the row of the same id; NONE: there is none. */
+static bool put_row(struct hash_map *map, uint32_t id, uint32_t old, uint32_t row)
+{
+	struct hash_probe probe;
+
+	if (old != NONE)
+		hash_map_remove(map, hash_of(id), old);
+	if (hash_map_reserve(map) < 0)
+		return false;
+	probe = hash_map_probe(map, hash_of(id));
+	while (hash_map_next(map, &probe))
+		;
+	hash_map_put(map, &probe, row);
+	return true;
+}
+
 static uint32_t add_life(struct lives *lives, uint32_t id)
 {
 	uint32_t old = find_life(lives, id);
-	struct hash_probe probe;
-	struct life *life;
+	struct life *life = table_add((void **)&lives->rows, &lives->count, sizeof(*life));
 
-	/* There is one life for an id in the map. */
-	if (old != NONE)
-		hash_map_remove(&lives->by_id, hash_of(id), old);
-	if (hash_map_reserve(&lives->by_id) < 0)
-		return NONE;
-	life = table_add((void **)&lives->rows, &lives->count, sizeof(*life));
-	if (!life)
+	if (!life || !put_row(&lives->by_id, id, old, lives->count - 1))
 		return NONE;
 	*life = (struct life){.id = id, .original = NONE, .holder = NONE};
-	probe = hash_map_probe(&lives->by_id, hash_of(id));
-	while (hash_map_next(&lives->by_id, &probe))
-		;
-	hash_map_put(&lives->by_id, &probe, lives->count - 1);
 	return lives->count - 1;
+}
+
+/* Returns the newest exec ID; NONE: it has none. */
+static uint32_t find_exec(const struct lives *lives, uint32_t id)
+{
+	struct hash_probe probe;
+
+	if (!lives->exec_count)
+		return NONE;
+	probe = hash_map_probe(&lives->execs_by_id, hash_of(id));
+	while (hash_map_next(&lives->execs_by_id, &probe)) {
+		if (lives->execs[probe.row].id == id)
+			return probe.row;
+	}
+	return NONE;
+}
+
+static uint32_t add_exec(struct lives *lives, uint32_t id, uint32_t source, uint32_t clone)
+{
+	uint32_t old = find_exec(lives, id);
+	struct exec *exec = table_add((void **)&lives->execs, &lives->exec_count, sizeof(*exec));
+
+	if (!exec || !put_row(&lives->execs_by_id, id, old, lives->exec_count - 1))
+		return NONE;
+	*exec = (struct exec){.id = id, .source = source, .clone = clone};
+	return lives->exec_count - 1;
 }
 
 /* Returns the life that STEP belongs to, a new one if it begins one. */
@@ -90,31 +122,16 @@ static uint32_t life_of(struct lives *lives, const struct record_cuda_graph *ste
 }
 
 /* The driver clones a graph into the one that the new exec runs, directly before. */
-static bool make_exec(struct lives *lives, const struct record_cuda_graph *step, uint32_t *ret_exec)
+static uint32_t make_exec(struct lives *lives, const struct record_cuda_graph *step)
 {
 	uint32_t source = life_of(lives, step), clone = lives->last_clone;
-	struct exec *exec = source == NONE ? NULL
-					   : table_add((void **)&lives->execs, &lives->exec_count,
-						       sizeof(*exec));
 
-	if (!exec)
-		return false;
+	if (source == NONE)
+		return NONE;
 	if (clone != NONE && lives->rows[clone].original != source)
 		clone = NONE;
-	*exec = (struct exec){.id = step->exec, .source = source, .clone = clone};
 	lives->last_clone = NONE;
-	*ret_exec = lives->exec_count - 1;
-	return true;
-}
-
-/* Programs have few execs, or destroy those that they made last. */
-static uint32_t find_exec(const struct lives *lives, uint32_t id)
-{
-	for (uint32_t i = lives->exec_count; i-- > 0;) {
-		if (lives->execs[i].id == id)
-			return i;
-	}
-	return NONE;
+	return add_exec(lives, step->exec, source, clone);
 }
 
 static bool is_of_exec(const struct record_cuda_graph *step)
@@ -124,14 +141,19 @@ static bool is_of_exec(const struct record_cuda_graph *step)
 	       step->header.tag == RECORD_CUDA_NODE_SWITCHED;
 }
 
+/* What is known of an exec that nobody saw made is that a node of it was switched. */
 static bool take_exec_step(struct lives *lives, const struct record_cuda_graph *step, uint32_t *ret)
 {
-	if (step->header.tag == RECORD_CUDA_EXEC_CREATED)
-		return make_exec(lives, step, ret);
-	*ret = find_exec(lives, step->exec);
-	if (*ret != NONE && step->header.tag == RECORD_CUDA_EXEC_GONE)
-		lives->execs[*ret].is_gone = true;
-	return true;
+	*ret = step->header.tag == RECORD_CUDA_EXEC_CREATED ? make_exec(lives, step)
+							    : find_exec(lives, step->exec);
+	if (step->header.tag == RECORD_CUDA_EXEC_GONE) {
+		if (*ret != NONE)
+			lives->execs[*ret].is_gone = true;
+		return true;
+	}
+	if (*ret == NONE && step->header.tag == RECORD_CUDA_NODE_SWITCHED)
+		*ret = add_exec(lives, step->exec, NONE, NONE);
+	return *ret != NONE;
 }
 
 /* A graph that becomes an exec is reported as a new one, and only its nodes as clones. CUPTI's ids
@@ -192,7 +214,8 @@ static void find_needed(struct lives *lives)
 
 		if (exec->is_gone)
 			continue;
-		lives->rows[exec->source].is_needed = true;
+		if (exec->source != NONE)
+			lives->rows[exec->source].is_needed = true;
 		if (exec->clone != NONE)
 			lives->rows[exec->clone].is_needed = true;
 	}
@@ -244,5 +267,6 @@ uint32_t graph_lives_purge(struct record_cuda_graph *steps, uint32_t count)
 	free(lives.execs);
 	free(lives.of_step);
 	hash_map_release(&lives.by_id);
+	hash_map_release(&lives.execs_by_id);
 	return count;
 }

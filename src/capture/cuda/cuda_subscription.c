@@ -41,10 +41,10 @@ static bool is_in_front(void)
 	static _Atomic int answer;
 
 	if (atomic_load(&answer) == UNKNOWN)
-		atomic_store(&answer, dlsym(RTLD_DEFAULT, "cuptiSubscribe") ==
-						      (void *)subscribe_for_program
-					      ? YES
-					      : NO);
+		atomic_store(&answer,
+			     dlsym(RTLD_DEFAULT, "cuptiSubscribe") == (void *)subscribe_for_program
+				     ? YES
+				     : NO);
 	return atomic_load(&answer) == YES;
 }
 
