@@ -3,6 +3,7 @@
  * and edges. CUPTI is played.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -356,10 +357,9 @@ static void a_look_up_finds_ours(void **state)
 
 /* The test's own: what runs before the next library is opened. */
 static void (*before_dlopen)(void);
-void *__real_dlopen(const char *path, int flags); /* NOLINT(bugprone-reserved-identifier) */
-void *__wrap_dlopen(const char *path, int flags); /* NOLINT(bugprone-reserved-identifier) */
+void *__real_dlopen(const char *path, int flags);
+void *__wrap_dlopen(const char *path, int flags);
 
-/* NOLINTNEXTLINE(bugprone-reserved-identifier) */
 void *__wrap_dlopen(const char *path, int flags)
 {
 	void (*before)(void) = before_dlopen;
@@ -501,6 +501,93 @@ static void many_execs_are_purged(void **state)
 	free(steps);
 }
 
+/* ---- what is missed ---- */
+
+/* As under the limit of memory: once. */
+static bool fails_next_growth;
+int __real_table_grow(void **array, size_t *room, uint64_t count, size_t row_bytes);
+int __wrap_table_grow(void **array, size_t *room, uint64_t count, size_t row_bytes);
+
+int __wrap_table_grow(void **array, size_t *room, uint64_t count, size_t row_bytes)
+{
+	if (!fails_next_growth)
+		return __real_table_grow(array, room, count, row_bytes);
+	fails_next_growth = false;
+	return -ENOMEM;
+}
+
+static void assert_missed(struct trace *trace)
+{
+	bool is_told = false;
+
+	assert_int_equal(trace->activities_count, 3);
+	for (uint32_t i = 0; i < trace->graphs_count; i++)
+		assert_int_equal(trace->graphs[i].edge_count, 0);
+	for (uint32_t i = 0; i < trace->messages_count; i++)
+		is_told |= strstr(trace_text(trace, trace->messages[i].text),
+				  "made outside a recording are not known") != NULL;
+	assert_true(is_told);
+	play_assert_closed(trace);
+}
+
+/* The steps after the loss are of graphs whose first ones are missing. */
+static void memory_is_short_once(void)
+{
+	start_dormant();
+	play_layers();
+	fails_next_growth = true;
+	for (uint32_t graph = 1000; fails_next_growth; graph++)
+		play_graph(graph);
+	expect(!atomic_load(&cuda_notes_are_kept));
+	play_instantiate();
+	expect(cuda_notes_count() == 0);
+	record_launches(1);
+}
+
+static void a_part_of_the_steps_is_not_told(void **state)
+{
+	assert_missed(play_scene(*state, memory_is_short_once));
+}
+
+static void (*within_purge)(void);
+uint32_t __real_graph_lives_purge(struct record_cuda_graph *steps, uint32_t count);
+uint32_t __wrap_graph_lives_purge(struct record_cuda_graph *steps, uint32_t count);
+
+uint32_t __wrap_graph_lives_purge(struct record_cuda_graph *steps, uint32_t count)
+{
+	void (*within)(void) = within_purge;
+
+	within_purge = NULL;
+	if (within)
+		within();
+	return __real_graph_lives_purge(steps, count);
+}
+
+/* As a signal handler that has interrupted this thread while it keeps a step. */
+static void use_notes(void)
+{
+	expect(cuda_notes_count() > 0);
+	play_graph(999);
+	cuda_notes_tell_now();
+}
+
+static void interrupted_by_a_handler(void)
+{
+	start_dormant();
+	play_layers();
+	within_purge = use_notes;
+	for (uint32_t graph = 1000; within_purge; graph++)
+		play_graph(graph);
+	play_instantiate();
+	expect(cuda_notes_count() == 0);
+	record_launches(1);
+}
+
+static void a_handler_does_not_wait_for_its_own_thread(void **state)
+{
+	assert_missed(play_scene(*state, interrupted_by_a_handler));
+}
+
 /* ---- threads ---- */
 
 enum { ROUNDS = 200, THREADS = 3 };
@@ -563,6 +650,8 @@ int main(void)
 		cmocka_unit_test(what_is_needed_stays),
 		cmocka_unit_test(a_switched_node_of_an_unseen_exec_stays),
 		cmocka_unit_test(many_execs_are_purged),
+		PLAY_CASE(a_part_of_the_steps_is_not_told),
+		PLAY_CASE(a_handler_does_not_wait_for_its_own_thread),
 		PLAY_CASE(steps_on_other_threads_disturb_nothing),
 	};
 

@@ -1,13 +1,13 @@
 /* Keeps the steps of CUDA graphs between recordings; see cuda_graph_notes.h. */
 #include "capture/cuda/cuda_graph_notes.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/table.h"
 #include "capture/capture_switch.h"
 #include "capture/cuda/cuda_graph_lives.h"
+#include "capture/owner_lock.h"
 #include "capture/paced.h"
 
 /* Steps that are kept without a look at what is gone, and the most that are kept at all (64 MB). */
@@ -16,15 +16,27 @@ enum { FEW_STEPS = 4096, MOST_STEPS = 1000000 };
 _Atomic uint32_t cuda_notes_told;
 _Atomic bool cuda_notes_are_kept;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* A step could not be kept, because the lock could not be taken. */
+static _Atomic bool has_missed;
+
+static struct owner_lock lock;
 /* In the order in which they came; under the lock. */
 static struct record_cuda_graph *steps;
 static size_t room;
 static uint32_t count;
 static uint32_t count_after_purge; /* what the last purge has left */
 
+/* Returns false if the holder does not go on: it is stopped, or a signal handler has interrupted
+ * it. */
+static bool take_lock(void)
+{
+	return owner_lock_take(&lock, timer_start(TIMER_SESSION_CHANGE));
+}
+
+/* Call with the lock, as everything that uses the steps. */
 static void discard(void)
 {
+	atomic_store(&has_missed, false);
 	free(steps);
 	steps = NULL;
 	room = 0;
@@ -41,18 +53,23 @@ bool cuda_notes_end(void)
 {
 	bool had_any;
 
-	pthread_mutex_lock(&lock);
-	had_any = count > 0;
 	atomic_store(&cuda_notes_are_kept, false);
+	if (!take_lock()) {
+		/* The next step that is kept discards them. */
+		atomic_store(&has_missed, true);
+		return true;
+	}
+	had_any = count > 0;
 	discard();
-	pthread_mutex_unlock(&lock);
+	owner_lock_release(&lock);
 	return had_any;
 }
 
 void cuda_notes_forget_parent(void)
 {
-	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	owner_lock_forget(&lock);
 	atomic_store(&cuda_notes_are_kept, false);
+	atomic_store(&has_missed, false);
 	/* Another thread of the parent may have been changing the array: it is left. */
 	steps = NULL;
 	room = 0;
@@ -64,9 +81,10 @@ uint32_t cuda_notes_count(void)
 {
 	uint32_t now;
 
-	pthread_mutex_lock(&lock);
+	if (!take_lock())
+		return UINT32_MAX;
 	now = count;
-	pthread_mutex_unlock(&lock);
+	owner_lock_release(&lock);
 	return now;
 }
 
@@ -81,20 +99,24 @@ static bool make_room(void)
 	       table_reserve((void **)&steps, &room, (uint64_t)count + 1, sizeof(*steps)) == 0;
 }
 
-/* Of graphs of which a part is missing nothing can be said. */
+/* Of graphs of which a part is missing nothing can be said, also when their next part comes. */
 static void give_up(void)
 {
+	atomic_store(&cuda_notes_are_kept, false);
 	discard();
+}
+
+/* Call without the lock: a note takes others. */
+static void say_given_up(void)
+{
 	switch_note("cuda: graphs that were made outside a recording are not known: there are too "
-		    "many, or memory was short");
+		    "many, memory was short, or a thread was stopped while it noted one");
 }
 
 static bool keep(enum record_cuda_graph_step step, const struct record_cuda_graph *record)
 {
-	if (!make_room()) {
-		give_up();
+	if (!make_room())
 		return false;
-	}
 	steps[count] = *record;
 	steps[count].header = (struct record_header){.tag = step};
 	steps[count].scope = 0;
@@ -117,10 +139,21 @@ static void tell(void)
 
 void cuda_notes_tell_now(void)
 {
-	pthread_mutex_lock(&lock);
-	if (atomic_load(&cuda_notes_are_kept))
-		tell();
-	pthread_mutex_unlock(&lock);
+	bool is_given_up = false;
+
+	/* Without the lock the next launch, or the next tick, tells them. */
+	if (!take_lock())
+		return;
+	if (atomic_load(&cuda_notes_are_kept)) {
+		is_given_up = atomic_load(&has_missed);
+		if (is_given_up)
+			give_up();
+		else
+			tell();
+	}
+	owner_lock_release(&lock);
+	if (is_given_up)
+		say_given_up();
 }
 
 static bool write_step(enum record_cuda_graph_step step, const struct record_cuda_graph *record)
@@ -138,19 +171,36 @@ static bool write_step(enum record_cuda_graph_step step, const struct record_cud
 	return true;
 }
 
+/* Call with the lock. Returns false if the steps are not whole: they are discarded then. */
+static bool tell_and_keep(enum record_cuda_graph_step step, const struct record_cuda_graph *record)
+{
+	if (!atomic_load(&has_missed)) {
+		tell();
+		if (keep(step, record))
+			return true;
+	}
+	give_up();
+	return false;
+}
+
 /* Under the lock a step is either among those that a recording begins with, or written later. */
 bool cuda_notes_step(enum record_cuda_graph_step step, const struct record_cuda_graph *record)
 {
-	bool is_taken = false, is_written;
+	bool is_taken = false, is_given_up = false, is_written;
 
 	if (!atomic_load_explicit(&cuda_notes_are_kept, memory_order_relaxed))
 		return write_step(step, record);
-	pthread_mutex_lock(&lock);
+	if (!take_lock()) {
+		atomic_store(&has_missed, true);
+		return write_step(step, record);
+	}
 	if (atomic_load(&cuda_notes_are_kept)) {
-		tell();
-		is_taken = keep(step, record);
+		is_taken = tell_and_keep(step, record);
+		is_given_up = !is_taken;
 	}
 	is_written = write_step(step, record);
-	pthread_mutex_unlock(&lock);
+	owner_lock_release(&lock);
+	if (is_given_up)
+		say_given_up();
 	return is_written || (is_taken && !session_is_on());
 }

@@ -5,8 +5,10 @@
  * A step that is not of the recording that is on has no scope in it, and its call has no row; the
  * call's id still says which steps were of one call.
  *
- * Threading: any thread; one lock. Nothing is kept, and no lock is taken, unless the source asks
- * for it. */
+ * Threading: any thread, signal handlers included; one lock, for which a thread waits up to
+ * TIMER_SESSION_CHANGE. If a step could not be kept, because the lock could not be taken or memory
+ * was short, the steps are discarded and no more are kept until the source asks for it again; a
+ * note says so. Nothing is kept, and no lock is taken, unless the source asks for it. */
 #ifndef DAGTAP_CAPTURE_CUDA_GRAPH_NOTES_H
 #define DAGTAP_CAPTURE_CUDA_GRAPH_NOTES_H
 
@@ -33,7 +35,7 @@ void cuda_notes_forget_parent(void);
  * recording that is on, or will be in the next one. */
 bool cuda_notes_step(enum record_cuda_graph_step step, const struct record_cuda_graph *record);
 
-/* Returns how many steps are kept. */
+/* Returns how many steps are kept; UINT32_MAX: not known, because the lock could not be taken. */
 uint32_t cuda_notes_count(void);
 
 /* The slow path of cuda_notes_tell. */

@@ -2,7 +2,6 @@
 #include "capture/cuda/cuda_subscription.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "capture/cuda/cuda_selection.h"
 #include "capture/cuda/cupti.h"
 #include "capture/env.h"
+#include "capture/owner_lock.h"
 #include "capture/visible.h"
 
 #define REASON_BYTES 512
@@ -25,7 +25,7 @@ static subscribe_function subscribe_for_program;
 /* An alias, so that our own address is known where another library has the name first. */
 CAPTURE_EXPORT subscribe_function cuptiSubscribe __attribute__((alias("subscribe_for_program")));
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct owner_lock lock;
 static bool is_subscribed;	     /* under the lock, as the next two */
 static void *subscriber;	     /* CUPTI's handle of us */
 static cupti_callback *our_callback; /* of the last subscription */
@@ -54,6 +54,13 @@ static bool follows_graphs(void)
 {
 	return switch_is_armed() && env_text(ENV_CUDA_DORMANT)[0] != '0' && session_may_record() &&
 	       (switch_takes_calls() || is_in_front());
+}
+
+/* Returns false if the holder does not go on: it is stopped, or a signal handler has interrupted
+ * it. */
+static bool take_lock(void)
+{
+	return owner_lock_take(&lock, timer_start(TIMER_SESSION_CHANGE));
 }
 
 static bool fail(uint32_t result, char *ret_reason, size_t reason_bytes)
@@ -93,11 +100,15 @@ bool cuda_subscription_begin(cupti_callback *callback, char *ret_reason, size_t 
 
 	if (cupti_load(ret_reason, reason_bytes) < 0)
 		return false;
-	pthread_mutex_lock(&lock);
+	if (!take_lock()) {
+		snprintf(ret_reason, reason_bytes,
+			 "another thread does not end its subscription to CUPTI");
+		return false;
+	}
 	done = subscribe(callback, ret_reason, reason_bytes);
 	if (done && follows)
 		cuda_notes_keep();
-	pthread_mutex_unlock(&lock);
+	owner_lock_release(&lock);
 	return done;
 }
 
@@ -136,14 +147,16 @@ void cuda_subscription_end(void)
 {
 	bool follows = follows_graphs();
 
-	pthread_mutex_lock(&lock);
+	/* Otherwise the subscription stays for the next recording. */
+	if (!take_lock())
+		return;
 	if (is_subscribed && follows) {
 		keep_graphs();
 	} else if (is_subscribed && !switch_takes_calls()) {
 		unsubscribe();
 		cuda_notes_end();
 	}
-	pthread_mutex_unlock(&lock);
+	owner_lock_release(&lock);
 }
 
 void cuda_subscription_await(cupti_callback *callback)
@@ -153,12 +166,11 @@ void cuda_subscription_await(cupti_callback *callback)
 
 	if (!follows && !switch_takes_calls())
 		return;
-	if (cupti_load(reason, sizeof(reason)) == 0) {
-		pthread_mutex_lock(&lock);
+	if (cupti_load(reason, sizeof(reason)) == 0 && take_lock()) {
 		done = subscribe(callback, reason, sizeof(reason));
 		if (done && follows)
 			follow_graphs();
-		pthread_mutex_unlock(&lock);
+		owner_lock_release(&lock);
 	}
 	if (!done && switch_takes_calls())
 		switch_note("capture range: not followed: cudaProfilerStart, because CUPTI could "
@@ -167,7 +179,7 @@ void cuda_subscription_await(cupti_callback *callback)
 
 void cuda_subscription_forget(void)
 {
-	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	owner_lock_forget(&lock);
 	is_subscribed = false;
 	cuda_notes_forget_parent();
 }
@@ -186,14 +198,18 @@ static bool may_be_given(void)
 
 static void give(void)
 {
-	pthread_mutex_lock(&lock);
+	bool are_lost = false;
+
+	if (!take_lock())
+		return;
 	if (may_be_given()) {
 		unsubscribe();
-		if (cuda_notes_end())
-			switch_note("cuda: graphs that were made before are not known, because "
-				    "another profiler has subscribed to CUPTI meanwhile");
+		are_lost = cuda_notes_end();
 	}
-	pthread_mutex_unlock(&lock);
+	owner_lock_release(&lock);
+	if (are_lost)
+		switch_note("cuda: graphs that were made before are not known, because another "
+			    "profiler has subscribed to CUPTI meanwhile");
 }
 
 /* Returns CUPTI's function in the scope of the library that has CALLER in its code; NULL: there is

@@ -6,7 +6,8 @@
  * the program does not reach ours, because the library was not preloaded, nothing is kept, except
  * with --wait, which needs the callbacks of cuProfilerStart.
  *
- * Threading: any thread. A lock is held while CUPTI is asked, but not while it calls back. */
+ * Threading: any thread. A lock is held while CUPTI is asked, but neither while it calls back nor
+ * while the loader is called. A thread waits for it up to TIMER_SESSION_CHANGE. */
 #ifndef DAGTAP_CAPTURE_CUDA_SUBSCRIPTION_H
 #define DAGTAP_CAPTURE_CUDA_SUBSCRIPTION_H
 
