@@ -38,10 +38,15 @@ static const struct record_cuda_graph *step_of(const struct graph_record *row)
 	return row->record->type == RECORD_CUDA_GRAPH ? (const void *)row->record : NULL;
 }
 
+/* Halves the way for the next look-up. */
 static uint32_t first_of(const struct cuda_eviction *eviction, uint32_t member)
 {
-	while (eviction->members[member].group != member)
-		member = eviction->members[member].group;
+	struct member *members = eviction->members;
+
+	while (members[member].group != member) {
+		members[member].group = members[members[member].group].group;
+		member = members[member].group;
+	}
 	return member;
 }
 
