@@ -161,9 +161,8 @@ enum { TOP = 51, MOVED, CLONED, CLONE };
 
 /* A child graph that only the call's parameters tell, and one that is cloned within its call. The
  * exec has their nodes after its own. */
-static void with_children(void)
+static void play_children(void)
 {
-	start_dormant();
 	play_graph(TOP);
 	play_graph(MOVED);
 	play_add_kernel(MOVED, NODE(MOVED, 0), 0);
@@ -175,6 +174,10 @@ static void with_children(void)
 	for (uint32_t i = 0; i < 2; i++)
 		play_node_clone(EXEC, NODE(EXEC, i), NODE(TOP, i), CUDA_NODE_KERNEL);
 	play_exec(EXEC, TOP);
+}
+
+static void record_children(void)
+{
 	scope_push_nvtx(0, "step", NULL, 0);
 	play_launch(1, EXEC);
 	play_graph_kernel(1, EXEC, NODE(EXEC, 2), "moved");
@@ -183,10 +186,31 @@ static void with_children(void)
 	scope_pop_nvtx(0);
 }
 
-static void what_nodes_hold_is_known(void **state)
+static void with_children(void)
 {
-	struct trace *trace = play_scene(*state, with_children);
+	start_dormant();
+	play_children();
+	record_children();
+}
 
+/* The graphs are destroyed, the clone in the node with the graph around it, and the steps of others
+ * are discarded. */
+static void with_children_of_destroyed_graphs(void)
+{
+	start_dormant();
+	play_children();
+	for (uint32_t graph = TOP; graph <= CLONE; graph++)
+		graph_gone(graph);
+	for (uint32_t i = 0; i < 5000; i++) {
+		play_graph(1000 + i);
+		graph_gone(1000 + i);
+	}
+	expect(cuda_notes_count() < 10000);
+	record_children();
+}
+
+static void assert_held(struct trace *trace)
+{
 	assert_int_equal(trace->graphs_count, 3);
 	assert_int_equal(trace->nodes[play_find_kernel(trace, "moved")->node].handle,
 			 NODE(MOVED, 0));
@@ -194,6 +218,16 @@ static void what_nodes_hold_is_known(void **state)
 			 NODE(CLONE, 0));
 	assert_int_equal(play_source(trace, "graph")->expected, 2);
 	play_assert_closed(trace);
+}
+
+static void what_nodes_hold_is_known(void **state)
+{
+	assert_held(play_scene(*state, with_children));
+}
+
+static void what_nodes_of_destroyed_graphs_hold_is_known(void **state)
+{
+	assert_held(play_scene(*state, with_children_of_destroyed_graphs));
 }
 
 /* The second node is off: without this knowledge its kernel would be missing. */
@@ -639,6 +673,7 @@ int main(void)
 		PLAY_CASE(a_graph_of_an_earlier_recording_is_known),
 		PLAY_CASE(a_number_that_is_used_again_is_of_the_new_graph),
 		PLAY_CASE(what_nodes_hold_is_known),
+		PLAY_CASE(what_nodes_of_destroyed_graphs_hold_is_known),
 		PLAY_CASE(a_node_that_was_switched_before_is_not_missing),
 		PLAY_CASE(launches_bring_no_callbacks),
 		PLAY_CASE(without_the_option_graphs_are_unseen),

@@ -33,7 +33,8 @@ struct lives {
 	uint32_t exec_count;
 	struct hash_map execs_by_id; /* the newest of each id */
 	uint32_t *of_step;	     /* the life of each step, or the exec of a step of an exec */
-	uint32_t last_clone;
+	uint32_t last_clone;	     /* into which the last clone step went; NONE: since used */
+	uint64_t clone_cid;	     /* of that step */
 };
 
 static uint64_t hash_of(uint32_t id)
@@ -167,6 +168,18 @@ static void take_clone(struct lives *lives, uint32_t life, const struct record_c
 	if (lives->rows[life].original == NONE && original != life)
 		lives->rows[life].original = original;
 	lives->last_clone = life;
+	lives->clone_cid = step->cid;
+}
+
+/* The call that makes a child node clones the child graph directly before it: the loader takes what
+ * a node holds from this order, too. */
+static void take_child(struct lives *lives, uint32_t life, const struct record_cuda_graph *step)
+{
+	if (!step->cid || lives->last_clone == NONE || lives->last_clone == life ||
+	    lives->clone_cid != step->cid)
+		return;
+	lives->rows[lives->last_clone].holder = life;
+	lives->last_clone = NONE;
 }
 
 static bool take_step(struct lives *lives, const struct record_cuda_graph *step, uint32_t *ret)
@@ -186,6 +199,9 @@ static bool take_step(struct lives *lives, const struct record_cuda_graph *step,
 	case RECORD_CUDA_GRAPH_CLONED:
 	case RECORD_CUDA_NODE_CLONED:
 		take_clone(lives, life, step);
+		break;
+	case RECORD_CUDA_NODE_CREATED:
+		take_child(lives, life, step);
 		break;
 	case RECORD_CUDA_NODE_HOLDS:
 		if (other != NONE)
