@@ -167,24 +167,33 @@ static int learn(struct cuda_eviction *eviction)
 	return 0;
 }
 
+static bool is_dead_member(const struct cuda_eviction *eviction, const struct member *member)
+{
+	return !eviction->members[first_of(eviction, (uint32_t)(member - eviction->members))]
+			.is_alive;
+}
+
 static bool is_dead(const struct cuda_eviction *eviction, const struct record_cuda_graph *step)
 {
 	const struct member *member = find(eviction, MEMBER_GRAPH, step->graph);
 
 	if (!member)
 		member = find(eviction, MEMBER_EXEC, step->exec);
-	return member &&
-	       !eviction->members[first_of(eviction, (uint32_t)(member - eviction->members))]
-			.is_alive;
+	return member && is_dead_member(eviction, member);
 }
 
 /* ---- numbers of graphs ---- */
 
+struct numbered_exec {
+	uint64_t graph_id; /* of its graph; 0: none */
+	bool is_numbered;  /* the row that makes it is kept */
+};
+
 /* The ids that graphs of executable graphs have in a window. */
 struct numbering {
-	struct numbers execs; /* (0, id) of graph_ids */
-	uint64_t *graph_ids;  /* 0: none */
-	uint32_t graph_ids_count;
+	struct numbers exec_ids; /* (0, id) of execs */
+	struct numbered_exec *execs;
+	uint32_t execs_count;
 	struct numbers graphs; /* (0, id) of these graphs */
 	uint64_t last;	       /* of them, and of the graphs inside them */
 };
@@ -201,17 +210,26 @@ static int learn_execs(struct numbering *numbering, const struct cuda_eviction *
 
 		if (exec->graph == TRACE_NONE || !find(eviction, MEMBER_EXEC, exec->id))
 			continue;
-		number = numbers_row(&numbering->execs, 0, exec->id, (void **)&numbering->graph_ids,
-				     &numbering->graph_ids_count, sizeof(*numbering->graph_ids),
-				     &added);
+		number = numbers_row(&numbering->exec_ids, 0, exec->id, (void **)&numbering->execs,
+				     &numbering->execs_count, sizeof(*numbering->execs), &added);
 		if (number < 0)
 			return -ENOMEM;
-		numbering->graph_ids[number] = window->graphs[exec->graph].id;
-		if (numbers_get(&numbering->graphs, 0, numbering->graph_ids[number]) ==
+		numbering->execs[number].graph_id = window->graphs[exec->graph].id;
+		if (numbers_get(&numbering->graphs, 0, numbering->execs[number].graph_id) ==
 		    NUMBERS_NONE)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+static struct numbered_exec *find_made(const struct numbering *numbering,
+				       const struct record_cuda_graph *step)
+{
+	uint32_t exec = step && step->header.tag == RECORD_CUDA_EXEC_CREATED
+				? numbers_find(&numbering->exec_ids, 0, step->exec)
+				: NUMBERS_NONE;
+
+	return exec == NUMBERS_NONE ? NULL : &numbering->execs[exec];
 }
 
 static void learn_last(struct numbering *numbering, const struct trace *window)
@@ -230,9 +248,9 @@ static void learn_last(struct numbering *numbering, const struct trace *window)
 
 static void release_numbering(struct numbering *numbering)
 {
-	numbers_release(&numbering->execs);
+	numbers_release(&numbering->exec_ids);
 	numbers_release(&numbering->graphs);
-	free(numbering->graph_ids);
+	free(numbering->execs);
 }
 
 /* The rows that stay. */
@@ -274,16 +292,19 @@ static int keep_number(struct kept *kept, uint64_t ns, uint64_t number)
 	return -ENOMEM;
 }
 
-static int keep_row(struct kept *kept, const struct numbering *numbering, struct graph_record *row)
+/* An id may be used again: the exec of a trace has the graph of the first row with its id. Graphs of
+ * the others get numbers that no graph has. */
+static int keep_row(struct kept *kept, struct numbering *numbering, const struct graph_record *row)
 {
 	const struct record_cuda_graph *step = step_of(row);
-	uint32_t exec = step && step->header.tag == RECORD_CUDA_EXEC_CREATED
-				? numbers_find(&numbering->execs, 0, step->exec)
-				: NUMBERS_NONE;
+	struct numbered_exec *exec = find_made(numbering, step);
 	int err = 0;
 
-	if (exec != NUMBERS_NONE)
-		err = keep_number(kept, step->ns, numbering->graph_ids[exec] - 1);
+	if (exec)
+		err = keep_number(kept, step->ns,
+				  exec->is_numbered ? numbering->last++ : exec->graph_id - 1);
+	if (exec)
+		exec->is_numbered = true;
 	return err == 0 ? keep(kept, row) : err;
 }
 
@@ -295,7 +316,7 @@ static bool is_forgotten(const struct cuda_eviction *eviction, const struct grap
 }
 
 static int keep_all(struct kept *kept, const struct cuda_eviction *eviction,
-		    const struct numbering *numbering)
+		    struct numbering *numbering)
 {
 	const struct graph_history *history = eviction->history;
 	int err = 0;
@@ -310,6 +331,14 @@ static int keep_all(struct kept *kept, const struct cuda_eviction *eviction,
 			err = keep_row(kept, numbering, &history->rows[i]);
 	}
 	return err == 0 && kept->last_ns ? keep_number(kept, kept->last_ns, numbering->last) : err;
+}
+
+static bool is_dead_exec(const void *context, bool is_cuda, uint64_t exec_id)
+{
+	const struct cuda_eviction *eviction = context;
+	const struct member *exec = is_cuda ? find(eviction, MEMBER_EXEC, exec_id) : NULL;
+
+	return exec && is_dead_member(eviction, exec);
 }
 
 /* Puts KEPT in the place of the rows. */
@@ -354,6 +383,8 @@ int graph_history_evict_cuda(struct graph_history *history, const struct graph_p
 		learn_last(&numbering, window);
 		err = keep_all(&kept, &eviction, &numbering);
 	}
+	if (err == 0)
+		err = graph_history_forget_execs(history, is_dead_exec, &eviction);
 	if (err == 0)
 		replace_rows(&eviction, &kept);
 	else

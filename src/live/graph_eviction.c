@@ -171,6 +171,11 @@ static int is_dead(struct eviction *eviction, const struct record_header *record
 
 /* ---- forgetting ---- */
 
+static bool is_over(const void *context, bool is_cuda, uint64_t exec_id)
+{
+	return !is_cuda && is_dead_exec(context, exec_id);
+}
+
 /* Removes the rows without a record. */
 static void close_gaps(struct graph_history *history)
 {
@@ -209,6 +214,8 @@ int graph_history_evict(struct graph_history *history, const struct graph_pendin
 		.history = history, .pendings = pendings, .before_ns = before_ns};
 	int err = learn(&eviction);
 
+	if (err == 0)
+		err = graph_history_forget_execs(history, is_over, &eviction);
 	if (err == 0)
 		err = forget_dead(&eviction);
 	history->fresh_bytes = 0;

@@ -72,6 +72,26 @@ bool graph_history_has_exec(const struct graph_history *history, bool is_cuda, u
 	       numbers_find(&history->execs, is_cuda, exec_id) != NUMBERS_NONE;
 }
 
+int graph_history_forget_execs(struct graph_history *history, graph_exec_test *is_forgotten,
+			       const void *context)
+{
+	const struct numbers *execs = &history->execs;
+	struct numbers left = {0};
+
+	for (uint32_t i = 0; i < execs->count; i++) {
+		const struct numbers_pair *exec = &execs->pairs[i];
+
+		if (is_forgotten(context, exec->high != 0, exec->low) ||
+		    numbers_get(&left, exec->high, exec->low) != NUMBERS_NONE)
+			continue;
+		numbers_release(&left);
+		return -ENOMEM;
+	}
+	numbers_release(&history->execs);
+	history->execs = left;
+	return 0;
+}
+
 int graph_history_selected(const struct graph_history *history,
 			   int (*take)(void *context, const struct record_header *record,
 				       uint32_t tid),

@@ -64,6 +64,13 @@ int graph_history_add(struct graph_history *history, const struct record_header 
 /* Whether the executable graph, IS_CUDA: one of CUDA's, has come, or nothing is kept. */
 bool graph_history_has_exec(const struct graph_history *history, bool is_cuda, uint64_t exec_id);
 
+typedef bool graph_exec_test(const void *context, bool is_cuda, uint64_t exec_id);
+
+/* Forgets that the executable graphs have come for which IS_FORGOTTEN is true. Those stay whose
+ * records were left out. For the two evictions. Returns 0, or -ENOMEM with all of them kept. */
+int graph_history_forget_execs(struct graph_history *history, graph_exec_test *is_forgotten,
+			       const void *context);
+
 /* Whether it is time for graph_history_evict, or, if the process uses CUDA,
  * graph_history_evict_cuda. */
 bool graph_history_is_due(const struct graph_history *history);

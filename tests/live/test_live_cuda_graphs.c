@@ -232,11 +232,49 @@ static void what_may_be_named_again_stays(void **state)
 	assert_same_nodes(play, (const uint32_t[]){2, 3, 0});
 }
 
+/* The ids of what is forgotten take no memory for ever; graph 2 has never had a record that was kept
+ * and may be named still. */
+static void executable_graphs_are_forgotten_too(void **state)
+{
+	struct play *play = *state;
+
+	make_graph(play, 1);
+	make_exec(play, 1, 1);
+	end_exec(play, 1);
+	end_graph(play, 1);
+	play->forgetful.most_bytes = play->forgetful.bytes;
+	make_graph(play, 2);
+	make_exec(play, 2, 2);
+	assert_true(play->forgetful.left_out > 0);
+	let_activities_come(play);
+	forget(play, (const uint32_t[]){1, 0});
+	assert_false(graph_history_has_exec(&play->forgetful, true, 1));
+	assert_true(graph_history_has_exec(&play->forgetful, true, 2));
+	assert_int_equal(play->forgetful.execs.count, 1);
+}
+
+static void graphs_of_an_id_that_is_used_again_have_two_numbers(void **state)
+{
+	struct play *play = *state;
+
+	make_graph(play, 1);
+	make_exec(play, 1, 1);
+	end_exec(play, 1);
+	make_graph(play, 2);
+	make_exec(play, 1, 2);
+	forget(play, (const uint32_t[]){1, 0});
+	make_graph(play, 3);
+	make_exec(play, 3, 3);
+	assert_same_nodes(play, (const uint32_t[]){3, 0});
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(what_was_destroyed_is_forgotten_and_the_rest_keeps_its_numbers),
 		CASE(what_may_be_named_again_stays),
+		CASE(executable_graphs_are_forgotten_too),
+		CASE(graphs_of_an_id_that_is_used_again_have_two_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
