@@ -21,7 +21,8 @@
 #define WHO	       "a request of dynolog"
 #define DATAGRAMS_MOST 16 /* that one call of serve receives */
 #define NS_PER_MS      UINT64_C(1000000)
-#define LOOK_AGAIN_NS  (10 * NS_PER_MS) /* at iterations that are counted */
+#define LOOK_AGAIN_NS  (10 * NS_PER_MS)	 /* at iterations that are recorded */
+#define LOOK_AHEAD_NS  (100 * NS_PER_MS) /* at iterations that have not begun */
 
 /* In time: waiting, then recording. In iterations, which begin and end on the program's threads:
  * counting, then iterating once the recording that has begun is known. */
@@ -36,6 +37,7 @@ static struct {
 	_Atomic int phase; /* enum phase */
 	uint64_t begin_ns, end_ns;
 	uint64_t duration_ns;
+	bool is_ahead;		   /* when the iterations were looked at last, they had not begun */
 	struct delivery_word word; /* its file, and the spool once it records */
 } door;
 
@@ -111,6 +113,7 @@ static bool take_iterations(const struct dynolog_config *config)
 	if (!config->iterations)
 		return false;
 	if (switch_ask_iterations(&wanted, WHO)) {
+		door.is_ahead = true;
 		atomic_store(&door.phase, PHASE_COUNTING);
 		return true;
 	}
@@ -120,13 +123,30 @@ static bool take_iterations(const struct dynolog_config *config)
 	return true;
 }
 
+static void follow_iterations(void);
+
+/* Iterations may never come: a request that still waits for its first one gives way. Returns
+ * whether no request is followed. */
+static bool is_free(void)
+{
+	int phase = PHASE_COUNTING;
+
+	if (atomic_load(&door.phase) == PHASE_COUNTING)
+		follow_iterations();
+	if (atomic_load(&door.phase) == PHASE_COUNTING && switch_drop_iterations() &&
+	    atomic_compare_exchange_strong(&door.phase, &phase, PHASE_NONE))
+		switch_note("capture range: a request of dynolog in iterations was not followed: "
+			    "another one came before they had begun");
+	return atomic_load(&door.phase) == PHASE_NONE;
+}
+
 static void take_request(const char *text, size_t bytes)
 {
 	static struct dynolog_config config;
 
 	if (!dynolog_config_read(text, bytes, &config))
 		return;
-	if (atomic_load(&door.phase) != PHASE_NONE || session_is_on()) {
+	if (session_is_on() || !is_free()) {
 		switch_note("capture range: a request of dynolog was not followed: a recording was "
 			    "on");
 		return;
@@ -182,17 +202,22 @@ static void end(void)
 }
 
 /* The recording NUMBER has begun with the iterations. Something else may have begun another one
- * since. */
-static void iterations_began(uint32_t number)
+ * since. Returns false if its status could not be read: call again. */
+static bool iterations_began(uint32_t number)
 {
 	struct switch_status status;
 	int phase = PHASE_COUNTING;
 
-	if (!number || !switch_read_status(&status) || status.recordings != number ||
+	if (!number || atomic_load(&door.phase) != PHASE_COUNTING)
+		return true;
+	if (!switch_read_status(&status))
+		return false;
+	if (status.recordings != number ||
 	    !atomic_compare_exchange_strong(&door.phase, &phase, PHASE_ITERATING))
-		return;
+		return true;
 	memcpy(door.word.spool, status.spool, sizeof(door.word.spool));
 	send_word(DELIVERY_BEGUN);
+	return true;
 }
 
 static void iterations_ended(void)
@@ -207,15 +232,16 @@ static void iterations_ended(void)
 	}
 }
 
+/* The number stays readable when the window is over. */
 static void follow_iterations(void)
 {
 	uint32_t number = 0;
 	enum switch_window_state state = switch_read_iterations(&number);
 
-	if (state == SWITCH_WINDOW_AHEAD)
+	door.is_ahead = state == SWITCH_WINDOW_AHEAD;
+	if (door.is_ahead)
 		return;
-	iterations_began(number);
-	if (state != SWITCH_WINDOW_OPEN)
+	if (iterations_began(number) && state != SWITCH_WINDOW_OPEN)
 		iterations_ended();
 }
 
@@ -240,7 +266,7 @@ static uint64_t due_ns(void)
 		break;
 	case PHASE_COUNTING:
 	case PHASE_ITERATING:
-		ns = clock_now_ns() + LOOK_AGAIN_NS;
+		ns = clock_now_ns() + (door.is_ahead ? LOOK_AHEAD_NS : LOOK_AGAIN_NS);
 		break;
 	default:
 		break;

@@ -84,8 +84,10 @@ static void enter_window(struct switch_policy *policy, uint64_t instance)
 	struct switch_window *window = &policy->window;
 
 	if (window->state == SWITCH_WINDOW_AHEAD && instance >= window->first) {
-		window->state = SWITCH_WINDOW_OPEN;
-		switch_policy_start(policy);
+		/* A recording that another call has started would end with the window. */
+		window->state = policy->is_started ? SWITCH_WINDOW_OVER : SWITCH_WINDOW_OPEN;
+		if (window->state == SWITCH_WINDOW_OPEN)
+			switch_policy_start(policy);
 	} else if (window->state == SWITCH_WINDOW_OPEN &&
 		   instance >= sum(window->first, window->count)) {
 		switch_policy_stop(policy);

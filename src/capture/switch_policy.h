@@ -9,7 +9,8 @@
  * - a call has started it, or a selected instance of the scope is open. With neither is_waiting nor
  *   has_scope it counts as started by a call from the begin.
  * A window of instances starts it as a call does when its first instance begins, and stops it when
- * the first one after its last begins.
+ * the first one after its last begins. If another call has started it
+ * before, the window is over at once and stops nothing.
  *
  * Threading: one thread at a time uses a policy; the caller locks. */
 #ifndef DAGTAP_CAPTURE_SWITCH_POLICY_H

@@ -40,13 +40,29 @@ enum switch_window_state switch_read_iterations(uint32_t *ret_number)
 	return state;
 }
 
+bool switch_drop_iterations(void)
+{
+	struct switch_events events;
+	bool is_ahead;
+
+	if (!switch_take_events(&events))
+		return false;
+	is_ahead = events.policy->window.state == SWITCH_WINDOW_AHEAD;
+	if (is_ahead)
+		events.policy->window.state = SWITCH_WINDOW_NONE;
+	switch_give_events();
+	return is_ahead;
+}
+
 /* A window that opens or ends is a call of those that asked for it. */
 static void say_cause(const struct switch_events *events, enum switch_window_state before)
 {
 	enum switch_window_state now = events->policy->window.state;
 
-	if (now != before)
-		*(now == SWITCH_WINDOW_OPEN ? events->call : events->end) = asked_by;
+	if (now == SWITCH_WINDOW_OPEN && before != SWITCH_WINDOW_OPEN)
+		*events->call = asked_by;
+	else if (now != SWITCH_WINDOW_OPEN && before == SWITCH_WINDOW_OPEN)
+		*events->end = asked_by;
 }
 
 struct switch_instance switch_instance_begins(void)

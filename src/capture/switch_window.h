@@ -25,4 +25,7 @@ bool switch_ask_iterations(const struct switch_iterations *wanted, const char *w
  * recording that began with them; 0: none has. */
 enum switch_window_state switch_read_iterations(uint32_t *ret_number);
 
+/* Takes the request back. Returns false if its iterations have begun, or that is not known. */
+bool switch_drop_iterations(void);
+
 #endif

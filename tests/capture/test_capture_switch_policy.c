@@ -91,6 +91,20 @@ static void a_stop_ends_a_window(void **state)
 	assert_wants(&policy, BEGIN, false);
 }
 
+static void a_window_does_not_end_what_a_call_has_started(void **state)
+{
+	struct switch_policy policy = POLICY(.is_waiting = true);
+
+	switch_policy_ask_window(&policy, 0, 1, 1);
+	switch_policy_start(&policy);
+	enter(&policy, 1);
+	assert_int_equal(policy.window.state, SWITCH_WINDOW_OVER);
+	assert_int_equal(policy.starts, 1);
+	enter(&policy, 2);
+	assert_wants(&policy, BEGIN, true);
+	assert_int_equal(policy.stops, 0);
+}
+
 /* ---- calls ---- */
 
 static void without_options_it_is_on_from_the_begin(void **state)
@@ -296,6 +310,7 @@ int main(void)
 		cmocka_unit_test(a_window_is_on_from_its_first_instance_to_behind_its_last),
 		cmocka_unit_test(a_window_that_has_begun_is_rounded_up),
 		cmocka_unit_test(a_stop_ends_a_window),
+		cmocka_unit_test(a_window_does_not_end_what_a_call_has_started),
 		cmocka_unit_test(without_options_it_is_on_from_the_begin),
 		cmocka_unit_test(waiting_it_is_on_between_start_and_stop),
 		cmocka_unit_test(calls_do_not_nest),

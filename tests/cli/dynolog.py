@@ -257,11 +257,23 @@ def count_iterations(daemon, clock, folder):
     await_file(written)
     expect("kernels", kernels_of_json(written), 10)
 
+    # What waits for iterations that do not come gives way, to times and to iterations.
+    never = dict(ACTIVITIES_LOG_FILE=folder + "/never.json", PROFILE_START_ITERATION=10**9, ACTIVITIES_ITERATIONS=1)
+    daemon.request(program, **never)
+    daemon.request(program, ACTIVITIES_LOG_FILE=folder + "/timed.json", ACTIVITIES_DURATION_MSECS=1000 * 1000)
+    await_state(program, "recording")
+    program.tell("step 1")
+    clock.step(1000 * SECOND)
+    await_state(program, "dormant")
+    written = f"{folder}/timed_{program.pid}.json"
+    await_file(written)
+    expect("kernels", kernels_of_json(written), 10)
+    daemon.request(program, **never)
     daemon.request(program, ACTIVITIES_LOG_FILE=folder + "/last.json", ACTIVITIES_ITERATIONS=50)
     program.tell("step 7")
     program.end()
     expect("kernels", kernels_of_json(f"{folder}/last_{program.pid}.json"), 7 * 10)
-    expect("kernels", kernels(program.output), (2 + 1 + 7) * 10)
+    expect("kernels", kernels(program.output), (2 + 1 + 1 + 7) * 10)
     os.unlink(program.output)
 
 
