@@ -292,8 +292,8 @@ static int keep_number(struct kept *kept, uint64_t ns, uint64_t number)
 	return -ENOMEM;
 }
 
-/* An id may be used again: the exec of a trace has the graph of the first row with its id. Graphs of
- * the others get numbers that no graph has. */
+/* An id may be used again: the exec of a trace has the graph of the first row with its id. Graphs
+ * of the others get numbers that no graph has. */
 static int keep_row(struct kept *kept, struct numbering *numbering, const struct graph_record *row)
 {
 	const struct record_cuda_graph *step = step_of(row);

@@ -232,8 +232,8 @@ static void what_may_be_named_again_stays(void **state)
 	assert_same_nodes(play, (const uint32_t[]){2, 3, 0});
 }
 
-/* The ids of what is forgotten take no memory for ever; graph 2 has never had a record that was kept
- * and may be named still. */
+/* What is forgotten leaves no id behind. Of executable graph 2 no record was kept for lack of room,
+ * and launches may name it still. */
 static void executable_graphs_are_forgotten_too(void **state)
 {
 	struct play *play = *state;
