@@ -201,23 +201,17 @@ static void end(void)
 		send_word(DELIVERY_ENDED);
 }
 
-/* The recording NUMBER has begun with the iterations. Something else may have begun another one
- * since. Returns false if its status could not be read: call again. */
-static bool iterations_began(uint32_t number)
+/* The recording NUMBER has begun with the iterations; 0: none has. Something else may have begun
+ * another one since. */
+static void iterations_began(uint32_t number, const struct switch_status *status)
 {
-	struct switch_status status;
 	int phase = PHASE_COUNTING;
 
-	if (!number || atomic_load(&door.phase) != PHASE_COUNTING)
-		return true;
-	if (!switch_read_status(&status))
-		return false;
-	if (status.recordings != number ||
+	if (!number || status->recordings != number ||
 	    !atomic_compare_exchange_strong(&door.phase, &phase, PHASE_ITERATING))
-		return true;
-	memcpy(door.word.spool, status.spool, sizeof(door.word.spool));
+		return;
+	memcpy(door.word.spool, status->spool, sizeof(door.word.spool));
 	send_word(DELIVERY_BEGUN);
-	return true;
 }
 
 static void iterations_ended(void)
@@ -232,16 +226,19 @@ static void iterations_ended(void)
 	}
 }
 
-/* The number stays readable when the window is over. */
+/* If the status cannot be read, the next look has the same number. The thread that ends the window
+ * stops the recording after that: until then its spool is not whole. */
 static void follow_iterations(void)
 {
 	uint32_t number = 0;
 	enum switch_window_state state = switch_read_iterations(&number);
+	struct switch_status status;
 
 	door.is_ahead = state == SWITCH_WINDOW_AHEAD;
-	if (door.is_ahead)
+	if (door.is_ahead || !switch_read_status(&status))
 		return;
-	if (iterations_began(number) && state != SWITCH_WINDOW_OPEN)
+	iterations_began(number, &status);
+	if (state != SWITCH_WINDOW_OPEN && !(number && status.is_on && status.recordings == number))
 		iterations_ended();
 }
 
@@ -325,14 +322,15 @@ static void forget_parent(void)
 /* Without the thread's help: it may be in the middle of a request. */
 static void close_door(void)
 {
+	struct switch_status status;
 	uint32_t number = 0;
 	int phase;
 
 	if (door.pid != getpid())
 		return;
 	if (atomic_load(&door.phase) == PHASE_COUNTING &&
-	    switch_read_iterations(&number) != SWITCH_WINDOW_AHEAD)
-		iterations_began(number);
+	    switch_read_iterations(&number) != SWITCH_WINDOW_AHEAD && switch_read_status(&status))
+		iterations_began(number, &status);
 	phase = atomic_exchange(&door.phase, PHASE_NONE);
 	if (phase == PHASE_RECORDING || phase == PHASE_ITERATING)
 		send_word(DELIVERY_ENDED);
