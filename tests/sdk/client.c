@@ -379,7 +379,8 @@ static void *toggle(void *count)
 {
 	unsigned seed = 1;
 
-	for (uintptr_t i = 0; i < (uintptr_t)count && !is_ending; i++) {
+	/* At least once, also if the program ends before this thread runs. */
+	for (uintptr_t i = 0; i < (uintptr_t)count && (i == 0 || !is_ending); i++) {
 		expect("stop", rocprofiler_stop_context(collecting), SDK_SUCCESS);
 		if (rand_r(&seed) % 4 == 0)
 			expect("flush", rocprofiler_flush_buffer(buffer), SDK_SUCCESS);
