@@ -16,7 +16,7 @@ ninja -C "$build" bin/dagtap dagtap_inject dagtap_annotate cuda-floor cuda-progr
 }
 cp "$build/bin/dagtap" "$out/tree/bin/"
 cp -r "$build/lib/dagtap" "$out/tree/lib/"
-cp -L "$build/lib/libdagtap.so" "$out/tree/lib/"
+cp -L "$build"/lib/libdagtap.so{,.0} "$out/tree/lib/"
 cp "$build/bench/libcuda-floor.so" "$out/tree/bench/"
 cp "$build/tests/cuda-program" "$build/tests/libmodel-cupti.so" "$out/tree/tests/"
 cp "$source"/bench/cuda/*.{py,cu} "$out/"
