@@ -252,6 +252,17 @@ static uint32_t next_correlation(void)
 	return ++correlation;
 }
 
+void play_enter(struct model_open *call, uint32_t cbid, const char *name)
+{
+	model_enter(call, CUPTI_DOMAIN_DRIVER, cbid, next_correlation(), name, NULL);
+}
+
+void play_new_node(uint32_t graph, uint64_t node, uint32_t type, uint64_t dependency)
+{
+	begin_node(graph, node, type);
+	end_node(graph, node, dependency);
+}
+
 void play_add_node(uint32_t graph, uint64_t node, const struct cuda_node_params *params,
 		   uint64_t dependency, struct cuda_edge_data data)
 {

@@ -70,6 +70,11 @@ void play_move_child(uint32_t graph, uint64_t node, uint32_t child, uint64_t dep
 void play_add_conditional(uint32_t graph, uint64_t node, const uint32_t *bodies, uint32_t count,
 			  uint64_t dependency);
 
+/* Enters the driver's call CBID, without parameters; model_leave leaves it. */
+void play_enter(struct model_open *call, uint32_t cbid, const char *name);
+/* Adds a node within the call that the caller has entered. DEPENDENCY 0: none. */
+void play_new_node(uint32_t graph, uint64_t node, uint32_t type, uint64_t dependency);
+
 /*
  * Adds a child graph node: the driver clones CHILD into CLONE, whose COUNT nodes have ids from
  * FIRST.

@@ -230,6 +230,132 @@ static void what_nodes_of_destroyed_graphs_hold_is_known(void **state)
 	assert_held(play_scene(*state, with_children_of_destroyed_graphs));
 }
 
+/* ---- a child graph that has a child graph (H100, CUDA 13.0) ---- */
+
+enum { INNER = 61, OUTER, HELD_INNER, AROUND, HELD_OUTER, HELD_TWICE };
+
+/* Within the call of the runtime's function for kernels, which does not tell the node's type. */
+static void add_untold(uint32_t graph, uint64_t node, uint64_t dependency)
+{
+	struct model_open call;
+
+	play_enter(&call, 689, "cuGraphAddKernelNode_v2");
+	play_new_node(graph, node, CUDA_NODE_KERNEL, dependency);
+	model_leave(&call, 0);
+}
+
+static void clone_inner(uint32_t clone, uint32_t original)
+{
+	play_graph(clone);
+	for (uint32_t i = 0; i < 2; i++)
+		play_node_clone(clone, NODE(clone, i), NODE(original, i), CUDA_NODE_KERNEL);
+	play_edge(clone, NODE(clone, 0), NODE(clone, 1));
+}
+
+/* The clone of a held graph comes after that of the node before the one that holds it. */
+static void clone_outer(uint32_t clone, uint32_t original, uint32_t inner, uint32_t inner_original)
+{
+	play_graph(clone);
+	play_node_clone(clone, NODE(clone, 0), NODE(original, 0), CUDA_NODE_KERNEL);
+	clone_inner(inner, inner_original);
+	play_node_clone(clone, NODE(clone, 1), NODE(original, 1), CUDA_NODE_KERNEL);
+	play_node_clone(clone, NODE(clone, 2), NODE(original, 2), CUDA_NODE_KERNEL);
+	play_edge(clone, NODE(clone, 0), NODE(clone, 1));
+	play_edge(clone, NODE(clone, 1), NODE(clone, 2));
+}
+
+static void add_children(void)
+{
+	struct model_open call;
+
+	play_graph(INNER);
+	play_graph(OUTER);
+	play_graph(AROUND);
+	add_untold(INNER, NODE(INNER, 0), 0);
+	add_untold(INNER, NODE(INNER, 1), NODE(INNER, 0));
+	add_untold(OUTER, NODE(OUTER, 0), 0);
+	play_enter(&call, 525, "cuGraphAddChildGraphNode");
+	play_edge(OUTER, NODE(OUTER, 0), NODE(OUTER, 1));
+	clone_inner(HELD_INNER, INNER);
+	play_new_node(OUTER, NODE(OUTER, 1), CUDA_NODE_GRAPH, 0);
+	model_leave(&call, 0);
+	add_untold(OUTER, NODE(OUTER, 2), NODE(OUTER, 1));
+	add_untold(AROUND, NODE(AROUND, 0), 0);
+	play_enter(&call, 525, "cuGraphAddChildGraphNode");
+	play_edge(AROUND, NODE(AROUND, 0), NODE(AROUND, 1));
+	clone_outer(HELD_OUTER, OUTER, HELD_TWICE, HELD_INNER);
+	play_new_node(AROUND, NODE(AROUND, 1), CUDA_NODE_GRAPH, 0);
+	model_leave(&call, 0);
+	add_untold(AROUND, NODE(AROUND, 2), NODE(AROUND, 1));
+}
+
+/* The driver clones all of it, then makes graphs of its own for the children, and a node that comes
+ * before all others. */
+static void instantiate_children(void)
+{
+	enum { OUTER_COPY = EXEC + 1, INNER_COPY, OWN_TOP, OWN_OUTER, OWN_INNER };
+	struct model_open call;
+
+	play_enter(&call, 656, "cuGraphInstantiateWithParams");
+	play_graph(EXEC);
+	play_node_clone(EXEC, NODE(EXEC, 0), NODE(AROUND, 0), CUDA_NODE_KERNEL);
+	clone_outer(OUTER_COPY, HELD_OUTER, INNER_COPY, HELD_TWICE);
+	play_node_clone(EXEC, NODE(EXEC, 1), NODE(AROUND, 1), CUDA_NODE_KERNEL);
+	play_node_clone(EXEC, NODE(EXEC, 2), NODE(AROUND, 2), CUDA_NODE_KERNEL);
+	play_graph(OWN_TOP);
+	play_graph(OWN_OUTER);
+	play_graph(OWN_INNER);
+	play_new_node(OWN_OUTER, NODE(OWN_OUTER, 1), CUDA_NODE_KERNEL, 0);
+	play_new_node(OWN_TOP, NODE(OWN_TOP, 1), CUDA_NODE_KERNEL, 0);
+	play_new_node(EXEC, NODE(EXEC, 8), CUDA_NODE_KERNEL, 0);
+	play_edge(EXEC, NODE(EXEC, 8), NODE(EXEC, 0));
+	play_exec(EXEC, AROUND);
+	model_leave(&call, 0);
+}
+
+static void with_a_child_of_a_child(void)
+{
+	static const struct {
+		uint32_t node;
+		const char *name;
+	} ran[] = {{0, "top_first"},  {3, "outer_first"}, {6, "inner_first"},
+		   {7, "inner_last"}, {5, "outer_last"},  {2, "top_last"}};
+
+	start_dormant();
+	add_children();
+	instantiate_children();
+	graph_gone(INNER);
+	graph_gone(OUTER);
+	graph_gone(HELD_INNER);
+	scope_push_nvtx(0, "step", NULL, 0);
+	play_launch(1, EXEC);
+	for (size_t i = 0; i < sizeof(ran) / sizeof(*ran); i++)
+		play_graph_kernel(1, EXEC, NODE(EXEC, ran[i].node), ran[i].name);
+	play_device_wait(2);
+	scope_pop_nvtx(0);
+}
+
+static uint64_t handle_of(const struct trace *trace, const char *kernel)
+{
+	const struct trace_activity *row = play_find_kernel(trace, kernel);
+
+	assert_int_not_equal(row->node, TRACE_NONE);
+	return trace->nodes[row->node].handle;
+}
+
+static void what_a_child_of_a_child_holds_is_known(void **state)
+{
+	struct trace *trace = play_scene(*state, with_a_child_of_a_child);
+
+	assert_int_equal(handle_of(trace, "top_last"), NODE(AROUND, 2));
+	assert_int_equal(handle_of(trace, "outer_first"), NODE(HELD_OUTER, 0));
+	assert_int_equal(handle_of(trace, "outer_last"), NODE(HELD_OUTER, 2));
+	assert_int_equal(handle_of(trace, "inner_first"), NODE(HELD_TWICE, 0));
+	assert_int_equal(handle_of(trace, "inner_last"), NODE(HELD_TWICE, 1));
+	assert_int_equal(play_source(trace, "graph")->expected, 6);
+	play_assert_closed(trace);
+}
+
 /* The second node is off: without this knowledge its kernel would be missing. */
 static void switched_before(void)
 {
@@ -674,6 +800,7 @@ int main(void)
 		PLAY_CASE(a_number_that_is_used_again_is_of_the_new_graph),
 		PLAY_CASE(what_nodes_hold_is_known),
 		PLAY_CASE(what_nodes_of_destroyed_graphs_hold_is_known),
+		PLAY_CASE(what_a_child_of_a_child_holds_is_known),
 		PLAY_CASE(a_node_that_was_switched_before_is_not_missing),
 		PLAY_CASE(launches_bring_no_callbacks),
 		PLAY_CASE(without_the_option_graphs_are_unseen),

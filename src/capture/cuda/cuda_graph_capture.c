@@ -138,17 +138,17 @@ static __thread struct {
 	uint32_t type;
 } starting __attribute__((tls_model("initial-exec")));
 
-/* Returns the node's type. CUPTI reports it before the node is made, and leaves it out
- * afterwards (H200, CUDA 13.0): then it is 0, which would be a kernel. The call that adds the
- * node may have it, too. Otherwise src/trace derives it from the call's name or from what the
- * node runs. */
+/* Returns the node's type. CUPTI reports it before the node is made, and leaves it out afterwards:
+ * then it is 0, which would be a kernel (H100, H200, CUDA 13.0). The call that adds a child node
+ * makes other nodes in between; that call may have the type, too. Otherwise src/trace derives it
+ * from the call's name or from what the node runs. */
 static int type_of_edge(const struct cupti_graph_data *data)
 {
 	struct cuda_added added;
 
 	if (data->nodeType)
 		return (int)data->nodeType;
-	if (starting.node && starting.node == data->node && starting.type)
+	if (data->node && starting.node == data->node)
 		return (int)starting.type;
 	return cuda_params_added(cuda_current_innermost(), &added) ? (int)added.params->type
 								   : CUDA_NODE_UNTOLD;

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/hash_map.h"
 #include "base/table.h"
+#include "record/cuda_clones.h"
 
 #define NONE UINT32_MAX
 
@@ -33,8 +34,7 @@ struct lives {
 	uint32_t exec_count;
 	struct hash_map execs_by_id; /* the newest of each id */
 	uint32_t *of_step;	     /* the life of each step, or the exec of a step of an exec */
-	uint32_t last_clone;	     /* into which the last clone step went; NONE: since used */
-	uint64_t clone_cid;	     /* of that step */
+	struct cuda_clones open_clones;
 };
 
 static uint64_t hash_of(uint32_t id)
@@ -122,17 +122,21 @@ static uint32_t life_of(struct lives *lives, const struct record_cuda_graph *ste
 	return life;
 }
 
-/* The driver clones a graph into the one that the new exec runs, directly before. */
+/* The driver clones a graph into the one that the new exec runs, within the same call. */
 static uint32_t make_exec(struct lives *lives, const struct record_cuda_graph *step)
 {
-	uint32_t source = life_of(lives, step), clone = lives->last_clone;
+	uint32_t source = life_of(lives, step), graph;
 
-	if (source == NONE)
-		return NONE;
-	if (clone != NONE && lives->rows[clone].original != source)
-		clone = NONE;
-	lives->last_clone = NONE;
-	return add_exec(lives, step->exec, source, clone);
+	for (uint32_t i = 0; source != NONE; i++) {
+		uint32_t clone = NONE;
+
+		graph = cuda_clones_find(&lives->open_clones, step->cid, i);
+		if (graph)
+			clone = find_life(lives, graph);
+		if (!graph || (clone != NONE && lives->rows[clone].original == source))
+			return add_exec(lives, step->exec, source, clone);
+	}
+	return NONE;
 }
 
 static bool is_of_exec(const struct record_cuda_graph *step)
@@ -167,31 +171,25 @@ static void take_clone(struct lives *lives, uint32_t life, const struct record_c
 		original = find_life(lives, (uint32_t)(step->other_node >> 32));
 	if (lives->rows[life].original == NONE && original != life)
 		lives->rows[life].original = original;
-	lives->last_clone = life;
-	lives->clone_cid = step->cid;
 }
 
-/* The call that makes a child node clones the child graph directly before it: the loader takes what
- * a node holds from this order, too. */
-static void take_child(struct lives *lives, uint32_t life, const struct record_cuda_graph *step)
+static void hold(struct lives *lives, uint32_t life, uint32_t held)
 {
-	if (!step->cid || lives->last_clone == NONE || lives->last_clone == life ||
-	    lives->clone_cid != step->cid)
-		return;
-	lives->rows[lives->last_clone].holder = life;
-	lives->last_clone = NONE;
+	uint32_t other = held ? find_life(lives, held) : NONE;
+
+	if (other != NONE)
+		lives->rows[other].holder = life;
 }
 
 static bool take_step(struct lives *lives, const struct record_cuda_graph *step, uint32_t *ret)
 {
-	uint32_t life, other;
+	uint32_t life, held = cuda_clones_take(&lives->open_clones, step);
 
 	if (is_of_exec(step))
 		return take_exec_step(lives, step, ret);
 	life = *ret = life_of(lives, step);
 	if (life == NONE)
 		return false;
-	other = find_life(lives, step->other_graph);
 	switch (step->header.tag) {
 	case RECORD_CUDA_GRAPH_GONE:
 		lives->rows[life].is_gone = true;
@@ -201,11 +199,10 @@ static bool take_step(struct lives *lives, const struct record_cuda_graph *step,
 		take_clone(lives, life, step);
 		break;
 	case RECORD_CUDA_NODE_CREATED:
-		take_child(lives, life, step);
+		hold(lives, life, held);
 		break;
 	case RECORD_CUDA_NODE_HOLDS:
-		if (other != NONE)
-			lives->rows[other].holder = life;
+		hold(lives, life, step->other_graph);
 		break;
 	default:
 		break;
@@ -270,7 +267,7 @@ static uint32_t remove_rest(struct lives *lives, struct record_cuda_graph *steps
 
 uint32_t graph_lives_purge(struct record_cuda_graph *steps, uint32_t count)
 {
-	struct lives lives = {.of_step = table_alloc(count, sizeof(uint32_t)), .last_clone = NONE};
+	struct lives lives = {.of_step = table_alloc(count, sizeof(uint32_t))};
 	bool is_done = lives.of_step != NULL;
 
 	for (uint32_t i = 0; i < count && is_done; i++)

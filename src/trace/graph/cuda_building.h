@@ -5,6 +5,7 @@
 #ifndef DAGTAP_TRACE_CUDA_BUILDING_H
 #define DAGTAP_TRACE_CUDA_BUILDING_H
 
+#include "record/cuda_clones.h"
 #include "trace/load/cuda_load.h"
 
 #define CUDA_CLONES_MOST 64 /* limit of a chain of clones; damaged files may have cycles */
@@ -52,10 +53,7 @@ struct cuda_building {
 	uint32_t *clones;
 	uint64_t last_graph_id; /* snapshots are numbered from 1 */
 	uint32_t exec_count;	/* execs for which a snapshot was made so far */
-
-	/* The graph of the node that was cloned last, and the call that cloned it. */
-	uint64_t clone_cid;
-	uint32_t clone_graph;
+	struct cuda_clones open_clones;
 };
 
 /* Whether a step has told the graph of NODE. */

@@ -95,8 +95,6 @@ static void say_original(struct cuda_building *building, struct cuda_node *node,
 	node->original = find_node(building, step->other_node);
 	if (life->original == TRACE_NONE)
 		life->original = find_graph(building, step->other_graph);
-	building->clone_cid = step->cid;
-	building->clone_graph = node->graph;
 	for (int depth = 0; depth < CUDA_CLONES_MOST && original->original != TRACE_NONE; depth++) {
 		original = &building->nodes[original->original];
 		if (original->type == RECORD_NODE_UNTOLD)
@@ -120,17 +118,15 @@ static void hold(struct cuda_building *building, struct cuda_node *node, uint32_
 	*link = ++building->held_count;
 }
 
-/* The call that makes a child node clones the child graph directly before it. If the last clone
- * step was of the same call and went into another graph, NODE holds that graph. */
-static void take_child(struct cuda_building *building, struct cuda_node *node,
-		       const struct record_cuda_graph *step)
+/* HELD is the id of the child graph that NODE was made with; 0: none. */
+static void take_child(struct cuda_building *building, struct cuda_node *node, uint32_t held)
 {
-	if (!step->cid || building->clone_cid != step->cid || building->clone_graph == TRACE_NONE ||
-	    building->clone_graph == node->graph)
+	uint32_t graph = find_graph(building, held);
+
+	if (graph == TRACE_NONE)
 		return;
-	hold(building, node, building->clone_graph);
+	hold(building, node, graph);
 	node->type = RECORD_NODE_CHILD;
-	building->clone_graph = TRACE_NONE;
 }
 
 /* Applies a step that names a graph held by a node. */
@@ -212,7 +208,8 @@ static void forget_if_gone(struct cuda_building *building, uint32_t at, uint64_t
 
 /* ---- nodes ---- */
 
-static void add_node(struct cuda_building *building, const struct record_cuda_graph *step)
+static void add_node(struct cuda_building *building, const struct record_cuda_graph *step,
+		     uint32_t held)
 {
 	uint32_t at = find_node(building, step->node);
 	uint32_t graph = find_graph(building, step->graph);
@@ -235,7 +232,7 @@ static void add_node(struct cuda_building *building, const struct record_cuda_gr
 		else if (node->type == RECORD_NODE_UNTOLD)
 			node->type = (uint8_t)type_by_call(building, step->cid);
 		append_node(building, life, at);
-		take_child(building, node, step);
+		take_child(building, node, held);
 	}
 	if (step->header.tag == RECORD_CUDA_NODE_CLONED)
 		say_original(building, node, step);
@@ -381,6 +378,7 @@ static int add_updates(struct process_load *load)
 static int take_step(struct cuda_building *building, const struct record_cuda_graph *step)
 {
 	uint32_t graph = find_graph(building, step->graph);
+	uint32_t held = cuda_clones_take(&building->open_clones, step);
 
 	if (graph != TRACE_NONE && step->header.tag <= RECORD_CUDA_GRAPH_CLONED &&
 	    building->graphs[graph].is_gone)
@@ -396,7 +394,7 @@ static int take_step(struct cuda_building *building, const struct record_cuda_gr
 		return 0;
 	case RECORD_CUDA_NODE_CREATED:
 	case RECORD_CUDA_NODE_CLONED:
-		add_node(building, step);
+		add_node(building, step, held);
 		return 0;
 	case RECORD_CUDA_NODE_GONE:
 		lose_node(building, step);
@@ -464,7 +462,6 @@ static int init_building(struct cuda_building *building, struct process_load *lo
 
 	*building = (struct cuda_building){
 		.load = load,
-		.clone_graph = TRACE_NONE,
 		.node_count = load->cuda.node_ids.count,
 		.graphs = calloc((size_t)graph_count + 1, sizeof(*building->graphs)),
 		.edges = calloc(steps + 1, sizeof(*building->edges)),
