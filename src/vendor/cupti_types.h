@@ -253,6 +253,13 @@ struct cupti_set_enabled_params {
 	uint32_t isEnabled;
 };
 
+/* Parameters of both functions that set the event of a node of an exec. */
+struct cupti_set_event_params {
+	void *graphExec;
+	void *node;
+	void *event;
+};
+
 typedef void cupti_callback(void *userdata, uint32_t domain, uint32_t cbid, const void *data);
 typedef void cupti_buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records);
 typedef void cupti_buffer_completed(void *context, uint32_t stream, uint8_t *buffer, size_t size,

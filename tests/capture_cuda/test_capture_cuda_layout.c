@@ -168,6 +168,10 @@ SAME_AS(cupti_graph_launch_params, graphExec, cuGraphLaunch_ptsz_params, hGraphE
 SAME_AS(cupti_graph_launch_params, graphExec, cudaGraphLaunch_v10000_params, graphExec);
 SAME_AS(cupti_graph_launch_params, stream, cudaGraphLaunch_ptsz_v10000_params, stream);
 
+SAME_AS(cupti_set_event_params, graphExec, cuGraphExecEventRecordNodeSetEvent_params, hGraphExec);
+SAME_AS(cupti_set_event_params, node, cuGraphExecEventRecordNodeSetEvent_params, hNode);
+SAME_AS(cupti_set_event_params, event, cuGraphExecEventRecordNodeSetEvent_params, event);
+SAME_AS(cupti_set_event_params, event, cudaGraphExecEventRecordNodeSetEvent_v11010_params, event);
 SAME_AS(cupti_set_enabled_params, graphExec, cuGraphNodeSetEnabled_params, hGraphExec);
 SAME_AS(cupti_set_enabled_params, node, cuGraphNodeSetEnabled_params, hNode);
 SAME_AS(cupti_set_enabled_params, node, cudaGraphNodeSetEnabled_v11060_params, hNode);

@@ -189,6 +189,48 @@ static void graph_node_records_the_event(void **state)
 	play_assert_closed(trace);
 }
 
+/* CUPTI brings no records of events here, and no update of the node (H100, CUDA 13.0). */
+static void recorded_by_nodes_as_the_calls_tell(void)
+{
+	const uint64_t set[] = {EXEC, NODE_E, H_POINTER};
+	const uint64_t waits[][2] = {{101, E_POINTER}, {105, H_POINTER}, {106, E_POINTER}};
+	struct model_open call;
+
+	play_start();
+	make_recorders();
+	launch_recorders(100);
+	play_call_with(CUPTI_cudaStreamWaitEvent, waits[0][0], "cudaStreamWaitEvent", OTHER_STREAM,
+		       waits[0][1]);
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, CUPTI_cudaGraphExecEventRecordNodeSetEvent, 103,
+		    "cudaGraphExecEventRecordNodeSetEvent", set);
+	model_leave(&call, 0);
+	launch_recorders(104);
+	for (int i = 1; i < 3; i++)
+		play_call_with(CUPTI_cudaStreamWaitEvent, waits[i][0], "cudaStreamWaitEvent",
+			       OTHER_STREAM, waits[i][1]);
+	session_stop();
+}
+
+static void a_node_records_the_event_that_was_set(void **state)
+{
+	static const struct {
+		uint64_t cid, replay;
+	} launches[] = {{100, 0}, {104, 1}, {100, 0}};
+	struct trace *trace = play_scene(*state, recorded_by_nodes_as_the_calls_tell);
+
+	assert_int_equal(trace->waits_count, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct trace_event_record *record = play_producer(trace, i);
+
+		assert_int_equal(record->cid, launches[i].cid);
+		assert_int_not_equal(record->node, TRACE_NONE);
+		assert_int_equal(trace->nodes[record->node].handle, NODE_E);
+		assert_int_equal(trace->launches[trace->calls[record->call].launch].replay,
+				 launches[i].replay);
+	}
+	play_assert_closed(trace);
+}
+
 /* No call names either event, so the records cannot be matched with the nodes. */
 static void recorded_by_nobody_knows_which(void)
 {
@@ -278,6 +320,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PLAY_CASE(capture_wait_becomes_graph_edge),
 		PLAY_CASE(graph_node_records_the_event),
+		PLAY_CASE(a_node_records_the_event_that_was_set),
 		PLAY_CASE(a_node_is_not_guessed),
 		PLAY_CASE(silent_nodes_leave_a_doubt),
 		PLAY_CASE(captured_external_record_is_a_node),

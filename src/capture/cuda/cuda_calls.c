@@ -98,6 +98,12 @@ static bool is_switch(enum cupti_domain domain, uint32_t cbid)
 						      : CUPTI_cudaGraphNodeSetEnabled);
 }
 
+static bool sets_event(enum cupti_domain domain, uint32_t cbid)
+{
+	return cbid == (domain == CUPTI_DOMAIN_DRIVER ? CUPTI_cuGraphExecEventRecordNodeSetEvent
+						      : CUPTI_cudaGraphExecEventRecordNodeSetEvent);
+}
+
 /* CUPTI may report activities of the outer call with the number of the inner one, so both are
  * recorded. */
 static void enter_inner(uint64_t cid)
@@ -245,8 +251,12 @@ static void leave(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 	leave_innermost(data);
 	if (--cuda_current.depth || !cuda_current.is_recorded)
 		return;
-	if (is_on() && is_switch(domain, cbid) && data->functionParams && result_of(data) == 0)
-		cuda_graphs_switched(cuda_current.cid, data->functionParams);
+	if (is_on() && data->functionParams && result_of(data) == 0) {
+		if (is_switch(domain, cbid))
+			cuda_graphs_switched(cuda_current.cid, data->functionParams);
+		else if (sets_event(domain, cbid))
+			cuda_graphs_event_set(data->functionParams);
+	}
 	write_call(domain, cbid, data);
 	cuda_current.cid = 0;
 }

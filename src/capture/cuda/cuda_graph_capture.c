@@ -254,19 +254,30 @@ void cuda_graphs_added(const struct cuda_added *added)
 		put_held(added, conditional->phGraph_out[i]);
 }
 
+/* The call of which this thread has last written an update. */
+static __thread uint64_t updating_cid __attribute__((tls_model("initial-exec")));
+
 /* The time is that of the begin of the call: programs update a thousand nodes before each
  * launch, and reading the clock costs a tenth of an update. */
-static void put_update(enum cupti_resource callback, const struct cupti_graph_data *data)
+static void put_update(void *node, void *exec, bool is_source)
 {
 	struct record_cuda_update record = {
-		.is_source = callback == CUPTI_GRAPH_NODE_UPDATED,
+		.is_source = is_source,
 		.cid = cuda_current_cid(),
 		.ns = cuda_current_begin_ns(),
-		.node = cuda_node_id_kept(data->node),
-		.exec = exec_id(data->graphExec),
+		.node = cuda_node_id_kept(node),
+		.exec = exec_id(exec),
 	};
 
+	updating_cid = record.cid;
 	writer_put(session_writer(), RECORD_CUDA_UPDATE, 0, &record, sizeof(record));
+}
+
+/* CUPTI reports no update for these calls (H100, CUDA 13.0). */
+void cuda_graphs_event_set(const struct cupti_set_event_params *params)
+{
+	if (updating_cid != cuda_current_cid())
+		put_update(params->node, params->graphExec, false);
 }
 
 /* Asks only for the ids that STEP concerns: CUPTI need not set the other fields. */
@@ -306,7 +317,7 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 	}
 	if (session_is_on() &&
 	    (callback == CUPTI_GRAPH_NODE_UPDATED || callback == CUPTI_GRAPH_NODE_SET_PARAMS))
-		put_update(callback, data);
+		put_update(data->node, data->graphExec, callback == CUPTI_GRAPH_NODE_UPDATED);
 	if (!step ||
 	    (!session_is_on() && !atomic_load_explicit(&cuda_notes_are_kept, memory_order_relaxed)))
 		return;
