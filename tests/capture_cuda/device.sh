@@ -131,8 +131,8 @@ record_stops nodes "$work/stops" nodes 5
 expect "rows of graphs" "$("$dagtap" export --format csv --table activities "$work/nodes.dagtap" -o - | grep -c ",exact,")" \
 	"$(sed -n 's/^graph_rows: //p' "$work/out")"
 
-# Graphs that are built and changed while nothing is recorded keep their nodes: in a process that is
-# dormant at first, and between the recordings of one that is not.
+# Graphs that are built and changed while nothing is recorded keep their nodes: before the first
+# recording and between recordings.
 nvcc -O2 -o "$work/dormant" "$SOURCE_DIR/tests/capture_cuda/device_dormant.cu" \
 	-Xlinker "--no-as-needed,$BUILD_DIR/lib/libdagtap.so,-rpath=$BUILD_DIR/lib"
 check_dormant() { # NAME WAY OPTION...
@@ -154,10 +154,10 @@ check_dormant() { # NAME WAY OPTION...
 		assert len({(r["pid"], r["exec"], r["replay"]) for r in rows}) == int(said["graph_launches"])
 	END
 }
-check_dormant between session
 check_dormant waiting session --wait
 check_dormant profiler profiler --wait
 check_dormant control session --control --wait
+check_dormant ranges session --capture-range none
 
 # The profiler of the program finds CUPTI free, and finds all its kernels; then dagtap records.
 status=0
