@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """device_profiler.py LIBDAGTAP ROUNDS: PyTorch's profiler in ROUNDS ranges, each around replays of a CUDA graph that holds
 KERNELS kernels. Prints "profiled: N" for each range: how many kernels the profiler has; then replays in a recording that
-LIBDAGTAP begins and prints "recorded: N". Needs a GPU. Exit status 77 without PyTorch."""
+LIBDAGTAP begins. Needs a GPU. Exit status 77 without PyTorch."""
 import ctypes
 import sys
 
@@ -37,7 +37,6 @@ def main():
         graph.replay()
     torch.cuda.synchronize()
     session.dagtap_session_stop()
-    print(f"recorded: {KERNELS * REPLAYS}")
 
 
 if __name__ == "__main__":
