@@ -6,9 +6,11 @@
  * alone; XLA logs them and goes on. */
 #include <dagtap/jax.h>
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "jax/gpu_plugin.h"
 #include "jax/pjrt_profiler.h"
 #include "jax/profile.h"
 
@@ -26,6 +28,24 @@ static struct pjrt_profiler_error no_size = {"dagtap: a buffer was given before 
 					     PJRT_INVALID_ARGUMENT};
 static struct pjrt_profiler_error no_memory = {"dagtap: no memory for a profile",
 					       PJRT_RESOURCE_EXHAUSTED};
+
+/* The profile that was created last, until it is started or destroyed. XLA creates the profilers of
+ * a profile one after the other, then starts them, and makes one profile at a time. */
+static _Atomic(struct profile *) created;
+
+static void forget_created(struct profile *profile)
+{
+	atomic_compare_exchange_strong(&created, &profile, NULL);
+}
+
+/* Called while XLA creates the profiler of its plugin for GPUs, which was registered later. */
+static void start_created(void)
+{
+	struct profile *profile = atomic_exchange(&created, NULL);
+
+	if (profile)
+		profile_start(profile);
+}
 
 static struct profile *profile_of(struct pjrt_profiler *profiler)
 {
@@ -51,17 +71,22 @@ static struct pjrt_profiler_error *get_code(struct pjrt_error_get_code *args)
 	return NULL;
 }
 
-/* The options are not read: they are of XLA's own tracers. */
+/* The options are not read: they are of XLA's own tracers.
+ *
+ * If JAX loads its plugin for GPUs after it has registered this one, XLA creates this profiler
+ * first, and the plugin is there by now. */
 static struct pjrt_profiler_error *create(struct pjrt_profiler_create *args)
 {
 	struct profile *profile;
 
 	if (!args)
 		return &incomplete;
+	gpu_plugin_guard(start_created);
 	profile = profile_create();
 	if (!profile)
 		return &no_memory;
 	args->ret_profiler = (struct pjrt_profiler *)profile;
+	atomic_store(&created, profile);
 	return NULL;
 }
 
@@ -69,6 +94,7 @@ static struct pjrt_profiler_error *destroy(struct pjrt_profiler_verb *args)
 {
 	if (!args)
 		return &incomplete;
+	forget_created(profile_of(args->profiler));
 	profile_destroy(profile_of(args->profiler));
 	return NULL;
 }
@@ -77,6 +103,7 @@ static struct pjrt_profiler_error *start(struct pjrt_profiler_verb *args)
 {
 	if (!args || !args->profiler)
 		return &incomplete;
+	forget_created(profile_of(args->profiler));
 	profile_start(profile_of(args->profiler));
 	return NULL;
 }
@@ -134,5 +161,6 @@ static const struct pjrt_api api = {
 
 EXPORT const void *dagtap_jax_pjrt_api(void)
 {
+	gpu_plugin_guard(start_created);
 	return &api;
 }

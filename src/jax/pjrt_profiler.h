@@ -18,7 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* PJRT_Extension_Type of the profiler. */
+/* PJRT_Extension_Type: of custom calls of GPUs, which the plugins for GPUs have, and of the
+ * profiler. */
+#define PJRT_EXTENSION_GPU	0
 #define PJRT_EXTENSION_PROFILER 1
 
 /* The profiler's and the error's own structs; XLA passes pointers to them back. */

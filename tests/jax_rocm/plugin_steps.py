@@ -1,6 +1,6 @@
 """plugin_steps.py FOLDER: three steps in a profile of JAX with the plugin, in FOLDER. Prints as
 JSON what the profile has: kernels of GPUs by name, and the calls on the line that has JAX's
-steps."""
+steps; and what the allocator counted before and after the profile."""
 import collections
 import json
 import pathlib
@@ -20,10 +20,12 @@ def step(x, w):
 
 x, w = jnp.ones((256, 256)), jnp.ones((256, 256))
 jax.block_until_ready(step(x, w))
+memory = [jax.devices()[0].memory_stats()]
 with jax.profiler.trace(sys.argv[1]):
     for number in range(3):
         with jax.profiler.StepTraceAnnotation("train", step_num=number):
             x = jax.block_until_ready(step(x, w))
+memory.append(jax.devices()[0].memory_stats())
 
 profile, = pathlib.Path(sys.argv[1]).glob("plugins/profile/*/*.xplane.pb")
 kernels, calls, inside = collections.Counter(), collections.Counter(), 0
@@ -38,4 +40,4 @@ for plane in jax.profiler.ProfileData.from_file(str(profile)).planes:
                 calls[event.name] += 1
                 inside += any(step.start_ns <= event.start_ns and event.end_ns <= step.end_ns
                               for step in steps)
-print(json.dumps({"kernels": kernels, "calls": calls, "inside": inside}))
+print(json.dumps({"kernels": kernels, "calls": calls, "inside": inside, "memory": memory}))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The plugin of JAX's profiler (docs/jax.md) in JAX for AMD GPUs, on the software GPU: what JAX's
-own reader finds in the profile is what was recorded.
+own reader finds in the profile is what was recorded, and what XProf finds of memory is what JAX's
+allocator counted. There is no rocprofiler-sdk, so XLA's tracer of GPUs does not start.
 
 test_jax_rocm_plugin.py RELEASE. Exit status 77 where JAX is not set up, or there is no mount
 namespace.
@@ -14,6 +15,11 @@ import sys
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent / "conformance"))
+
+import readers
+from test_conformance_xspace import convert
+
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 PACKAGE = HERE.parent.parent / "python" / "dagtap" / "src"
 FOLDER = pathlib.Path(os.environ["DAGTAP_TEST_FOLDER"])
@@ -35,12 +41,25 @@ def dagtap(*arguments):
     return done.stdout
 
 
+def install_xprof():
+    """Returns whether XProf is there; from the package index, as in tests/conformance."""
+    try:
+        readers.install_readers()
+    except SystemExit:
+        return False
+    return True
+
+
 class Plugin(unittest.TestCase):
-    def test_the_profile_has_what_was_recorded(self):
-        recording = FOLDER / "run.dagtap"
-        output = dagtap("record", "-q", "--wait", "--softgpu=gfx90a,kernel_ns=1000", "-o", recording, "--",
+    @classmethod
+    def setUpClass(cls):
+        cls.recording = FOLDER / "run.dagtap"
+        output = dagtap("record", "-q", "--wait", "--softgpu=gfx90a,kernel_ns=1000", "-o", cls.recording, "--",
                         PYTHON, HERE / "plugin_steps.py", FOLDER / "profile")
-        shown = json.loads(output.splitlines()[-1])
+        cls.shown = json.loads(output.splitlines()[-1])
+
+    def test_the_profile_has_what_was_recorded(self):
+        recording, shown = self.recording, self.shown
         recorded = json.loads(dagtap("summary", "--json", recording))
         self.assertEqual(shown["kernels"], {row["name"]: row["count"] for row in recorded["kernels"]})
         self.assertEqual(set(shown["kernels"].values()), {3})
@@ -49,6 +68,27 @@ class Plugin(unittest.TestCase):
         self.assertEqual(sum(count for name, count in shown["calls"].items() if "LaunchKernel" in name),
                          sum(shown["kernels"].values()))
         self.assertIn("ok", dagtap("check", recording))
+
+    def test_memory_profile_has_each_allocation(self):
+        if not install_xprof():
+            self.skipTest("there is no XProf")
+        profile, = (FOLDER / "profile").glob("plugins/profile/*/*.xplane.pb")
+        (name, allocator), = convert(profile, "memory_profile")["memoryProfilePerAllocator"].items()
+        before, after = self.shown["memory"]
+        snapshots = allocator["sampledTimelineSnapshots"]  # a sample only of more than 1,000
+        bytes_of = {"ALLOCATION": [], "DEALLOCATION": []}
+        for snapshot in snapshots:
+            activity = snapshot["activityMetadata"]
+            bytes_of[activity["memoryActivity"]].append(int(activity["allocationBytes"]))
+        self.assertEqual(name, "GPU_0_bfc")
+        self.assertEqual(len(bytes_of["ALLOCATION"]), after["num_allocs"] - before["num_allocs"])
+        self.assertEqual(sum(bytes_of["ALLOCATION"]) - sum(bytes_of["DEALLOCATION"]),
+                         after["bytes_in_use"] - before["bytes_in_use"])
+        self.assertEqual(int(snapshots[-1]["aggregationStats"]["heapAllocatedBytes"]), after["bytes_in_use"])
+        # The program's highest use is in the profile.
+        self.assertGreater(after["peak_bytes_in_use"], before["peak_bytes_in_use"])
+        self.assertEqual(int(allocator["profileSummary"]["peakStats"]["peakBytesInUse"]), after["peak_bytes_in_use"])
+        self.assertEqual(int(allocator["profileSummary"]["peakBytesUsageLifetime"]), after["peak_bytes_in_use"])
 
 
 if __name__ == "__main__":
