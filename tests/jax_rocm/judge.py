@@ -312,6 +312,7 @@ def profiled(judge, release):
     judge.check("profiler", xla_profile.check_kernels, DAGTAP, run)
     judge.check("profiler_copies", xla_profile.check_copies, DAGTAP, run)
     judge.check("profiler_graphs", xla_profile.check_graphs, DAGTAP, run)
+    judge.check("profiler_operations", xla_profile.check_operations, DAGTAP, run, JAX / release / "python")
 
 
 def profiled_alone(judge, release):

@@ -15,6 +15,7 @@ import tempfile
 import unittest
 
 import witness
+import xla_profile
 
 BUILD = pathlib.Path(os.environ["BUILD_DIR"])
 COUNTER = BUILD / "tests" / "call-counter" / "libcall-counter.so"
@@ -332,6 +333,21 @@ class Witness(unittest.TestCase):
         counts = witness.Evidence(self.whole).calls
         callers = {caller for (_, caller, _), count in counts.items() if count}
         self.assertEqual(callers, {"graph-forkjoin", "libplugin-work.so", "copies"})
+
+
+class Operations(unittest.TestCase):
+    """Kernels by operation of HLO, as hlo_operations.py counts them."""
+
+    def test_operations_differ(self):
+        one = {"jit_step dot.1": {"gemm": 3}, "jit_step tanh.2": {"fusion": 3, "copy": 1}}
+        self.assertEqual(xla_profile.same_operations(one, dict(one)), "2 operations, 7 kernels")
+        for other in ({**one, "jit_step dot.1": {"gemm": 2}}, {**one, "jit_step dot.1": {"gemm_2": 3}},
+                      {**one, "jit_step add.3": {"add": 1}}, {"jit_step dot.1": {"gemm": 3}}):
+            for profiled, recorded in ((one, other), (other, one)):
+                with self.assertRaises(witness.Difference):
+                    xla_profile.same_operations(profiled, recorded)
+        with self.assertRaises(witness.Difference):
+            xla_profile.same_operations({}, {})
 
 
 if __name__ == "__main__":

@@ -4,6 +4,9 @@ Times are not compared: both convert the same ticks, but with the anchors that w
 different moments."""
 import collections
 import functools
+import json
+import os
+import pathlib
 import subprocess
 
 import witness
@@ -75,3 +78,24 @@ def check_graphs(dagtap, run):
     if not launches:
         raise witness.Difference("no graph was launched")
     return len(launches)
+
+
+def same_operations(profiled, recorded):
+    for operation in sorted(set(profiled) | set(recorded)):
+        if profiled.get(operation) != recorded.get(operation):
+            raise witness.Difference(f"{operation}: {profiled.get(operation)} in the profile, {recorded.get(operation)} recorded")
+    if not profiled:
+        raise witness.Difference("no operation of HLO")
+    return f"{len(profiled)} operations, {sum(sum(kernels.values()) for kernels in profiled.values())} kernels"
+
+
+def check_operations(dagtap, run, python):
+    """Each operation of HLO has the same kernels in JAX's profile and in the recording, which is
+    exported with it: the operations of XLA's tracer are not read, but derived from host events."""
+    (profile,) = (run.folder / "profile").glob("**/*.xplane.pb")
+    joined = run.folder / "joined.xplane.pb"
+    subprocess.run([dagtap, "export", "--format", "xspace", "--with", profile, "-o", joined, run.recording], check=True)
+    done = subprocess.run([python, pathlib.Path(__file__).with_name("hlo_operations.py"), profile, joined],
+                          env=os.environ | {"JAX_PLATFORMS": "cpu"}, check=True, capture_output=True, text=True)
+    profiled, recorded = json.loads(done.stdout)
+    return same_operations(profiled, recorded)
