@@ -7,11 +7,13 @@ with the plugin, and under dagtap with the plugin and XLA's own tracer kept from
 profile it prints the planes with their lines and events, and of each GPU's plane how many kernels
 and copies there are, how many kernels have an operation of HLO, a step and a graph node. Below it
 the kernels of the recording as `dagtap summary --json` counts them: the plugin's profile must have
-the same number; twice as many mean that XLA's own tracer ran beside it. If XProf is installed (pip
-install xprof), the rows of its pages follow. Everything is printed, nothing is judged but these
-two numbers: the exit status is 1 if they differ.
+the same number; twice as many mean that XLA's own tracer ran beside it. Then, of each operation of
+HLO, its kernels in JAX's own profile and in the plugin's, which must be equal: the program is
+compiled once, into a cache that all runs read, and XLA chooses nothing by measuring. If XProf is
+installed (pip install xprof), the rows of its pages follow, and the snapshots and the peak of its
+memory_profile. The exit status is 1 if the numbers or the operations differ.
 
-`jax_plugin.py program FOLDER plugin|alone N` is the program itself.
+`jax_plugin.py program FOLDER plugin|alone|compile N` is the program itself.
 """
 import argparse
 import collections
@@ -30,6 +32,9 @@ WAYS = {
     "plugin": {},
     "plugin, XLA's tracer on a stub of CUPTI": {"TF_GPU_CUPTI_USE_STUB_INTERFACE": "1"},
 }
+# Every run has the same kernels.
+STEADY = ["--xla_gpu_deterministic_ops=true", "--xla_gpu_autotune_level=0"]
+OPERATIONS = SOURCE / "tests" / "jax_rocm" / "hlo_operations.py"
 PAGES = ["overview_page", "hlo_stats", "framework_op_stats", "kernel_stats", "memory_profile"]
 READ_PAGES = """
 import json, sys
@@ -39,6 +44,11 @@ for page in sys.argv[2].split(","):
     try:
         data, _ = raw_to_tool_data.xspace_to_tool_data([sys.argv[1]], page, {"use_saved_result": False})
         data = json.loads(data)
+        if page == "memory_profile":
+            counts[page] = {name: {"snapshots": len(one["sampledTimelineSnapshots"]),
+                                   "peak bytes": int(one["profileSummary"]["peakStats"]["peakBytesInUse"])}
+                            for name, one in data["memoryProfilePerAllocator"].items()}
+            continue
         parts = data if isinstance(data, list) else [data]
         counts[page] = [len(part["rows"]) for part in parts if "rows" in part] or "a page without a table"
     except Exception as failure:
@@ -66,6 +76,8 @@ def program(folder, way, steps):
     x = jnp.ones((256, 512))
     weights, _ = step(weights, x)
     jax.block_until_ready(weights)
+    if way == "compile":
+        return
     with jax.profiler.trace(folder):
         for number in range(steps):
             with jax.profiler.StepTraceAnnotation("train", step_num=number):
@@ -101,9 +113,27 @@ def count_pages(profile):
     return json.loads(done.stdout) if done.returncode == 0 else done.stderr.strip()[-300:]
 
 
-def run(name, variables, options, work):
+def count_operations(profile):
+    """By operation of HLO its kernels with their counts."""
+    done = subprocess.run([sys.executable, str(OPERATIONS), str(profile)], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)[0]
+
+
+def program_environment(compiled):
+    """COMPILED: the folder of what is compiled, which all runs share."""
+    return {**os.environ, "XLA_FLAGS": " ".join([os.environ.get("XLA_FLAGS", ""), *STEADY]).strip(),
+            "JAX_COMPILATION_CACHE_DIR": str(compiled), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+            "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1"}
+
+
+def compile_program(compiled):
+    subprocess.run([sys.executable, str(HERE / "jax_plugin.py"), "program", "none", "compile", "1"],
+                   env=program_environment(compiled), check=True)
+
+
+def run(name, variables, options, compiled, work):
     folder, recording = work / "profile", work / "run.dagtap"
-    environment = {**os.environ, "DAGTAP_PREFIX": str(options.tree), **(variables or {})}
+    environment = {**program_environment(compiled), "DAGTAP_PREFIX": str(options.tree), **(variables or {})}
     environment["PYTHONPATH"] = os.pathsep.join(
         filter(None, [str(SOURCE / "python" / "dagtap" / "src"), os.environ.get("PYTHONPATH")]))
     way = "alone" if variables is None else "plugin"
@@ -116,6 +146,7 @@ def run(name, variables, options, work):
     if done.returncode != 0 or not profiles:
         return {**result, "failure": (done.stdout + done.stderr)[-3000:]}
     result["planes"], result["gpus"] = count_planes(profiles[0])
+    result["operations"] = count_operations(profiles[0])
     result["pages"] = count_pages(profiles[0])
     if way == "plugin":
         summary = subprocess.run([str(options.tree / "bin" / "dagtap"), "summary", "--json", str(recording)],
@@ -147,6 +178,20 @@ def show(result):
     return same
 
 
+def compare_operations(result, own):
+    """Prints whether the operations are those of OWN, JAX's own profile."""
+    if "operations" not in result or "operations" not in own:
+        return False
+    names = set(result["operations"]) | set(own["operations"])
+    others = sorted(name for name in names if result["operations"].get(name) != own["operations"].get(name))
+    kernels = sum(sum(one.values()) for one in own["operations"].values())
+    print(f"  kernels of each operation of HLO, beside {own['way']}: {len(names)} operations with {kernels} kernels, "
+          f"{len(others)} differ")
+    for name in others[:20]:
+        print(f"    {name}: {result['operations'].get(name)}, JAX's own {own['operations'].get(name)}")
+    return bool(names) and not others
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tree", type=pathlib.Path, default=SOURCE / "build")
@@ -155,10 +200,13 @@ def main():
     options = parser.parse_args()
     options.tree = options.tree.resolve()
     results, fine = [], True
-    for name, variables in WAYS.items():
-        with tempfile.TemporaryDirectory() as work:
-            results.append(run(name, variables, options, pathlib.Path(work)))
+    with tempfile.TemporaryDirectory() as compiled:
+        compile_program(compiled)
+        for name, variables in WAYS.items():
+            with tempfile.TemporaryDirectory() as work:
+                results.append(run(name, variables, options, compiled, pathlib.Path(work)))
             fine = show(results[-1]) and fine
+            fine = compare_operations(results[-1], results[0]) and fine
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))
     sys.exit(0 if fine else 1)
