@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include "base/inject.h"
+#include "capture/call_observer.h"
 #include "capture/capture_session.h"
 #include "capture/capture_switch.h"
 #include "capture/doors.h"
@@ -60,7 +61,7 @@ static void put_note(const char *text)
 
 static void observe(const struct inject_observer *observer)
 {
-	atomic_store_explicit(&hip_observer, observer, memory_order_release);
+	atomic_store_explicit(&call_observer, observer, memory_order_release);
 }
 
 CAPTURE_EXPORT const struct inject_table dagtap_inject_v1 = {

@@ -1,14 +1,14 @@
 /* Tells of roctx's calls: see mark_observer.h. */
 #include "capture/mark_observer.h"
 
+#include "capture/call_observer.h"
 #include "capture/capture_session.h"
 #include "capture/frame.h"
-#include "capture/hip/hip_source.h"
 
 static void tell(const struct inject_mark *mark)
 {
 	const struct inject_observer *observer =
-		atomic_load_explicit(&hip_observer, memory_order_acquire);
+		atomic_load_explicit(&call_observer, memory_order_acquire);
 
 	if (observer)
 		observer->mark(mark);
@@ -18,7 +18,7 @@ void mark_enter(struct inject_mark *ret_mark, enum inject_mark_function function
 		const char *message, uint64_t argument)
 {
 	ret_mark->cid = 0;
-	if (!atomic_load_explicit(&hip_observer, memory_order_relaxed) || !session_is_on())
+	if (!atomic_load_explicit(&call_observer, memory_order_relaxed) || !session_is_on())
 		return;
 	*ret_mark = (struct inject_mark){
 		.cid = session_next_cid(),

@@ -1,14 +1,14 @@
 /* Tells of what HSA does to memory: see memory_observer.h. */
 #include "capture/memory_observer.h"
 
+#include "capture/call_observer.h"
 #include "capture/capture_session.h"
 #include "capture/frame.h"
-#include "capture/hip/hip_source.h"
 
 static void tell(const struct inject_memory *memory)
 {
 	const struct inject_observer *observer =
-		atomic_load_explicit(&hip_observer, memory_order_acquire);
+		atomic_load_explicit(&call_observer, memory_order_acquire);
 
 	if (observer && observer->memory)
 		observer->memory(memory);
@@ -17,7 +17,7 @@ static void tell(const struct inject_memory *memory)
 static void tell_scratch(const struct inject_scratch *scratch)
 {
 	const struct inject_observer *observer =
-		atomic_load_explicit(&hip_observer, memory_order_acquire);
+		atomic_load_explicit(&call_observer, memory_order_acquire);
 
 	if (observer && observer->scratch)
 		observer->scratch(scratch);
@@ -25,7 +25,7 @@ static void tell_scratch(const struct inject_scratch *scratch)
 
 bool memory_is_observed(void)
 {
-	return atomic_load_explicit(&hip_observer, memory_order_relaxed) && session_is_on();
+	return atomic_load_explicit(&call_observer, memory_order_relaxed) && session_is_on();
 }
 
 /* The ids of what happens inside of the innermost recorded call, if there is one. */

@@ -10,7 +10,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "base/inject.h"
 #include "capture/dispatch_table.h"
 #include "capture/frame.h"
 
@@ -32,9 +31,5 @@ bool hip_is_loaded(void);
 
 /* Counts a call that the calling thread enters; sets hip_counter. */
 void hip_count_entered(void);
-
-/* The observer of HIP's calls (base/inject.h); NULL: none. Stored with release. Cost of a call
- * without one: two relaxed loads. */
-extern const struct inject_observer *_Atomic hip_observer;
 
 #endif

@@ -1,36 +1,10 @@
 /* Enters and leaves wrapped HIP calls; see hip_wrap.h. */
 #include "capture/hip/hip_wrap.h"
 
+#include "capture/call_observer.h"
 #include "capture/capture_session.h"
 #include "capture/hip/stream_capture.h"
 #include "capture/scope.h"
-
-const struct inject_observer *_Atomic hip_observer;
-
-/* Tells the observer that CALL enters with ARGS, or, if ARGS is NULL, that it has returned
- * RESULT. */
-static void tell_observer(const struct hip_call *call, const uint64_t *args, int result)
-{
-	const struct inject_observer *observer =
-		atomic_load_explicit(&hip_observer, memory_order_acquire);
-	const struct frame *frame = &call->frame;
-	const struct frame *outer = frame->outer;
-	struct inject_call told = {
-		.cid = frame->cid,
-		.parent = outer && frame_is_recorded(outer) ? outer->cid : 0,
-		.function = frame->function,
-		.dispatches = frame->dispatches,
-		.copies = frame->copies,
-		.unknown = frame->activities - frame->dispatches - frame->copies - frame->others,
-		.args = args,
-		.text = hip_functions[frame->function].text,
-		.stream = call->stream,
-		.result = result,
-	};
-
-	if (observer && frame->session)
-		(args ? observer->enter : observer->leave)(&told);
-}
 
 /* Returns whether dagtap itself makes a call on this thread. */
 static bool is_muted(void)
@@ -117,8 +91,9 @@ void hip_run_before(struct hip_call *call, const uint64_t *args)
 	void (*before)(struct hip_call *, const uint64_t *) =
 		hip_hooks[call->frame.function].before;
 
-	if (hip_is_observed())
-		tell_observer(call, args, 0);
+	if (call_is_observed())
+		call_observe_entry(&call->frame, hip_functions[call->frame.function].text,
+				   call->stream, args);
 	if (before && !call->is_bare)
 		before(call, args);
 	call->frame.begin_ns = session_now_ns();
@@ -129,10 +104,9 @@ void hip_leave(struct hip_call *call, int result, uint32_t word_count, const uin
 	const struct frame *frame = &call->frame;
 
 	frame_pop(&call->frame);
-	if (hip_is_observed()) {
-		call->frame.end_ns = session_now_ns();
-		tell_observer(call, NULL, result);
-	}
+	if (call_is_observed())
+		call_observe_return(&call->frame, hip_functions[frame->function].text, call->stream,
+				    result);
 	/* Before the call's own record: a launch whose API record is in the trace and whose
 	 * NODE_RECORDED is not was not captured. */
 	if (call->capturing && result == HIP_OK) {

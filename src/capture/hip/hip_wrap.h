@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "capture/arg_words.h"
+#include "capture/call_observer.h"
 #include "capture/dispatch_table.h"
 #include "capture/hip/hip_runtime.h"
 #include "capture/hip/hip_source.h"
@@ -25,7 +26,7 @@
 
 #define HIP_BEFORE(call, function, ...)                                                            \
 	do {                                                                                       \
-		if ((hip_hooks[function].before && !(call).is_bare) || hip_is_observed())          \
+		if ((hip_hooks[function].before && !(call).is_bare) || call_is_observed())         \
 			hip_run_before(&(call), (const uint64_t[]){__VA_ARGS__});                  \
 	} while (0)
 
@@ -43,12 +44,6 @@ static inline bool hip_is_unsubscribed(void)
  * the call without a record; true when CALL's frame is the thread's innermost one, and hip_leave
  * must follow. */
 bool hip_enter(struct hip_call *call, enum hip_function function, unsigned int door, void *stream);
-/* Whether there is an observer of calls. */
-static inline bool hip_is_observed(void)
-{
-	return __builtin_expect(atomic_load_explicit(&hip_observer, memory_order_relaxed) != NULL,
-				0);
-}
 
 /* Tells the observer of the call, calls the before hook of its function, if it has one, and sets
  * the call's begin. ARGS: the words of its arguments, pointers as they are. For HIP_BEFORE. */
