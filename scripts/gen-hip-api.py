@@ -416,8 +416,12 @@ class Rccl:
         return words
 
     @staticmethod
-    def before(_):
-        return ""
+    def before(call):
+        """Pointers as they are, and a pointer to what is passed by value and has no word."""
+        words = ", ".join(f"(uintptr_t)&{name}" if kind == "uid" else
+                          f"(uintptr_t){name}" if KINDS[kind][0].endswith("*") else KINDS[kind][2].format(name)
+                          for name, kind in call.parameters) or "0"
+        return f"\tRCCL_BEFORE(call, {words});\n"
 
 
 def read_order(path):

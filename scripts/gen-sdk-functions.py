@@ -7,8 +7,8 @@ gen-sdk-functions.py operations TABLE CALLS RCCL
 
 declarations: a header with the functions that are there. missing: C code of those that answer
 NOT_IMPLEMENTED. map: the version script. table: the rows of docs/rocprofiler-sdk.md. operations:
-HIP's operations, of src/vendor/hip_table.list, their parameters, of src/vendor/hip_api.list, and
-RCCL's operations, of src/vendor/rccl_api.list."""
+HIP's operations, of src/vendor/hip_table.list, and their parameters, of src/vendor/hip_api.list;
+RCCL's operations and their parameters, of src/vendor/rccl_api.list."""
 import re
 import sys
 
@@ -77,11 +77,15 @@ def rows_of(path):
 # Where the interface names a parameter otherwise than HIP's headers.
 RENAMED = {"f": "func", "hStream": "stream", "max_width": "maxWidthInElements"}
 AS_IN_HIP = {"hipCreateChannelDesc", "hipDrvLaunchKernelEx"}
+# The same of RCCL's.
+MSCCL = {"path": "mscclAlgoFilePath", "handle": "mscclAlgoHandle", "algo": "mscclAlgoHandle", "datatype": "dataType"}
+RENAMED_RCCL = {"ncclScatter": {"sendcount": "recvcount"}, "ncclCommInitRankConfig": {"newcomm": "comm"},
+                "mscclLoadAlgo": MSCCL, "mscclRunAlgo": MSCCL, "mscclUnloadAlgo": MSCCL}
 
 
-def parameters_of(name, parameters):
+def parameters_of(renamed, parameters):
     pairs = (parameter.split(":") for parameter in parameters)
-    return " ".join(f"{own if name in AS_IN_HIP else RENAMED.get(own, own)}:{kind}" for own, kind in pairs)
+    return " ".join(f"{renamed.get(own, own)}:{kind}" for own, kind in pairs)
 
 
 def operations(table_path, calls_path, rccl_path):
@@ -94,10 +98,13 @@ def operations(table_path, calls_path, rccl_path):
     yield from (f'\t"{renamed.get(name, name)}",' for name in names)
     yield from ("};", f"const int sdk_hip_operation_count = {len(names)};",
                 "const char *const sdk_hip_parameters[] = {")
-    yield from (f'\t"{parameters_of(name, parameters.get(name, []))}",' for name in names)
-    rccl = [row[1] for row in rows_of(rccl_path)]
-    yield from ("};", "const char *const sdk_rccl_operations[] = {", *(f'\t"{name}",' for name in rccl), "};",
-                f"const int sdk_rccl_operation_count = {len(rccl)};")
+    yield from (f'\t"{parameters_of({} if name in AS_IN_HIP else RENAMED, parameters.get(name, []))}",'
+                for name in names)
+    rccl = rows_of(rccl_path)
+    yield from ("};", "const char *const sdk_rccl_operations[] = {", *(f'\t"{row[1]}",' for row in rccl), "};",
+                f"const int sdk_rccl_operation_count = {len(rccl)};", "const char *const sdk_rccl_parameters[] = {")
+    yield from (f'\t"{parameters_of(RENAMED_RCCL.get(row[1], {}), row[2:])}",' for row in rccl)
+    yield "};"
 
 
 def table(path):

@@ -18,7 +18,8 @@
 
 struct dagtap_attribute;
 
-/* A call of HIP that is recorded, as an observer sees it. Valid during the observer's function. */
+/* A call of HIP or RCCL that is recorded, as an observer sees it. Valid during the observer's
+ * function. */
 struct inject_call {
 	uint64_t cid;	   /* its correlation id in the recording */
 	uint64_t parent;   /* that of the enclosing call, 0 = none */
@@ -27,10 +28,10 @@ struct inject_call {
 	 * another thread submits, whose kind is not known yet. 0 at its entry. */
 	uint32_t dispatches, copies, unknown;
 	const char *text; /* text of its API_NAME record: the name up to the first space; static */
-	const void *stream; /* its stream argument; NULL: none, or the default stream */
+	const void *stream; /* of HIP: its stream argument; NULL: none, or the default stream */
 	int result;	    /* what it returned; 0 at its entry */
 	/* At its entry: the words of its arguments, which TEXT describes, with pointers as the
-	 * program passes them. NULL at its return. */
+	 * program passes them, and a pointer to an ncclUniqueId. NULL at its return. */
 	const uint64_t *args;
 };
 
@@ -96,10 +97,10 @@ struct inject_scratch {
 	enum inject_scratch_operation operation;
 };
 
-/* Functions that are called on the thread of each recorded call of HIP, and, while something is
- * recorded, of each call of roctx, of each call of HSA that allocates or frees memory, and of what
- * the HSA runtime does to scratch memory: before the vendor's function and after it has returned.
- * Calls of HIP that they make are recorded too. */
+/* Functions that are called on the thread of each recorded call of HIP or RCCL, and, while
+ * something is recorded, of each call of roctx, of each call of HSA that allocates or frees memory,
+ * and of what the HSA runtime does to scratch memory: before the vendor's function and after it has
+ * returned. Calls of HIP that they make are recorded too. */
 struct inject_observer {
 	void (*enter)(const struct inject_call *call);
 	void (*leave)(const struct inject_call *call);

@@ -319,6 +319,15 @@ struct sdk_hip_data {
 	uint64_t result_rest[2];
 };
 
+#define SDK_RCCL_ARGS_BYTES 152 /* the same for RCCL: ncclCommInitRankConfig's are the largest */
+
+/* Of RCCL calls. */
+struct sdk_rccl_data {
+	uint64_t size;
+	_Alignas(8) uint8_t args[SDK_RCCL_ARGS_BYTES];
+	uint64_t result; /* a union of 8 bytes */
+};
+
 /* Of roctx's calls: the message, or the id of the range that ends. */
 struct sdk_mark_data {
 	uint64_t size;
@@ -387,6 +396,9 @@ _Static_assert(sizeof(struct sdk_callback_record) == 64, "layout");
 _Static_assert(offsetof(struct sdk_callback_record, payload) == 56, "layout");
 _Static_assert(sizeof(struct sdk_hip_record) == 64, "layout");
 _Static_assert(sizeof(struct sdk_hip_data) == 120, "layout");
+_Static_assert(sizeof(struct sdk_rccl_data) == 168, "layout");
+_Static_assert(offsetof(struct sdk_rccl_data, args) == offsetof(struct sdk_hip_data, args),
+	       "arguments of calls are at one place");
 _Static_assert(sizeof(struct sdk_mark_data) == 32, "layout");
 _Static_assert(sizeof(struct sdk_retirement_record) == 32, "layout");
 _Static_assert(sizeof(struct sdk_dispatch_info) == 128, "layout");

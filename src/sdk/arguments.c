@@ -12,37 +12,41 @@
 #define TEXT_BYTES 96
 
 enum form { POINTER, UNSIGNED, SIGNED, FLOAT, STRUCT };
+enum words_are { PLAIN, PACKED, POINTED };
 
-/* The kinds of parameters of src/vendor/hip_api.list. WORDS: of the call's record; 4-byte members
- * of structs come as PACKED words, two in one. */
+/* The kinds of parameters of src/vendor/hip_api.list and rccl_api.list. WORDS: of the call; 4-byte
+ * members of structs come as PACKED words, two in one, and large structs as a POINTED word. */
 static const struct kind {
 	const char *name, *type;
 	enum form form;
 	uint8_t bytes, alignment, words;
-	bool is_packed;
+	enum words_are words_are;
 	uint8_t pointee; /* bytes that the call fills; 0: not known */
 } kinds[] = {
-	{"ptr", "void*", POINTER, 8, 8, 1, false, 0},
-	{"handle", "void*", POINTER, 8, 8, 1, false, 0},
-	{"stream", "ihipStream_t*", POINTER, 8, 8, 1, false, 0},
-	{"text", "const char*", POINTER, 8, 8, 1, false, 0},
-	{"out", "void*", POINTER, 8, 8, 1, false, 8},
-	{"out32", "int*", POINTER, 8, 8, 1, false, 4},
-	{"outf", "float*", POINTER, 8, 8, 1, false, 0},
-	{"launch", "const void*", POINTER, 8, 8, 2, false, 0},
-	{"size", "unsigned long", UNSIGNED, 8, 8, 1, false, 0},
-	{"u64", "unsigned long", UNSIGNED, 8, 8, 1, false, 0},
-	{"u32", "unsigned int", UNSIGNED, 4, 4, 1, false, 0},
-	{"u16", "unsigned short", UNSIGNED, 2, 2, 1, false, 0},
-	{"u8", "unsigned char", UNSIGNED, 1, 1, 1, false, 0},
-	{"i32", "int", SIGNED, 4, 4, 1, false, 0},
-	{"enum", "int", SIGNED, 4, 4, 1, false, 0},
-	{"f32", "float", FLOAT, 4, 4, 1, false, 0},
-	{"dim3", "rocprofiler_dim3_t", STRUCT, 12, 4, 2, true, 0},
-	{"extent", "hipExtent", STRUCT, 24, 8, 3, false, 0},
-	{"pitched", "hipPitchedPtr", STRUCT, 32, 8, 4, false, 0},
-	{"location", "hipMemLocation", STRUCT, 8, 4, 2, false, 0},
-	{"ipc", "hipIpcMemHandle_t", STRUCT, 64, 1, 0, false, 0},
+	{"ptr", "void*", POINTER, 8, 8, 1, PLAIN, 0},
+	{"handle", "void*", POINTER, 8, 8, 1, PLAIN, 0},
+	{"stream", "ihipStream_t*", POINTER, 8, 8, 1, PLAIN, 0},
+	{"text", "const char*", POINTER, 8, 8, 1, PLAIN, 0},
+	{"out", "void*", POINTER, 8, 8, 1, PLAIN, 8},
+	{"out32", "int*", POINTER, 8, 8, 1, PLAIN, 4},
+	{"outf", "float*", POINTER, 8, 8, 1, PLAIN, 0},
+	{"launch", "const void*", POINTER, 8, 8, 2, PLAIN, 0},
+	{"size", "unsigned long", UNSIGNED, 8, 8, 1, PLAIN, 0},
+	{"u64", "unsigned long", UNSIGNED, 8, 8, 1, PLAIN, 0},
+	{"u32", "unsigned int", UNSIGNED, 4, 4, 1, PLAIN, 0},
+	{"u16", "unsigned short", UNSIGNED, 2, 2, 1, PLAIN, 0},
+	{"u8", "unsigned char", UNSIGNED, 1, 1, 1, PLAIN, 0},
+	{"i32", "int", SIGNED, 4, 4, 1, PLAIN, 0},
+	{"enum", "int", SIGNED, 4, 4, 1, PLAIN, 0},
+	{"f32", "float", FLOAT, 4, 4, 1, PLAIN, 0},
+	{"dim3", "rocprofiler_dim3_t", STRUCT, 12, 4, 2, PACKED, 0},
+	{"extent", "hipExtent", STRUCT, 24, 8, 3, PLAIN, 0},
+	{"pitched", "hipPitchedPtr", STRUCT, 32, 8, 4, PLAIN, 0},
+	{"location", "hipMemLocation", STRUCT, 8, 4, 2, PLAIN, 0},
+	{"ipc", "hipIpcMemHandle_t", STRUCT, 64, 1, 0, PLAIN, 0},
+	{"comm", "ncclComm*", POINTER, 8, 8, 1, PLAIN, 0},
+	{"newcomm", "ncclComm**", POINTER, 8, 8, 1, PLAIN, 8},
+	{"uid", "ncclUniqueId", STRUCT, 128, 1, 1, POINTED, 0},
 };
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
@@ -82,28 +86,32 @@ static uint8_t place(const struct kind *kind, unsigned *end)
 	return (uint8_t)offset;
 }
 
-void arguments_learn(int operation, struct sdk_arguments *ret_arguments)
+void arguments_learn(const char *parameters, size_t bytes, struct sdk_arguments *ret_arguments)
 {
-	const char *text = sdk_hip_parameters[operation];
 	struct sdk_arguments made = {0};
 	struct parameter parameter;
 	unsigned end = 0;
 
-	while (made.count < SDK_ARGUMENTS && next_parameter(&text, &parameter)) {
+	while (made.count < SDK_ARGUMENTS && next_parameter(&parameters, &parameter)) {
 		uint8_t offset = place(&kinds[parameter.kind], &end);
 
-		if (end > SDK_ARGS_BYTES)
+		if (end > bytes)
 			break;
 		made.at[made.count++] = (struct sdk_argument){parameter.kind, offset};
 	}
 	*ret_arguments = made;
 }
 
-/* Each member has a word, or half of one. Little-endian: the low bytes are the value. */
+/* Each member has a word, or half of one, unless the word is a pointer to the struct.
+ * Little-endian: the low bytes are the value. */
 static void fill_struct(const struct kind *kind, const uint64_t *words, uint8_t *ret_bytes)
 {
-	size_t member = kind->is_packed ? 8 : kind->bytes / kind->words;
+	size_t member = kind->words_are == PACKED ? 8 : kind->bytes / kind->words;
 
+	if (kind->words_are == POINTED) {
+		memcpy(ret_bytes, (const void *)(uintptr_t)*words, kind->bytes);
+		return;
+	}
 	for (size_t at = 0; at < kind->bytes; at += member) {
 		size_t left = kind->bytes - at;
 
@@ -113,7 +121,6 @@ static void fill_struct(const struct kind *kind, const uint64_t *words, uint8_t 
 
 void arguments_fill(const struct sdk_arguments *arguments, const uint64_t *words, void *ret_args)
 {
-	memset(ret_args, 0, SDK_ARGS_BYTES);
 	for (uint8_t i = 0; i < arguments->count; i++) {
 		const struct kind *kind = &kinds[arguments->at[i].kind];
 		uint8_t *member = (uint8_t *)ret_args + arguments->at[i].offset;
@@ -148,13 +155,14 @@ static void write_value(const struct kind *kind, const void *address, char *ret_
 		snprintf(ret_text, TEXT_BYTES, "%g", (double)real);
 }
 
-/* Writes the members of a struct, "{1, 2, 3}". */
+/* Writes the members of a struct, "{1, 2, 3}"; "{}" of one that is an array of bytes. */
 static void write_struct(const struct kind *kind, const uint8_t *bytes, char *ret_text)
 {
-	size_t member = kind->alignment < 4 ? kind->bytes : kind->alignment, used = 1;
+	bool has_members = kind->alignment >= 4;
+	size_t member = kind->alignment, used = 1;
 
 	snprintf(ret_text, TEXT_BYTES, "{");
-	for (size_t at = 0; kind->words && at < kind->bytes && used < TEXT_BYTES; at += member) {
+	for (size_t at = 0; has_members && at < kind->bytes && used < TEXT_BYTES; at += member) {
 		uint64_t value = 0;
 
 		memcpy(&value, bytes + at, member);
@@ -199,24 +207,51 @@ static char *take_text(void)
 	return texts[taken++ % SDK_ARGUMENTS];
 }
 
+/* What is known of the calls of a kind: the operations, their parameters, and the payload of a
+ * callback. Returns false for other kinds. */
+struct payload {
+	const char *const *parameters;
+	int operations;
+	size_t args_bytes;
+	uint64_t result;
+};
+
+static bool read_payload(const struct sdk_callback_record *record, struct payload *ret)
+{
+	const struct sdk_hip_data *hip = record->payload;
+	const struct sdk_rccl_data *rccl = record->payload;
+
+	if (record->kind == SDK_CALLBACK_HIP_RUNTIME_API)
+		*ret = (struct payload){sdk_hip_parameters, sdk_hip_operation_count, SDK_ARGS_BYTES,
+					hip->result};
+	else if (record->kind == SDK_CALLBACK_RCCL_API)
+		*ret = (struct payload){sdk_rccl_parameters, sdk_rccl_operation_count,
+					SDK_RCCL_ARGS_BYTES, rccl->result};
+	else
+		return false;
+	return true;
+}
+
 SDK_EXPORT int rocprofiler_iterate_callback_tracing_kind_operation_args(
 	struct sdk_callback_record record, sdk_args_callback *callback, int32_t most, void *data)
 {
-	const struct sdk_hip_data *payload = record.payload;
-	bool is_returned = record.phase == SDK_PHASE_EXIT && !payload->result;
+	const uint8_t *args = ((const struct sdk_hip_data *)record.payload)->args;
 	struct sdk_arguments arguments;
 	struct parameter parameter;
+	struct payload payload;
 	const char *text;
+	bool is_returned;
 
-	if (record.kind != SDK_CALLBACK_HIP_RUNTIME_API)
+	if (!read_payload(&record, &payload))
 		return SDK_ERROR_NOT_IMPLEMENTED;
-	if (record.operation < 0 || record.operation >= sdk_hip_operation_count)
+	if (record.operation < 0 || record.operation >= payload.operations)
 		return SDK_ERROR_OPERATION_NOT_FOUND;
-	arguments_learn(record.operation, &arguments);
-	text = sdk_hip_parameters[record.operation];
+	is_returned = record.phase == SDK_PHASE_EXIT && !payload.result;
+	text = payload.parameters[record.operation];
+	arguments_learn(text, payload.args_bytes, &arguments);
 	for (uint8_t i = 0; i < arguments.count && next_parameter(&text, &parameter); i++) {
 		const struct kind *kind = &kinds[parameter.kind];
-		const uint8_t *address = payload->args + arguments.at[i].offset;
+		const uint8_t *address = args + arguments.at[i].offset;
 		char *value = take_text();
 		bool is_followed = kind->form == POINTER && most > 0 &&
 				   write_pointee(kind, address, is_returned, value);

@@ -1,8 +1,9 @@
-/* Arguments of HIP's calls as the interface has them: a C struct for each function, with the
- * parameters in their order, made of the words that the injected library gives. Any thread. */
+/* Arguments of calls of HIP and RCCL as the interface has them: a C struct for each function, with
+ * the parameters in their order, made of the words that the injected library gives. Any thread. */
 #ifndef DAGTAP_SDK_ARGUMENTS_H
 #define DAGTAP_SDK_ARGUMENTS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define SDK_ARGUMENTS 16 /* more than any function has */
@@ -18,11 +19,11 @@ struct sdk_arguments {
 	struct sdk_argument at[SDK_ARGUMENTS];
 };
 
-/* The parameters of an operation of HIP's calls. */
-void arguments_learn(int operation, struct sdk_arguments *ret_arguments);
+/* The arguments of a function with these PARAMETERS (sdk/names.h), which take BYTES at most. */
+void arguments_learn(const char *parameters, size_t bytes, struct sdk_arguments *ret_arguments);
 
-/* Fills RET_ARGS, of SDK_ARGS_BYTES, of the WORDS of a call. Structs by value that the words do not
- * have (handles for other processes) are zeroed. */
+/* Fills RET_ARGS, which is zeroed, of the WORDS of a call. Structs by value that the words do not
+ * have (handles for other processes) are left out. */
 void arguments_fill(const struct sdk_arguments *arguments, const uint64_t *words, void *ret_args);
 
 #endif

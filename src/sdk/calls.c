@@ -1,4 +1,4 @@
-/* Callbacks around HIP's calls: see calls.h. */
+/* Callbacks around calls of HIP and RCCL: see calls.h. */
 #include "sdk/calls.h"
 
 #include <pthread.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/numbers.h"
+#include "record/record.h"
 #include "sdk/allocations.h"
 #include "sdk/arguments.h"
 #include "sdk/externals.h"
@@ -16,29 +17,56 @@
 #include "sdk/requests.h"
 #include "sdk/sdk_contexts.h"
 
-#define FUNCTIONS 1024 /* more than HIP has */
-#define DEPTH	  8    /* calls inside of each other that a thread remembers */
+#define HIP_FUNCTIONS  1024 /* more than HIP has */
+#define RCCL_FUNCTIONS 256  /* more than RCCL and NCCL have */
+#define DEPTH	       8    /* calls inside of each other that a thread remembers */
 
 enum { UNKNOWN = 0, NONE = -1 }; /* function_operations holds operation + 1 */
 
 /* What a function number stands for: learned from the first call, with the lock. */
 struct function {
 	_Atomic int operation; /* + 1; UNKNOWN, or NONE: none of the interface */
-	bool has_stream;
+	bool has_stream;       /* of HIP_STREAM */
 	struct sdk_arguments arguments;
 };
 
-static struct function functions[FUNCTIONS];
+/* The calls of a vendor's interface, and what this one calls their kind. */
+struct api {
+	enum sdk_callback_kind callback;
+	enum sdk_buffer_kind buffer;
+	enum sdk_request_kind request;
+	uint32_t first, count; /* numbers of functions */
+	struct function *functions;
+	int (*find)(const char *name); /* an operation */
+	const char *const *parameters; /* by operation */
+	size_t args_bytes;
+	bool has_streams; /* the kind HIP_STREAM is told of them */
+};
+
+static struct function hip_functions[HIP_FUNCTIONS], rccl_functions[RCCL_FUNCTIONS];
+static const struct api apis[] = {
+	{SDK_CALLBACK_HIP_RUNTIME_API, SDK_BUFFER_HIP_RUNTIME_API, SDK_REQUEST_HIP_RUNTIME_API, 0,
+	 HIP_FUNCTIONS, hip_functions, sdk_hip_operation_find, sdk_hip_parameters, SDK_ARGS_BYTES,
+	 true},
+	{SDK_CALLBACK_RCCL_API, SDK_BUFFER_RCCL_API, SDK_REQUEST_RCCL_API,
+	 RECORD_RCCL_FUNCTION_FIRST, RCCL_FUNCTIONS, rccl_functions, sdk_rccl_operation_find,
+	 sdk_rccl_parameters, SDK_RCCL_ARGS_BYTES, false},
+};
 static pthread_mutex_t learn_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* What the tool has put into a call at its entry, by context and kind, and its arguments. */
 struct entered {
 	uint64_t cid;
+	const struct api *api;
+	int operation;
 	uint64_t started;	     /* contexts that were started at its entry: bits */
 	uint64_t callbacks, streams; /* contexts that were told: bits */
 	union sdk_user call_users[SDK_CONTEXTS], stream_users[SDK_CONTEXTS];
 	uint64_t externals[SDK_CONTEXTS];
-	struct sdk_hip_data data;
+	union {
+		struct sdk_hip_data hip;
+		struct sdk_rccl_data rccl;
+	} data;
 };
 
 static _Thread_local struct entered entered[DEPTH];
@@ -71,7 +99,7 @@ static uint64_t stream_id(const void *handle)
 	return number == NUMBERS_NONE ? 0 : number + 1ull;
 }
 
-static void learn(struct function *function, const char *text)
+static void learn(const struct api *api, struct function *function, const char *text)
 {
 	const char *space = strchr(text, ' ');
 	size_t bytes = space ? (size_t)(space - text) : strlen(text);
@@ -81,44 +109,52 @@ static void learn(struct function *function, const char *text)
 	if (bytes < sizeof(name)) {
 		memcpy(name, text, bytes);
 		name[bytes] = '\0';
-		operation = sdk_hip_operation_find(name);
+		operation = api->find(name);
 	}
 	pthread_mutex_lock(&learn_lock);
 	if (atomic_load(&function->operation) == UNKNOWN) {
-		function->has_stream = strstr(text, "tream:h") != NULL;
+		function->has_stream = api->has_streams && strstr(text, "tream:h");
 		if (operation >= 0)
-			arguments_learn(operation, &function->arguments);
+			arguments_learn(api->parameters[operation], api->args_bytes,
+					&function->arguments);
 		atomic_store(&function->operation, operation < 0 ? NONE : operation + 1);
 	}
 	pthread_mutex_unlock(&learn_lock);
 }
 
-/* The function of CALL, or NULL if the interface does not have it. */
-static const struct function *function_of(const struct inject_call *call)
+/* The API of CALL, or NULL if the interface does not have it. */
+static const struct api *api_of(const struct inject_call *call)
 {
-	struct function *function = &functions[call->function % FUNCTIONS];
+	for (size_t i = 0; i < sizeof(apis) / sizeof(*apis); i++)
+		if (call->function - apis[i].first < apis[i].count)
+			return &apis[i];
+	return NULL;
+}
 
-	if (call->function >= FUNCTIONS)
-		return NULL;
+/* The function of CALL, or NULL if the interface does not have it. */
+static const struct function *function_of(const struct api *api, const struct inject_call *call)
+{
+	struct function *function = &api->functions[call->function - api->first];
+
 	if (atomic_load_explicit(&function->operation, memory_order_acquire) == UNKNOWN)
-		learn(function, call->text);
+		learn(api, function, call->text);
 	return atomic_load_explicit(&function->operation, memory_order_acquire) == NONE ? NULL
 											: function;
 }
 
-/* Whether context NUMBER gets a record or callbacks of the calls of OPERATION. */
-static bool wants_call(uint32_t number, int operation)
+/* Whether context NUMBER gets a record or callbacks of the call of PLACE. */
+static bool wants_call(uint32_t number, const struct entered *place)
 {
 	const struct sdk_context *context = &sdk_contexts[number];
 
-	return sdk_operations_have(&context->callbacks[SDK_CALLBACK_HIP_RUNTIME_API].operations,
-				   operation) ||
-	       sdk_operations_have(&context->buffers[SDK_BUFFER_HIP_RUNTIME_API].operations,
-				   operation);
+	return sdk_operations_have(&context->callbacks[place->api->callback].operations,
+				   place->operation) ||
+	       sdk_operations_have(&context->buffers[place->api->buffer].operations,
+				   place->operation);
 }
 
-/* Calls one service of context NUMBER, if it is for OPERATION. Returns whether it was. */
-static bool tell(uint32_t number, int kind, int operation, int phase,
+/* Calls the service of context NUMBER for KIND, if it is for OPERATION. Returns whether it was. */
+static bool tell(uint32_t number, enum sdk_callback_kind kind, int operation, int phase,
 		 const struct inject_call *call, struct entered *place, void *payload)
 {
 	const struct sdk_context *context = &sdk_contexts[number];
@@ -129,7 +165,7 @@ static bool tell(uint32_t number, int kind, int operation, int phase,
 		.correlation = {.internal = call->cid,
 				.external.value = place->externals[number],
 				.ancestor = call->parent},
-		.kind = (uint32_t)kind,
+		.kind = kind,
 		.operation = operation,
 		.phase = (uint32_t)phase,
 		.payload = payload,
@@ -171,48 +207,63 @@ static void count_call(void)
 	atomic_fetch_add(&under_way, 1);
 }
 
-/* Begins a call in context NUMBER. */
-static void enter_context(uint32_t number, const struct function *function,
-			  const struct inject_call *call, struct entered *place,
+/* The same for the call itself. */
+static bool tell_call(uint32_t number, int phase, const struct inject_call *call,
+		      struct entered *place)
+{
+	return tell(number, place->api->callback, place->operation, phase, call, place,
+		    &place->data);
+}
+
+/* Begins a call in context NUMBER. STREAM is NULL without one. */
+static void enter_context(uint32_t number, const struct inject_call *call, struct entered *place,
 			  struct sdk_stream_data *stream)
 {
-	int operation = atomic_load_explicit(&function->operation, memory_order_relaxed) - 1;
-
 	place->started |= 1ull << number;
 	place->stream_users[number].value = place->call_users[number].value = 0;
-	place->externals[number] = wants_call(number, operation)
-					   ? requests_external(number, SDK_REQUEST_HIP_RUNTIME_API,
-							       operation, call->cid)
+	place->externals[number] = wants_call(number, place)
+					   ? requests_external(number, (int)place->api->request,
+							       place->operation, call->cid)
 					   : pushed_last(number, requests_tid());
-	if (function->has_stream && tell(number, SDK_CALLBACK_HIP_STREAM, SDK_HIP_STREAM_SET,
-					 SDK_PHASE_ENTER, call, place, stream))
+	if (stream && tell(number, SDK_CALLBACK_HIP_STREAM, SDK_HIP_STREAM_SET, SDK_PHASE_ENTER,
+			   call, place, stream))
 		place->streams |= 1ull << number;
+}
+
+/* Fills PLACE for a call that enters. */
+static void begin_place(const struct api *api, const struct function *function,
+			const struct inject_call *call, struct entered *place)
+{
+	place->cid = call->cid;
+	place->api = api;
+	place->operation = atomic_load_explicit(&function->operation, memory_order_relaxed) - 1;
+	place->started = place->callbacks = place->streams = 0;
+	memset(&place->data, 0, sizeof(place->data));
+	place->data.hip.size = api->callback == SDK_CALLBACK_RCCL_API ? sizeof(place->data.rccl)
+								      : sizeof(place->data.hip);
+	arguments_fill(&function->arguments, call->args, place->data.hip.args);
 }
 
 static void enter(const struct inject_call *call)
 {
-	const struct function *function = function_of(call);
+	const struct api *api = api_of(call);
+	const struct function *function = api ? function_of(api, call) : NULL;
 	struct sdk_stream_data stream = {sizeof(stream), {0}, (uintptr_t)call->stream};
 	struct entered *place = &entered[depth % DEPTH];
 
 	if (!function || depth >= DEPTH)
 		return;
-	place->cid = call->cid;
-	place->started = place->callbacks = place->streams = 0;
-	place->data = (struct sdk_hip_data){.size = sizeof(place->data)};
-	arguments_fill(&function->arguments, call->args, place->data.args);
+	begin_place(api, function, call, place);
 	depth++;
 	if (function->has_stream)
 		stream.stream.handle = stream_id(call->stream);
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++)
 		if (atomic_load_explicit(&sdk_contexts[i].is_started, memory_order_acquire))
-			enter_context(i, function, call, place, &stream);
+			enter_context(i, call, place, function->has_stream ? &stream : NULL);
 	if (place->started)
 		count_call();
 	for (uint32_t i = 0; i < SDK_CONTEXTS && place->started >> i; i++)
-		if (place->started >> i & 1 &&
-		    tell(i, SDK_CALLBACK_HIP_RUNTIME_API, function->operation - 1, SDK_PHASE_ENTER,
-			 call, place, &place->data))
+		if (place->started >> i & 1 && tell_call(i, SDK_PHASE_ENTER, call, place))
 			place->callbacks |= 1ull << i;
 }
 
@@ -245,17 +296,24 @@ static void keep_externals(const struct inject_call *call, struct entered *place
 		if (!(place->started >> i & 1))
 			continue;
 		/* The tool may have pushed another one at the entry. */
-		if (!requests_ask(i, SDK_REQUEST_HIP_RUNTIME_API))
+		if (!requests_ask(i, (int)place->api->request))
 			place->externals[i] = pushed_last(i, requests_tid());
 		if (place->externals[i] &&
-		    sdk_contexts[i].buffers[SDK_BUFFER_HIP_RUNTIME_API].operations.is_on)
-			externals_add(i, call->cid, SDK_REQUEST_HIP_RUNTIME_API,
-				      place->externals[i]);
+		    sdk_contexts[i].buffers[place->api->buffer].operations.is_on)
+			externals_add(i, call->cid, (int)place->api->request, place->externals[i]);
 		/* Kernels whose packets another thread submits get one together. */
 		keep_activities(i, SDK_REQUEST_KERNEL_DISPATCH, call,
 				call->dispatches + (call->unknown > 0));
 		keep_activities(i, SDK_REQUEST_MEMORY_COPY, call, call->copies);
 	}
+}
+
+static void set_result(const struct inject_call *call, struct entered *place)
+{
+	if (place->api->callback == SDK_CALLBACK_RCCL_API)
+		place->data.rccl.result = (uint64_t)call->result;
+	else
+		place->data.hip.result = (uint64_t)call->result;
 }
 
 static void leave(const struct inject_call *call)
@@ -269,13 +327,12 @@ static void leave(const struct inject_call *call)
 		return;
 	place = &entered[depth - 1];
 	forget_innermost();
-	place->data.result = (uint64_t)call->result;
+	set_result(call, place);
 	keep_externals(call, place);
 	stream.stream.handle = place->streams ? stream_id(call->stream) : 0;
 	for (uint32_t i = 0; i < SDK_CONTEXTS && place->callbacks >> i; i++)
 		if (place->callbacks >> i & 1)
-			tell(i, SDK_CALLBACK_HIP_RUNTIME_API, function_of(call)->operation - 1,
-			     SDK_PHASE_EXIT, call, place, &place->data);
+			tell_call(i, SDK_PHASE_EXIT, call, place);
 	for (uint32_t i = 0; i < SDK_CONTEXTS && place->streams >> i; i++)
 		if (place->streams >> i & 1)
 			tell(i, SDK_CALLBACK_HIP_STREAM, SDK_HIP_STREAM_SET, SDK_PHASE_EXIT, call,

@@ -1,5 +1,6 @@
-/* HIP's calls as the injected library tells of them: the callbacks of a tool on the thread of the
- * call, and its answers to requests for external correlation ids (sdk/externals.h). */
+/* Calls of HIP and RCCL as the injected library tells of them: the callbacks of a tool on the
+ * thread of the call, and its answers to requests for external correlation ids (sdk/externals.h).
+ * */
 #ifndef DAGTAP_SDK_CALLS_H
 #define DAGTAP_SDK_CALLS_H
 

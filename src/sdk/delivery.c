@@ -93,14 +93,17 @@ static struct sdk_buffer *buffer_for(uint32_t i, int kind, int operation, int64_
 	return sdk_buffer_find(service->buffer);
 }
 
-/* The kind of the calls of an interface, and the operation of the function NAME; -1: none. */
+/* The kinds of the calls of an interface, and the operation of the function NAME; -1: none. */
 static int call_operation(enum record_domain domain, const char *name,
-			  enum sdk_buffer_kind *ret_kind)
+			  enum sdk_buffer_kind *ret_kind, enum sdk_request_kind *ret_request)
 {
-	*ret_kind = domain == RECORD_DOMAIN_RCCL ? SDK_BUFFER_RCCL_API : SDK_BUFFER_HIP_RUNTIME_API;
+	bool is_rccl = domain == RECORD_DOMAIN_RCCL;
+
+	*ret_kind = is_rccl ? SDK_BUFFER_RCCL_API : SDK_BUFFER_HIP_RUNTIME_API;
+	*ret_request = is_rccl ? SDK_REQUEST_RCCL_API : SDK_REQUEST_HIP_RUNTIME_API;
 	if (domain == RECORD_DOMAIN_HIP)
 		return sdk_hip_operation_find(name);
-	return domain == RECORD_DOMAIN_RCCL ? sdk_rccl_operation_find(name) : -1;
+	return is_rccl ? sdk_rccl_operation_find(name) : -1;
 }
 
 static int put_call(const struct trace *window, const struct trace_call *call)
@@ -114,11 +117,13 @@ static int put_call(const struct trace *window, const struct trace_call *call)
 		.end_ns = sdk_time_of((uint64_t)call->end_ns),
 		.tid = call->thread == TRACE_NONE ? 0 : window->threads[call->thread].tid,
 	};
+	enum sdk_request_kind request;
 	enum sdk_buffer_kind kind;
 	int err = 0;
 
-	record.operation = call_operation(trace_domain_of(window, call),
-					  trace_text(window, window->apis[call->api].name), &kind);
+	record.operation =
+		call_operation(trace_domain_of(window, call),
+			       trace_text(window, window->apis[call->api].name), &kind, &request);
 	record.kind = kind;
 	if (record.operation < 0)
 		return 0;
@@ -128,8 +133,7 @@ static int put_call(const struct trace *window, const struct trace_call *call)
 
 		if (!buffer)
 			continue;
-		record.correlation.external.value =
-			externals_find(i, call->cid, SDK_REQUEST_HIP_RUNTIME_API, 0);
+		record.correlation.external.value = externals_find(i, call->cid, (int)request, 0);
 		err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));
 	}
 	return err;

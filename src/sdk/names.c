@@ -62,6 +62,8 @@ static struct name_list callback_operations(int kind)
 		return (struct name_list){sdk_hip_operations, sdk_hip_operation_count};
 	case SDK_CALLBACK_MARKER_CORE_API:
 		return (struct name_list)LIST(mark_operations);
+	case SDK_CALLBACK_RCCL_API:
+		return (struct name_list){sdk_rccl_operations, sdk_rccl_operation_count};
 	case SDK_CALLBACK_HIP_STREAM:
 		return (struct name_list)LIST(stream_operations);
 	case SDK_CALLBACK_CODE_OBJECT:

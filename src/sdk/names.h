@@ -9,9 +9,11 @@ extern const int sdk_hip_operation_count;
 /* The parameters of each, "name:kind ...", as src/vendor/hip_api.list has them. */
 extern const char *const sdk_hip_parameters[];
 
-/* RCCL's, the same: generated from the functions of its dispatch table. */
+/* RCCL's, the same: generated from the functions of its dispatch table
+ * (src/vendor/rccl_api.list). */
 extern const char *const sdk_rccl_operations[];
 extern const int sdk_rccl_operation_count;
+extern const char *const sdk_rccl_parameters[];
 
 /* The operation of the function NAME, or -1. */
 int sdk_hip_operation_find(const char *name);

@@ -267,7 +267,8 @@ SDK_EXPORT int rocprofiler_configure_callback_tracing_service(struct sdk_id id, 
 		return SDK_ERROR_INVALID_ARGUMENT;
 	if (kind != SDK_CALLBACK_HIP_RUNTIME_API && kind != SDK_CALLBACK_HIP_STREAM &&
 	    kind != SDK_CALLBACK_CODE_OBJECT && kind != SDK_CALLBACK_MARKER_CORE_API &&
-	    kind != SDK_CALLBACK_MEMORY_ALLOCATION && kind != SDK_CALLBACK_SCRATCH_MEMORY)
+	    kind != SDK_CALLBACK_MEMORY_ALLOCATION && kind != SDK_CALLBACK_SCRATCH_MEMORY &&
+	    kind != SDK_CALLBACK_RCCL_API)
 		return SDK_ERROR_NOT_IMPLEMENTED;
 	service = &sdk_context_find(id)->callbacks[kind];
 	status = set_operations(&service->operations, operations, count);

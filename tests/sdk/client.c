@@ -47,6 +47,16 @@ static void expect(const char *what, int status, int expected)
 	_Exit(3);
 }
 
+static const char *name_of(int kind, int operation)
+{
+	const char *name = NULL;
+
+	expect("the name of an operation",
+	       rocprofiler_query_buffer_tracing_kind_operation_name(kind, operation, &name, NULL),
+	       SDK_SUCCESS);
+	return name;
+}
+
 static void take_records(struct sdk_id context, struct sdk_id from,
 			 struct sdk_record_header **headers, size_t count, void *data,
 			 uint64_t dropped)
@@ -64,6 +74,13 @@ static void take_records(struct sdk_id context, struct sdk_id from,
 			say("call %lu external %lu op %d %lu %lu", call->correlation.internal,
 			    call->correlation.external.value, call->operation, call->start_ns,
 			    call->end_ns);
+			break;
+		case SDK_BUFFER_RCCL_API:
+			say("collective %lu %s tid %lu ancestor %lu %lu %lu external %lu",
+			    call->correlation.internal,
+			    name_of(SDK_BUFFER_RCCL_API, call->operation), call->tid,
+			    call->correlation.ancestor, call->start_ns, call->end_ns,
+			    call->correlation.external.value);
 			break;
 		case SDK_BUFFER_MARKER_CORE_API:
 			say("mark %lu external %lu op %d %lu %lu", call->correlation.internal,
@@ -157,7 +174,8 @@ static void enter_call(const struct sdk_callback_record *record, union sdk_user 
 
 static void leave_call(const struct sdk_callback_record *record, const union sdk_user *user)
 {
-	const struct sdk_hip_data *data = record->payload;
+	const struct sdk_hip_data *data = record->payload; /* or RCCL's, which begins the same */
+	bool is_hip = record->kind == SDK_CALLBACK_HIP_RUNTIME_API;
 	uint64_t internal = record->correlation.internal;
 	union sdk_user external;
 
@@ -167,13 +185,20 @@ static void leave_call(const struct sdk_callback_record *record, const union sdk
 	expect("a pop", rocprofiler_pop_external_correlation_id(collecting, record->tid, &external),
 	       SDK_SUCCESS);
 	expect("what was pushed", external.value == pushed_for(internal), true);
-	expect("the size of a call's data", (int)data->size, sizeof(*data));
+	expect("the size of a call's data", (int)data->size,
+	       is_hip ? sizeof(*data) : sizeof(struct sdk_rccl_data));
+	if (!is_hip)
+		say("result %lu %ld", internal,
+		    ((const struct sdk_rccl_data *)record->payload)->result);
 	say_arguments(record);
 }
 
 /* Each call is told at its entry and at its return, on one thread, with one value of ours. */
 static void take_call(struct sdk_callback_record record, union sdk_user *user, void *data)
 {
+	bool is_hip = record.kind == SDK_CALLBACK_HIP_RUNTIME_API;
+	const char *phase = record.phase == SDK_PHASE_ENTER ? "enter" : "exit";
+
 	if (record.phase == SDK_PHASE_ENTER)
 		enter_call(&record, user);
 	else
@@ -181,8 +206,13 @@ static void take_call(struct sdk_callback_record record, union sdk_user *user, v
 	/* What it would wait for goes on after the callback. */
 	expect("a flush inside a callback", rocprofiler_flush_buffer(buffer),
 	       SDK_ERROR_BUFFER_BUSY);
-	say("%s %lu op %d tid %lu", record.phase == SDK_PHASE_ENTER ? "enter" : "exit",
-	    record.correlation.internal, record.operation, record.tid);
+	if (is_hip)
+		say("%s %lu op %d tid %lu ancestor %lu", phase, record.correlation.internal,
+		    record.operation, record.tid, record.correlation.ancestor);
+	else
+		say("collective_%s %lu %s tid %lu ancestor %lu", phase, record.correlation.internal,
+		    name_of(SDK_BUFFER_RCCL_API, record.operation), record.tid,
+		    record.correlation.ancestor);
 }
 
 /* The message is there at the entry and at the return. */
@@ -256,13 +286,11 @@ static int answer_request(uint64_t tid, struct sdk_id context, int kind, int ope
 
 static void configure_collecting(void)
 {
-	static const int kinds[] = {SDK_BUFFER_HIP_RUNTIME_API,
-				    SDK_BUFFER_KERNEL_DISPATCH,
-				    SDK_BUFFER_MEMORY_COPY,
-				    SDK_BUFFER_MARKER_CORE_API,
-				    SDK_BUFFER_MEMORY_ALLOCATION,
-				    SDK_BUFFER_SCRATCH_MEMORY,
-				    SDK_BUFFER_CORRELATION_ID_RETIREMENT};
+	static const int kinds[] = {
+		SDK_BUFFER_HIP_RUNTIME_API,   SDK_BUFFER_KERNEL_DISPATCH,
+		SDK_BUFFER_MEMORY_COPY,	      SDK_BUFFER_MARKER_CORE_API,
+		SDK_BUFFER_MEMORY_ALLOCATION, SDK_BUFFER_SCRATCH_MEMORY,
+		SDK_BUFFER_RCCL_API,	      SDK_BUFFER_CORRELATION_ID_RETIREMENT};
 	static const int requests[] = {SDK_REQUEST_KERNEL_DISPATCH};
 	struct sdk_id thread;
 
@@ -286,6 +314,10 @@ static void configure_collecting(void)
 	expect("callback tracing",
 	       rocprofiler_configure_callback_tracing_service(
 		       collecting, SDK_CALLBACK_HIP_RUNTIME_API, NULL, 0, take_call, NULL),
+	       SDK_SUCCESS);
+	expect("callback tracing of RCCL",
+	       rocprofiler_configure_callback_tracing_service(collecting, SDK_CALLBACK_RCCL_API,
+							      NULL, 0, take_call, NULL),
 	       SDK_SUCCESS);
 	expect("marks",
 	       rocprofiler_configure_callback_tracing_service(

@@ -119,6 +119,11 @@ class Profile:
     def arguments(self, words):
         self.values[words[1]] = dict(word.split("=", 1) for word in words[2:] if "=" in word)
 
+    def collective(self, words):
+        self.alive(words[1])
+
+    collective_enter = collective_exit = result = collective
+
     def enter(self, words):
         self.told[words[1]].append(words)
 

@@ -69,6 +69,9 @@ static void compare_callbacks(void)
 	SIZE(sdk_hip_data, rocprofiler_callback_tracing_hip_api_data_t);
 	PLACE(sdk_hip_data, args, rocprofiler_callback_tracing_hip_api_data_t, args);
 	PLACE(sdk_hip_data, result, rocprofiler_callback_tracing_hip_api_data_t, retval);
+	SIZE(sdk_rccl_data, rocprofiler_callback_tracing_rccl_api_data_t);
+	PLACE(sdk_rccl_data, args, rocprofiler_callback_tracing_rccl_api_data_t, args);
+	PLACE(sdk_rccl_data, result, rocprofiler_callback_tracing_rccl_api_data_t, retval);
 	SIZE(sdk_stream_data, rocprofiler_callback_tracing_hip_stream_data_t);
 	SIZE(sdk_allocation_data, rocprofiler_callback_tracing_memory_allocation_data_t);
 	PLACE(sdk_allocation_data, address, rocprofiler_callback_tracing_memory_allocation_data_t,
@@ -97,6 +100,9 @@ static void compare_values(void)
 	VALUE(SDK_ERROR_NOT_IMPLEMENTED, ROCPROFILER_STATUS_ERROR_NOT_IMPLEMENTED);
 	VALUE(SDK_ERROR_NOT_AVAILABLE, ROCPROFILER_STATUS_ERROR_NOT_AVAILABLE);
 	VALUE(SDK_CALLBACK_HIP_RUNTIME_API, ROCPROFILER_CALLBACK_TRACING_HIP_RUNTIME_API);
+	VALUE(SDK_CALLBACK_RCCL_API, ROCPROFILER_CALLBACK_TRACING_RCCL_API);
+	VALUE(SDK_BUFFER_RCCL_API, ROCPROFILER_BUFFER_TRACING_RCCL_API);
+	VALUE(SDK_REQUEST_RCCL_API, ROCPROFILER_EXTERNAL_CORRELATION_REQUEST_RCCL_API);
 	VALUE(SDK_CALLBACK_CODE_OBJECT, ROCPROFILER_CALLBACK_TRACING_CODE_OBJECT);
 	VALUE(SDK_CALLBACK_HIP_STREAM, ROCPROFILER_CALLBACK_TRACING_HIP_STREAM);
 	VALUE(SDK_BUFFER_KERNEL_DISPATCH, ROCPROFILER_BUFFER_TRACING_KERNEL_DISPATCH);

@@ -29,15 +29,23 @@ const struct inject_table *injected_find(void)
 	return &table;
 }
 
+const char *const sdk_hip_parameters[] = {""}, *const sdk_rccl_parameters[] = {""};
+
 int sdk_hip_operation_find(const char *name)
 {
 	(void)name;
 	return 0;
 }
 
-void arguments_learn(int operation, struct sdk_arguments *ret_arguments)
+int sdk_rccl_operation_find(const char *name)
 {
-	(void)operation, (void)ret_arguments;
+	(void)name;
+	return 0;
+}
+
+void arguments_learn(const char *parameters, size_t bytes, struct sdk_arguments *ret_arguments)
+{
+	(void)parameters, (void)bytes, (void)ret_arguments;
 }
 
 void arguments_fill(const struct sdk_arguments *arguments, const uint64_t *words, void *ret_args)

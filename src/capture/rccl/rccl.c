@@ -209,10 +209,23 @@ bool rccl_enter(struct rccl_call *call, enum rccl_function function, unsigned in
 	return true;
 }
 
+static const char *text_of(const struct rccl_call *call)
+{
+	return rccl_functions[index_of(call->frame.function)].text;
+}
+
+void rccl_tell_entry(struct rccl_call *call, const uint64_t *args)
+{
+	call_observe_entry(&call->frame, text_of(call), NULL, args);
+	call->frame.begin_ns = session_now_ns();
+}
+
 void rccl_leave(struct rccl_call *call, int result, uint32_t word_count, const uint64_t *words)
 {
 	frame_pop(&call->frame);
 	note_made(call->frame.function, result, words);
+	if (call_is_observed())
+		call_observe_return(&call->frame, text_of(call), NULL, result);
 	if (call->frame.session)
 		frame_write(&call->frame, result, word_count, words, &counter);
 }

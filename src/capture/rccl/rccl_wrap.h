@@ -1,5 +1,6 @@
 /* The parts of which the generated wrappers of the interface of RCCL and NCCL are made
- * (scripts/gen-hip-api.py), as HIP's (capture/hip/hip_wrap.h), but without hooks. An operation on
+ * (scripts/gen-hip-api.py), as HIP's (capture/hip/hip_wrap.h), with the same observer of calls, but
+ * without hooks. An operation on
  * data has four more words: the rank, the number of the operation on its communicator in this
  * process, from 1, the number of ranks, and the communicator's id. Operations are also numbered
  * while nothing is recorded.
@@ -11,6 +12,7 @@
 #include <stdbool.h>
 
 #include "capture/arg_words.h"
+#include "capture/call_observer.h"
 #include "capture/dispatch_table.h"
 #include "capture/frame.h"
 #include "capture/rccl/communicator.h"
@@ -67,6 +69,12 @@ static inline uint64_t rccl_unique_id_hash(const struct rccl_unique_id *id)
 	return id ? communicator_id(id, sizeof(*id)) : 0;
 }
 
+#define RCCL_BEFORE(call, ...)                                                                     \
+	do {                                                                                       \
+		if (call_is_observed())                                                            \
+			rccl_tell_entry(&(call), (const uint64_t[]){__VA_ARGS__});                 \
+	} while (0)
+
 /* Generated. */
 extern const struct table_layout rccl_table_layout;
 extern void *const rccl_symbols[RCCL_COUNT]; /* the wrappers, as rccl_functions */
@@ -79,6 +87,9 @@ void *rccl_next_at(unsigned int door, enum rccl_function function);
  * record; true when rccl_leave must follow. */
 bool rccl_enter(struct rccl_call *call, enum rccl_function function, unsigned int door, void *comm,
 		enum rccl_work work);
+/* Tells the observer of the call, and sets the call's begin. ARGS: the words of its arguments, with
+ * pointers as they are, and a pointer for an ncclUniqueId. For RCCL_BEFORE. */
+void rccl_tell_entry(struct rccl_call *call, const uint64_t *args);
 /* Ends the call and writes its API record: RESULT is the ncclResult_t, WORDS the recorded
  * arguments. On the same thread as rccl_enter. */
 void rccl_leave(struct rccl_call *call, int result, uint32_t word_count, const uint64_t *words);
