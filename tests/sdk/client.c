@@ -140,6 +140,16 @@ static uint64_t pushed_for(uint64_t internal)
 	return internal * 5 + 2;
 }
 
+/* What a recording has of an ncclUniqueId (FNV-1a). */
+static uint64_t hash_of_id(const uint8_t *id)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (int i = 0; i < 128; i++)
+		hash = (hash ^ id[i]) * 0x100000001b3u;
+	return hash;
+}
+
 static int take_argument(int kind, int operation, uint32_t number, const void *address,
 			 int32_t indirections, const char *type, const char *name,
 			 const char *value, int32_t followed, void *data)
@@ -147,7 +157,10 @@ static int take_argument(int kind, int operation, uint32_t number, const void *a
 	char *line = data;
 	size_t used = strlen(line);
 
-	snprintf(line + used, 2048 - used, " %s=%s", name, value);
+	if (!strcmp(type, "ncclUniqueId"))
+		snprintf(line + used, 2048 - used, " %s=%lu", name, hash_of_id(address));
+	else
+		snprintf(line + used, 2048 - used, " %s=%s", name, value);
 	return 0;
 }
 

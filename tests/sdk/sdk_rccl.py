@@ -1,9 +1,10 @@
 """sdk_rccl.py OUT CALLS [NAME=COUNT...]: the calls of RCCL that a profiler got from
-librocprofiler-sdk.so.1 (tests/sdk/client.c, which wrote OUT) are those that the program has made,
-COUNT of each NAME, and those that dagtap recorded (CALLS, a table of `dagtap export --format csv`):
-each has callbacks at its entry and its return and one record, with its correlation id, operation,
-thread, times, result and arguments, and the external id that was pushed at its entry. The calls of
-HIP that it makes have it as their ancestor."""
+librocprofiler-sdk.so.1 (tests/sdk/client.c, which wrote OUT) are those that the program has made on
+its main thread, COUNT of each NAME, beside those that RCCL makes itself, inside of others and on
+its threads; and they are those that dagtap recorded (CALLS, a table of `dagtap export --format
+csv`): each has callbacks at its entry and its return and one record, with its correlation id,
+operation, thread, times, result and arguments, and the external id that was pushed at its entry.
+The calls of HIP that it makes have it as their ancestor."""
 import collections
 import csv
 import re
@@ -33,12 +34,14 @@ told = collections.defaultdict(list)  # lines by correlation id, in order
 for words in lines:
     if len(words) > 1:
         told[words[1]].append(words)
-names = collections.Counter(words[2] for words in lines if words[0] == "collective")
+records = [words for words in lines if words[0] == "collective"]
+names = collections.Counter(words[2] for words in records)
 made = collections.Counter({name: int(count) for name, count in (word.split("=") for word in sys.argv[3:])})
 if names != collections.Counter(row["api"] for row in of_library.values()):
     fail(f"{dict(names)} delivered")
-if names != made:
-    fail(f"{dict(names)} delivered, the program made {dict(made)}")
+own = collections.Counter(words[2] for words in records if words[4] == pid and words[6] == "0")
+if own != made:
+    fail(f"{dict(own)} delivered, the program made {dict(made)}")
 
 WANTED = ["collective_enter", "result", "arguments", "collective_exit", "collective", "retired"]
 apart = set()

@@ -23,7 +23,7 @@ union arguments {
 		const void *sendbuff;
 		void *recvbuff;
 		size_t count;
-		int datatype, op;
+		int datatype, reduction;
 		void *comm, *stream;
 	} all_reduce;
 	struct {
@@ -38,7 +38,7 @@ union arguments {
 		void *recv_buff;
 		const void *recv_counts, *recv_places;
 		size_t count;
-		int datatype, root, peer, op, algo;
+		int datatype, root, peer, reduction, algo;
 		void *comm, *stream;
 	} run_algo;
 };
@@ -65,7 +65,7 @@ static void words_become_members(void **state)
 	assert_ptr_equal(made.all_reduce.recvbuff, (void *)0x2000);
 	assert_int_equal(made.all_reduce.count, 3);
 	assert_int_equal(made.all_reduce.datatype, 4);
-	assert_int_equal(made.all_reduce.op, -5);
+	assert_int_equal(made.all_reduce.reduction, -5);
 	assert_ptr_equal(made.all_reduce.comm, (void *)0x6000);
 	assert_ptr_equal(made.all_reduce.stream, (void *)0x7000);
 }
