@@ -326,7 +326,6 @@ static void leave(const struct inject_call *call)
 	if (!depth || entered[depth - 1].cid != call->cid)
 		return;
 	place = &entered[depth - 1];
-	forget_innermost();
 	set_result(call, place);
 	keep_externals(call, place);
 	stream.stream.handle = place->streams ? stream_id(call->stream) : 0;
@@ -337,6 +336,10 @@ static void leave(const struct inject_call *call)
 		if (place->streams >> i & 1)
 			tell(i, SDK_CALLBACK_HIP_STREAM, SDK_HIP_STREAM_SET, SDK_PHASE_EXIT, call,
 			     place, &stream);
+	/* Not before: calls that the tool makes meanwhile have places of their own, which are left
+	 * if it has jumped out of them. */
+	while (depth && entered[depth - 1].cid >= call->cid)
+		forget_innermost();
 }
 
 void sdk_calls_enter(const struct inject_call *call)

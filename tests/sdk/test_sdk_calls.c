@@ -100,6 +100,45 @@ static void a_thread_that_ends_inside_of_calls_is_waited_for_no_more(void **stat
 	assert_false(sdk_calls_are_under_way());
 }
 
+/* What the second context gets at the return of call 20. */
+static uint64_t got_user, got_result;
+
+/* A tool that makes a call at the return of another one. */
+static void take_call(struct sdk_callback_record record, union sdk_user *user, void *data)
+{
+	const struct sdk_hip_data *payload = record.payload;
+	uint64_t internal = record.correlation.internal;
+
+	(void)data;
+	if (record.phase == SDK_PHASE_ENTER) {
+		user->value = 10 * internal + record.context.handle;
+	} else if (internal == 20 && record.context.handle == 1) {
+		enter(21);
+		leave(21);
+	} else if (internal == 20) {
+		got_user = user->value;
+		got_result = payload->result;
+	}
+}
+
+static void a_call_inside_of_a_callback_at_a_return_changes_nothing(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct sdk_callback_service *service =
+			&sdk_contexts[i].callbacks[SDK_CALLBACK_HIP_RUNTIME_API];
+
+		sdk_contexts[i].is_used = sdk_contexts[i].is_started = true;
+		service->operations.is_on = service->operations.is_all = true;
+		service->callback = take_call;
+	}
+	enter(20);
+	observed->leave(&(struct inject_call){.cid = 20, .text = "hipMalloc", .result = 2});
+	assert_int_equal(got_user, 202);
+	assert_int_equal(got_result, 2);
+	assert_false(sdk_calls_are_under_way());
+}
+
 static int start(void **state)
 {
 	(void)state;
@@ -113,6 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_that_ends_inside_of_calls_is_waited_for_no_more),
+		cmocka_unit_test(a_call_inside_of_a_callback_at_a_return_changes_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);
