@@ -35,17 +35,33 @@ struct inject_call {
 	const uint64_t *args;
 };
 
-/* Functions of roctx, in the order of its dispatch table. */
-enum inject_mark_function { INJECT_MARK, INJECT_PUSH, INJECT_POP, INJECT_START, INJECT_STOP };
+/* Functions of roctx, in the order of its three dispatch tables: of marks and ranges, of control,
+ * and of names. */
+enum inject_mark_function {
+	INJECT_MARK,
+	INJECT_PUSH,
+	INJECT_POP,
+	INJECT_START,
+	INJECT_STOP,
+	INJECT_THREAD_ID,
+	INJECT_PAUSE,
+	INJECT_RESUME,
+	INJECT_NAME_THREAD,
+	INJECT_NAME_AGENT,
+	INJECT_NAME_DEVICE,
+	INJECT_NAME_STREAM
+};
 
 /* A call of roctx, as an observer sees it. Valid during the observer's function. */
 struct inject_mark {
 	uint64_t cid;		   /* a correlation id that nothing in the recording has */
 	uint64_t parent;	   /* that of the enclosing call, 0 = none */
 	uint64_t begin_ns, end_ns; /* end_ns: 0 at its entry */
-	uint64_t argument;	   /* of INJECT_STOP: the range */
-	uint64_t result;	   /* a level or a range; 0 at its entry */
-	const char *message;	   /* NULL: none */
+	/* A range that stops, the pointer for a thread's id, a thread that pauses or resumes, an
+	 * agent, device or stream that gets a name; else 0. */
+	uint64_t argument;
+	uint64_t result;     /* a level, a range or an error; 0 at its entry */
+	const char *message; /* or name; NULL: none */
 	enum inject_mark_function function;
 };
 

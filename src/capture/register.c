@@ -21,6 +21,7 @@
 #include "capture/rccl/rccl.h"
 #include "capture/rccl/rccl_wrap.h"
 #include "capture/roctx_control.h"
+#include "capture/roctx_names.h"
 #include "capture/roctx_source.h"
 #include "capture/visible.h"
 
@@ -93,6 +94,7 @@ static const struct library {
 	{"hip_compiler", 0, &hip_compiler_table, &hip_compiler_layout},
 	{"roctx", 0, &roctx_table, &roctx_table_layout},
 	{"roctx", 1, &roctx_control_table, &roctx_control_layout},
+	{"roctx", 2, &roctx_names_table, &roctx_names_layout},
 	{"rccl", 0, &rccl_table, &rccl_table_layout},
 };
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "capture/capture_switch.h"
-#include "capture/symbol.h"
+#include "capture/roctx_call.h"
 #include "capture/visible.h"
 
 #define ALL_THREADS 0
@@ -16,20 +16,12 @@ enum control_function { ROCTX_PAUSE, ROCTX_RESUME, ROCTX_CONTROL_COUNT };
 
 static void *_Atomic nexts[DOOR_COUNT][ROCTX_CONTROL_COUNT];
 
-/* Called seldom, so it looks for a symbol each time that none is known. */
 static void *next_at(unsigned int door, enum control_function function)
 {
 	static const char *const symbols[ROCTX_CONTROL_COUNT] = {"roctxProfilerPause",
 								 "roctxProfilerResume"};
-	static const char *const sonames[] = {"librocprofiler-sdk-roctx.so.1",
-					      "librocprofiler-sdk-roctx.so.0", NULL};
-	void *next = atomic_load_explicit(&nexts[door][function], memory_order_relaxed);
 
-	if (next || door != DOOR_SYMBOL)
-		return next;
-	next = symbol_next(symbols[function], sonames);
-	atomic_store_explicit(&nexts[door][function], next, memory_order_relaxed);
-	return next;
+	return roctx_call_next(&nexts[door][function], door, symbols[function]);
 }
 
 /* Pausing one thread is not supported. The recording says so. */
@@ -45,19 +37,28 @@ static bool is_for_all(uint64_t tid)
 static int pause_at(unsigned int door, uint64_t tid)
 {
 	int (*next)(uint64_t) = next_at(door, ROCTX_PAUSE);
+	struct inject_mark mark;
+	int result;
 
+	roctx_call_enter(door, &mark, INJECT_PAUSE, NULL, tid);
 	if (switch_is_armed() && is_for_all(tid))
 		switch_profiler_stop("roctxProfilerPause");
-	return next ? next(tid) : 0;
+	result = next ? next(tid) : 0;
+	roctx_call_leave(&mark, (uint64_t)result);
+	return result;
 }
 
 static int resume_at(unsigned int door, uint64_t tid)
 {
 	int (*next)(uint64_t) = next_at(door, ROCTX_RESUME);
-	int result = next ? next(tid) : 0;
+	struct inject_mark mark;
+	int result;
 
+	roctx_call_enter(door, &mark, INJECT_RESUME, NULL, tid);
+	result = next ? next(tid) : 0;
 	if (switch_is_armed() && is_for_all(tid))
 		switch_profiler_start("roctxProfilerResume");
+	roctx_call_leave(&mark, (uint64_t)result);
 	return result;
 }
 

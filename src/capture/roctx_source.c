@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture/mark_observer.h"
+#include "capture/roctx_call.h"
 #include "capture/roctx_control.h"
+#include "capture/roctx_names.h"
 #include "capture/scope.h"
 #include "capture/symbol.h"
 #include "capture/visible.h"
@@ -22,6 +23,7 @@ int roctxRangePushA(const char *message);
 int roctxRangePop(void);
 uint64_t roctxRangeStartA(const char *message);
 void roctxRangeStop(uint64_t id);
+int roctxGetThreadId(uint64_t *ret_tid);
 
 enum roctx_function {
 	ROCTX_VERSION_MAJOR_FUNCTION,
@@ -31,6 +33,7 @@ enum roctx_function {
 	ROCTX_POP,
 	ROCTX_START,
 	ROCTX_STOP,
+	ROCTX_THREAD_ID,
 	ROCTX_FUNCTION_COUNT
 };
 
@@ -38,16 +41,13 @@ static void *_Atomic nexts[DOOR_COUNT][ROCTX_FUNCTION_COUNT];
 /* The nesting of the thread's ranges, without a real roctx. */
 static __thread int own_level __attribute__((tls_model("initial-exec")));
 
-/* The thread is in the wrapper of a symbol; the wrapper of the table's slot may be entered next. */
-static __thread bool is_under_way __attribute__((tls_model("initial-exec")));
-
 /* Returns the function behind FUNCTION at the entry point DOOR; NULL: none. That no library has a
  * symbol is remembered. */
 static void *next_at(unsigned int door, enum roctx_function function)
 {
 	static const char *const symbols[ROCTX_FUNCTION_COUNT] = {
-		"roctx_version_major", "roctx_version_minor", "roctxMarkA",    "roctxRangePushA",
-		"roctxRangePop",       "roctxRangeStartA",    "roctxRangeStop"};
+		"roctx_version_major", "roctx_version_minor", "roctxMarkA",	"roctxRangePushA",
+		"roctxRangePop",       "roctxRangeStartA",    "roctxRangeStop", "roctxGetThreadId"};
 	static const char *const sonames[] = {"libroctx64.so.4", "librocprofiler-sdk-roctx.so.1",
 					      "librocprofiler-sdk-roctx.so.0", NULL};
 	static _Atomic bool is_absent[ROCTX_FUNCTION_COUNT];
@@ -59,35 +59,6 @@ static void *next_at(unsigned int door, enum roctx_function function)
 	is_absent[function] = !next;
 	atomic_store_explicit(&nexts[door][function], next, memory_order_relaxed);
 	return next;
-}
-
-/* Notes that the thread enters a wrapper at DOOR. Returns false when the symbol's wrapper has
- * already recorded this call. */
-static bool enter(unsigned int door)
-{
-	bool came_by = is_under_way;
-
-	is_under_way = door == DOOR_SYMBOL;
-	return door == DOOR_SYMBOL || !came_by;
-}
-
-/* The same, and tells the observer of the call, for leave. The observer may call roctx. */
-static bool enter_observed(unsigned int door, struct inject_mark *ret_mark,
-			   enum inject_mark_function function, const char *message, uint64_t id)
-{
-	ret_mark->cid = 0;
-	if (!enter(door))
-		return false;
-	is_under_way = false;
-	mark_enter(ret_mark, function, message, id);
-	is_under_way = door == DOOR_SYMBOL;
-	return true;
-}
-
-static void leave(struct inject_mark *mark, uint64_t result)
-{
-	is_under_way = false;
-	mark_leave(mark, result);
 }
 
 CAPTURE_EXPORT uint32_t roctx_version_major(void)
@@ -109,11 +80,11 @@ static void mark_at(unsigned int door, const char *message)
 	void (*next)(const char *) = next_at(door, ROCTX_MARK);
 	struct inject_mark mark;
 
-	if (enter_observed(door, &mark, INJECT_MARK, message, 0))
+	if (roctx_call_enter(door, &mark, INJECT_MARK, message, 0))
 		scope_mark(message);
 	if (next)
 		next(message);
-	leave(&mark, 0);
+	roctx_call_leave(&mark, 0);
 }
 
 /* Returns the level of the range that begins, from 0. */
@@ -123,10 +94,10 @@ static int push_at(unsigned int door, const char *message)
 	struct inject_mark mark;
 	int level;
 
-	if (enter_observed(door, &mark, INJECT_PUSH, message, 0))
+	if (roctx_call_enter(door, &mark, INJECT_PUSH, message, 0))
 		scope_push(RECORD_SCOPE_ROCTX, message);
 	level = next ? next(message) : own_level++;
-	leave(&mark, (uint64_t)level);
+	roctx_call_leave(&mark, (uint64_t)level);
 	return level;
 }
 
@@ -137,13 +108,13 @@ static int pop_at(unsigned int door)
 	struct inject_mark mark;
 	int level = -1;
 
-	if (enter_observed(door, &mark, INJECT_POP, NULL, 0))
+	if (roctx_call_enter(door, &mark, INJECT_POP, NULL, 0))
 		scope_pop(RECORD_SCOPE_ROCTX);
 	if (next)
 		level = next();
 	else if (own_level > 0)
 		level = --own_level;
-	leave(&mark, (uint64_t)level);
+	roctx_call_leave(&mark, (uint64_t)level);
 	return level;
 }
 
@@ -159,12 +130,12 @@ static uint64_t start_range(uint64_t (*next)(const char *), bool is_first, const
 
 	if (next) {
 		id = next(message);
-		is_under_way = false;
+		roctx_call_passed();
 		if (is_first)
 			scope_range_start_as(id | FOREIGN_RANGE, message);
 		return id;
 	}
-	is_under_way = false;
+	roctx_call_passed();
 	id = scope_range_start(message);
 	return id ? id : ++last_unrecorded;
 }
@@ -172,10 +143,10 @@ static uint64_t start_range(uint64_t (*next)(const char *), bool is_first, const
 static uint64_t start_at(unsigned int door, const char *message)
 {
 	struct inject_mark mark;
-	bool is_first = enter_observed(door, &mark, INJECT_START, message, 0);
+	bool is_first = roctx_call_enter(door, &mark, INJECT_START, message, 0);
 	uint64_t id = start_range(next_at(door, ROCTX_START), is_first, message);
 
-	leave(&mark, id);
+	roctx_call_leave(&mark, id);
 	return id;
 }
 
@@ -184,11 +155,27 @@ static void stop_at(unsigned int door, uint64_t id)
 	void (*next)(uint64_t) = next_at(door, ROCTX_STOP);
 	struct inject_mark mark;
 
-	if (enter_observed(door, &mark, INJECT_STOP, NULL, id))
+	if (roctx_call_enter(door, &mark, INJECT_STOP, NULL, id))
 		scope_range_stop(next ? id | FOREIGN_RANGE : id);
 	if (next)
 		next(id);
-	leave(&mark, 0);
+	roctx_call_leave(&mark, 0);
+}
+
+/* Without a real roctx the id is the kernel's, as that library's is. */
+static int thread_id_at(unsigned int door, uint64_t *ret_tid)
+{
+	int (*next)(uint64_t *) = next_at(door, ROCTX_THREAD_ID);
+	struct inject_mark mark;
+	int result = 0;
+
+	roctx_call_enter(door, &mark, INJECT_THREAD_ID, NULL, (uintptr_t)ret_tid);
+	if (next)
+		result = next(ret_tid);
+	else if (ret_tid)
+		*ret_tid = session_tid();
+	roctx_call_leave(&mark, (uint64_t)result);
+	return result;
 }
 
 CAPTURE_EXPORT void roctxMarkA(const char *message)
@@ -216,6 +203,11 @@ CAPTURE_EXPORT void roctxRangeStop(uint64_t id)
 	stop_at(DOOR_SYMBOL, id);
 }
 
+CAPTURE_EXPORT int roctxGetThreadId(uint64_t *ret_tid)
+{
+	return thread_id_at(DOOR_SYMBOL, ret_tid);
+}
+
 #define OF_TABLE(table)                                                                            \
 	static void mark_of_table_##table(const char *message)                                     \
 	{                                                                                          \
@@ -236,6 +228,10 @@ CAPTURE_EXPORT void roctxRangeStop(uint64_t id)
 	static void stop_of_table_##table(uint64_t id)                                             \
 	{                                                                                          \
 		stop_at(DOOR_TABLE + table, id);                                                   \
+	}                                                                                          \
+	static int thread_id_of_table_##table(uint64_t *ret_tid)                                   \
+	{                                                                                          \
+		return thread_id_at(DOOR_TABLE + table, ret_tid);                                  \
 	}
 OF_TABLE(0)
 OF_TABLE(1)
@@ -249,12 +245,11 @@ _Static_assert(DOOR_TABLES == 2, "one wrapper a table");
 		}                                                                                  \
 	}
 
-/* The table of marks and ranges, the first of the three tables that roctx hands over; the second
- * is that of roctx_control.h. The sixth
- * function returns the thread's id and is not wrapped. */
-static const struct table_slot slots[6] = {SLOT(ROCTX_MARK, mark), SLOT(ROCTX_PUSH, push),
-					   SLOT(ROCTX_POP, pop), SLOT(ROCTX_START, start),
-					   SLOT(ROCTX_STOP, stop)};
+/* The table of marks and ranges, the first of the three tables that roctx hands over; the others
+ * are those of roctx_control.h and roctx_names.h. */
+static const struct table_slot slots[6] = {
+	SLOT(ROCTX_MARK, mark),	  SLOT(ROCTX_PUSH, push), SLOT(ROCTX_POP, pop),
+	SLOT(ROCTX_START, start), SLOT(ROCTX_STOP, stop), SLOT(ROCTX_THREAD_ID, thread_id)};
 
 const struct table_layout roctx_table_layout = {slots, sizeof(slots) / sizeof(*slots)};
 
@@ -271,12 +266,14 @@ static void start(void)
 {
 	table_tell(&roctx_table);
 	table_tell(&roctx_control_table);
+	table_tell(&roctx_names_table);
 }
 
 static void child(void)
 {
 	table_reset(&roctx_table);
 	table_reset(&roctx_control_table);
+	table_reset(&roctx_names_table);
 }
 
 const struct capture_source roctx_source = {.name = "roctx", .start = start, .child = child};

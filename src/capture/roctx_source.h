@@ -9,8 +9,8 @@
 /* Where register.c delivers the table "roctx", and the table's layout. */
 extern struct table_door roctx_table;
 extern const struct table_layout roctx_table_layout;
-/* Writes the SOURCE records "roctx.table" and "roctx.control". Registered by the library's
- * constructor. */
+/* Writes the SOURCE records "roctx.table", "roctx.control" and "roctx.names". Registered by the
+ * library's constructor. */
 extern const struct capture_source roctx_source;
 
 #endif

@@ -328,7 +328,7 @@ struct sdk_rccl_data {
 	uint64_t result; /* a union of 8 bytes */
 };
 
-/* Of roctx's calls: the message, or the id of the range that ends. */
+/* Of roctx's calls: what they take, mostly a message or a name first. */
 struct sdk_mark_data {
 	uint64_t size;
 	uint64_t argument, second; /* a union of 16 bytes */
@@ -399,6 +399,8 @@ _Static_assert(sizeof(struct sdk_hip_data) == 120, "layout");
 _Static_assert(sizeof(struct sdk_rccl_data) == 168, "layout");
 _Static_assert(offsetof(struct sdk_rccl_data, args) == offsetof(struct sdk_hip_data, args),
 	       "arguments of calls are at one place");
+_Static_assert(offsetof(struct sdk_mark_data, argument) == offsetof(struct sdk_hip_data, args),
+	       "the same");
 _Static_assert(sizeof(struct sdk_mark_data) == 32, "layout");
 _Static_assert(sizeof(struct sdk_retirement_record) == 32, "layout");
 _Static_assert(sizeof(struct sdk_dispatch_info) == 128, "layout");

@@ -220,6 +220,8 @@ static bool read_payload(const struct sdk_callback_record *record, struct payloa
 {
 	const struct sdk_hip_data *hip = record->payload;
 	const struct sdk_rccl_data *rccl = record->payload;
+	const struct sdk_mark_data *mark = record->payload;
+	int marks;
 
 	if (record->kind == SDK_CALLBACK_HIP_RUNTIME_API)
 		*ret = (struct payload){sdk_hip_parameters, sdk_hip_operation_count, SDK_ARGS_BYTES,
@@ -227,6 +229,11 @@ static bool read_payload(const struct sdk_callback_record *record, struct payloa
 	else if (record->kind == SDK_CALLBACK_RCCL_API)
 		*ret = (struct payload){sdk_rccl_parameters, sdk_rccl_operation_count,
 					SDK_RCCL_ARGS_BYTES, rccl->result};
+	else if (sdk_mark_parameters((int)record->kind, &marks))
+		*ret = (struct payload){sdk_mark_parameters((int)record->kind, &marks), marks,
+					offsetof(struct sdk_mark_data, result) -
+						offsetof(struct sdk_mark_data, argument),
+					mark->result};
 	else
 		return false;
 	return true;

@@ -1,5 +1,6 @@
-/* Arguments of calls of HIP and RCCL as the interface has them: a C struct for each function, with
- * the parameters in their order, made of the words that the injected library gives. Any thread. */
+/* Arguments of calls of HIP, RCCL and roctx as the interface has them: a C struct for each
+ * function, with the parameters in their order, made of the words that the injected library gives.
+ * Any thread. */
 #ifndef DAGTAP_SDK_ARGUMENTS_H
 #define DAGTAP_SDK_ARGUMENTS_H
 

@@ -8,13 +8,38 @@
 _Static_assert(offsetof(struct sdk_hip_record, start_ns) == sizeof(struct sdk_record_head),
 	       "a record of a call begins with the head");
 
+_Static_assert((int)SDK_CALLBACK_MARKER_NAME_API == (int)SDK_BUFFER_MARKER_NAME_API &&
+		       (int)SDK_REQUEST_MARKER_NAME_API == (int)SDK_BUFFER_MARKER_NAME_API,
+	       "a kind of calls has one number");
+
+/* The kind of calls of FUNCTION, and its first function. */
+static int kind_of(enum inject_mark_function function, enum inject_mark_function *ret_first)
+{
+	if (function >= INJECT_NAME_THREAD) {
+		*ret_first = INJECT_NAME_THREAD;
+		return SDK_CALLBACK_MARKER_NAME_API;
+	}
+	*ret_first = function >= INJECT_PAUSE ? INJECT_PAUSE : INJECT_MARK;
+	return function >= INJECT_PAUSE ? SDK_CALLBACK_MARKER_CONTROL_API
+					: SDK_CALLBACK_MARKER_CORE_API;
+}
+
+static bool takes_message(enum inject_mark_function function)
+{
+	return function == INJECT_MARK || function == INJECT_PUSH || function == INJECT_START ||
+	       function >= INJECT_NAME_THREAD;
+}
+
 void marks_observe(const struct inject_mark *mark)
 {
 	static _Thread_local struct observed_state state;
+	bool has_message = takes_message(mark->function);
+	enum inject_mark_function first;
+	int kind = kind_of(mark->function, &first);
 	struct sdk_mark_data data = {
 		.size = sizeof(data),
-		.argument = mark->function == INJECT_STOP ? mark->argument
-							  : (uint64_t)(uintptr_t)mark->message,
+		.argument = has_message ? (uint64_t)(uintptr_t)mark->message : mark->argument,
+		.second = has_message ? mark->argument : 0,
 		.result = mark->result,
 	};
 	struct sdk_hip_record record = {
@@ -25,10 +50,10 @@ void marks_observe(const struct inject_mark *mark)
 	const struct observed what = {
 		.cid = mark->cid,
 		.parent = mark->parent,
-		.operation = (int)mark->function,
-		.callback = SDK_CALLBACK_MARKER_CORE_API,
-		.buffer = SDK_BUFFER_MARKER_CORE_API,
-		.request = SDK_REQUEST_MARKER_CORE_API,
+		.operation = (int)(mark->function - first),
+		.callback = (enum sdk_callback_kind)kind,
+		.buffer = (enum sdk_buffer_kind)kind,
+		.request = (enum sdk_request_kind)kind,
 		.payload = &data,
 	};
 

@@ -21,6 +21,9 @@ static const char *const dispatch_operations[] = {"KERNEL_DISPATCH_NONE", "KERNE
 static const char *const mark_operations[] = {"roctxMarkA",	"roctxRangePushA",
 					      "roctxRangePop",	"roctxRangeStartA",
 					      "roctxRangeStop", "roctxGetThreadId"};
+static const char *const control_operations[] = {"roctxProfilerPause", "roctxProfilerResume"};
+static const char *const naming_operations[] = {"roctxNameOsThread", "roctxNameHsaAgent",
+						"roctxNameHipDevice", "roctxNameHipStream"};
 static const char *const copy_operations[] = {
 	"MEMORY_COPY_NONE", "MEMORY_COPY_HOST_TO_HOST", "MEMORY_COPY_HOST_TO_DEVICE",
 	"MEMORY_COPY_DEVICE_TO_HOST", "MEMORY_COPY_DEVICE_TO_DEVICE"};
@@ -62,6 +65,10 @@ static struct name_list callback_operations(int kind)
 		return (struct name_list){sdk_hip_operations, sdk_hip_operation_count};
 	case SDK_CALLBACK_MARKER_CORE_API:
 		return (struct name_list)LIST(mark_operations);
+	case SDK_CALLBACK_MARKER_CONTROL_API:
+		return (struct name_list)LIST(control_operations);
+	case SDK_CALLBACK_MARKER_NAME_API:
+		return (struct name_list)LIST(naming_operations);
 	case SDK_CALLBACK_RCCL_API:
 		return (struct name_list){sdk_rccl_operations, sdk_rccl_operation_count};
 	case SDK_CALLBACK_HIP_STREAM:
@@ -84,6 +91,10 @@ static struct name_list buffer_operations(int kind)
 		return (struct name_list){sdk_hip_operations, sdk_hip_operation_count};
 	case SDK_BUFFER_MARKER_CORE_API:
 		return (struct name_list)LIST(mark_operations);
+	case SDK_BUFFER_MARKER_CONTROL_API:
+		return (struct name_list)LIST(control_operations);
+	case SDK_BUFFER_MARKER_NAME_API:
+		return (struct name_list)LIST(naming_operations);
 	case SDK_BUFFER_RCCL_API:
 		return (struct name_list){sdk_rccl_operations, sdk_rccl_operation_count};
 	case SDK_BUFFER_KERNEL_DISPATCH:
@@ -107,6 +118,27 @@ static const struct {
 	{"hipGetDeviceProperties", "hipGetDevicePropertiesR0000"},
 	{"hipChooseDeviceR0600", "hipChooseDevice"},
 };
+
+const char *const *sdk_mark_parameters(int kind, int *ret_count)
+{
+	static const char *const core[] = {"message:text", "message:text", "",
+					   "message:text", "id:u64",	   "tid:ptr"};
+	static const char *const control[] = {"tid:u64", "tid:u64"};
+	static const char *const naming[] = {"name:text", "name:text agent:ptr",
+					     "name:text device_id:i32", "name:text stream:stream"};
+
+	*ret_count = callback_operations(kind).count;
+	switch (kind) {
+	case SDK_CALLBACK_MARKER_CORE_API:
+		return core;
+	case SDK_CALLBACK_MARKER_CONTROL_API:
+		return control;
+	case SDK_CALLBACK_MARKER_NAME_API:
+		return naming;
+	default:
+		return NULL;
+	}
+}
 
 static int find(const char *const *names, int count, const char *name)
 {

@@ -15,6 +15,10 @@ extern const char *const sdk_rccl_operations[];
 extern const int sdk_rccl_operation_count;
 extern const char *const sdk_rccl_parameters[];
 
+/* The same for roctx's functions of KIND, one of the three MARKER kinds of calls; NULL: another
+ * one. Sets RET_COUNT to the number of operations. */
+const char *const *sdk_mark_parameters(int kind, int *ret_count);
+
 /* The operation of the function NAME, or -1. */
 int sdk_hip_operation_find(const char *name);
 int sdk_rccl_operation_find(const char *name);

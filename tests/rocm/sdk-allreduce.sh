@@ -1,7 +1,7 @@
 #!/bin/bash
 # sdk-allreduce.sh record|alone PROGRAM ARGS... NAME=COUNT...: a program with RCCL that has a
-# profiler on librocprofiler-sdk.so.1, under `dagtap record` or alone: the profiler gets the calls of
-# RCCL that the program makes, COUNT of each NAME, and those that are recorded.
+# profiler on librocprofiler-sdk.so.1, under `dagtap record` or alone: the profiler gets the calls
+# of RCCL that the program makes, COUNT of each NAME, and those that are recorded.
 if [ -z "${IN_NAMESPACE:-}" ]; then
 	unshare --mount --map-root-user true 2>/dev/null || {
 		echo "not run: this machine gives no mount namespace"

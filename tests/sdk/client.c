@@ -87,6 +87,11 @@ static void take_records(struct sdk_id context, struct sdk_id from,
 			    call->correlation.external.value, call->operation, call->start_ns,
 			    call->end_ns);
 			break;
+		case SDK_BUFFER_MARKER_CONTROL_API:
+		case SDK_BUFFER_MARKER_NAME_API:
+			say("control %lu %s", call->correlation.internal,
+			    name_of((int)headers[i]->kind, call->operation));
+			break;
 		case SDK_BUFFER_MEMORY_ALLOCATION:
 			say("allocation %lu external %lu op %d %lu %lu address %lx bytes %lu agent "
 			    "%lu",
@@ -228,11 +233,27 @@ static void take_call(struct sdk_callback_record record, union sdk_user *user, v
 		    record.correlation.ancestor);
 }
 
+/* Pauses, resumes and names, with their arguments. */
+static void take_control(struct sdk_callback_record record, union sdk_user *user, void *data)
+{
+	const struct sdk_mark_data *mark = record.payload;
+	char line[2048] = "";
+
+	expect("the size of a mark's data", (int)mark->size, sizeof(*mark));
+	expect("arguments of roctx",
+	       rocprofiler_iterate_callback_tracing_kind_operation_args(record, take_argument, 1,
+									line),
+	       SDK_SUCCESS);
+	say("control_%s %lu %s%s returns %lu", record.phase == SDK_PHASE_ENTER ? "enter" : "exit",
+	    record.correlation.internal, name_of((int)record.kind, record.operation), line,
+	    mark->result);
+}
+
 /* The message is there at the entry and at the return. */
 static void take_mark(struct sdk_callback_record record, union sdk_user *user, void *data)
 {
 	const struct sdk_mark_data *mark = record.payload;
-	bool has_message = record.operation != INJECT_POP && record.operation != INJECT_STOP;
+	bool has_message = record.operation <= INJECT_START && record.operation != INJECT_POP;
 
 	if (record.phase == SDK_PHASE_ENTER)
 		user->value = record.correlation.internal * 3;
@@ -303,7 +324,8 @@ static void configure_collecting(void)
 		SDK_BUFFER_HIP_RUNTIME_API,   SDK_BUFFER_KERNEL_DISPATCH,
 		SDK_BUFFER_MEMORY_COPY,	      SDK_BUFFER_MARKER_CORE_API,
 		SDK_BUFFER_MEMORY_ALLOCATION, SDK_BUFFER_SCRATCH_MEMORY,
-		SDK_BUFFER_RCCL_API,	      SDK_BUFFER_CORRELATION_ID_RETIREMENT};
+		SDK_BUFFER_RCCL_API,	      SDK_BUFFER_MARKER_CONTROL_API,
+		SDK_BUFFER_MARKER_NAME_API,   SDK_BUFFER_CORRELATION_ID_RETIREMENT};
 	static const int requests[] = {SDK_REQUEST_KERNEL_DISPATCH};
 	struct sdk_id thread;
 
@@ -335,6 +357,14 @@ static void configure_collecting(void)
 	expect("marks",
 	       rocprofiler_configure_callback_tracing_service(
 		       collecting, SDK_CALLBACK_MARKER_CORE_API, NULL, 0, take_mark, NULL),
+	       SDK_SUCCESS);
+	expect("pauses",
+	       rocprofiler_configure_callback_tracing_service(
+		       collecting, SDK_CALLBACK_MARKER_CONTROL_API, NULL, 0, take_control, NULL),
+	       SDK_SUCCESS);
+	expect("names",
+	       rocprofiler_configure_callback_tracing_service(
+		       collecting, SDK_CALLBACK_MARKER_NAME_API, NULL, 0, take_control, NULL),
 	       SDK_SUCCESS);
 	expect("allocations",
 	       rocprofiler_configure_callback_tracing_service(

@@ -123,6 +123,7 @@ class Profile:
         self.alive(words[1])
 
     collective_enter = collective_exit = result = collective
+    control = control_enter = control_exit = collective
 
     def enter(self, words):
         self.told[words[1]].append(words)

@@ -1,4 +1,4 @@
-/* Arguments of calls of RCCL, as a C struct has them. */
+/* Arguments of calls of RCCL, as a C struct has them, and as texts; those of roctx as texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -156,6 +156,31 @@ static void iteration_has_the_interfaces_names(void **state)
 		SDK_ERROR_OPERATION_NOT_FOUND);
 }
 
+static void iteration_has_messages_and_ranges(void **state)
+{
+	struct sdk_mark_data data = {.size = sizeof(data), .argument = (uintptr_t) "a message"};
+	struct sdk_callback_record record = {
+		.kind = SDK_CALLBACK_MARKER_CORE_API, .phase = SDK_PHASE_ENTER, .payload = &data};
+	struct told told = {0};
+
+	(void)state;
+	assert_int_equal(
+		rocprofiler_iterate_callback_tracing_kind_operation_args(record, take, 1, &told),
+		SDK_SUCCESS);
+	assert_string_equal(told.line, "message=a message ");
+	told = (struct told){0};
+	data.argument = 12;
+	record.operation = 4; /* roctxRangeStop */
+	assert_int_equal(
+		rocprofiler_iterate_callback_tracing_kind_operation_args(record, take, 1, &told),
+		SDK_SUCCESS);
+	assert_string_equal(told.line, "id=12 ");
+	record.operation = 6;
+	assert_int_equal(
+		rocprofiler_iterate_callback_tracing_kind_operation_args(record, take, 1, &told),
+		SDK_ERROR_OPERATION_NOT_FOUND);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +188,7 @@ int main(void)
 		cmocka_unit_test(an_odd_number_of_ints_is_padded),
 		cmocka_unit_test(an_id_by_value_is_copied),
 		cmocka_unit_test(iteration_has_the_interfaces_names),
+		cmocka_unit_test(iteration_has_messages_and_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

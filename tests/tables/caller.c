@@ -178,6 +178,30 @@ static int control(void)
 	return error | (model_pauses != 2) | (model_resumes != 1);
 }
 
+/* Each function of roctx by its symbol, and one by pointer. */
+static int all_of_roctx(void)
+{
+	const char *roctx = "librocprofiler-sdk-roctx.so.1";
+	int error = hipMemcpyAsync(NULL, NULL, 64, 1, NULL);
+	uint64_t tid = 0;
+
+	roctxMarkA("a mark");
+	error |= roctxRangePushA("a range") != 0;
+	error |= roctxRangePop() != 0;
+	error |= roctxRangeStartA("another range") != 100;
+	roctxRangeStop(100);
+	error |= roctxGetThreadId(&tid) | (tid != 77);
+	error |= roctxProfilerPause(9) != 1;
+	error |= roctxProfilerResume(9) != 1;
+	error |= roctxNameOsThread("a thread") != 1;
+	error |= roctxNameHsaAgent("an agent", (void *)0xa0) != 2;
+	error |= roctxNameHipDevice("a device", 3) != 3;
+	error |= roctxNameHipStream("a stream", (void *)0x50) != 4;
+	error |= ((__typeof__(roctxNameOsThread) *)of_library(roctx, "roctxNameOsThread"))(
+			 "by pointer") != 5;
+	return error | (model_names != 5);
+}
+
 static void register_kernel(register_function *by, uintptr_t stub, const char *name)
 {
 	by((void **)0x10, (const void *)stub, NULL, name, 0, NULL, NULL, NULL, NULL, NULL);
@@ -232,6 +256,8 @@ static int scene(const char *name)
 		return kernels();
 	if (!strcmp(name, "roctx"))
 		return ranges();
+	if (!strcmp(name, "all-of-roctx"))
+		return all_of_roctx();
 	if (!strcmp(name, "control"))
 		return control();
 	return strcmp(name, "rccl") ? 2 : ranks();

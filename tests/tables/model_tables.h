@@ -116,6 +116,13 @@ int roctxRangePushA(const char *message);
 int roctxRangePop(void);
 int roctxProfilerPause(uint64_t tid);
 int roctxProfilerResume(uint64_t tid);
-extern uint32_t model_marks, model_pushes, model_pops, model_pauses, model_resumes;
+uint64_t roctxRangeStartA(const char *message);
+void roctxRangeStop(uint64_t id);
+int roctxGetThreadId(uint64_t *ret_tid);
+int roctxNameOsThread(const char *name);
+int roctxNameHsaAgent(const char *name, const void *agent);
+int roctxNameHipDevice(const char *name, int device);
+int roctxNameHipStream(const char *name, const void *stream);
+extern uint32_t model_marks, model_pushes, model_pops, model_pauses, model_resumes, model_names;
 
 #endif

@@ -339,7 +339,7 @@ static void roctx_ranges_count_once(void **state)
 	assert_int_equal(count_scopes(r, RECORD_SCOPE_ROCTX, "by symbols"), 1);
 	assert_int_equal(count_scopes(r, RECORD_SCOPE_ROCTX, "by pointers"), 1);
 	assert_int_equal(recording_count(r, RECORD_SCOPE_END), 2);
-	assert_source(r, "roctx.table", RECORD_SOURCE_ON, "1.0: 3 of its 6 functions wrapped");
+	assert_source(r, "roctx.table", RECORD_SOURCE_ON, "1.0: 6 of its 6 functions wrapped");
 	recording_free(r);
 }
 
@@ -355,6 +355,7 @@ static void roctx_pauses_and_resumes(void **state)
 	/* Its begin, its end, and what was not followed. */
 	assert_int_equal(recording_count(r, RECORD_NOTE), 3);
 	assert_source(r, "roctx.control", RECORD_SOURCE_ON, "1.0: 2 of its 2 functions wrapped");
+	assert_source(r, "roctx.names", RECORD_SOURCE_ON, "1.0: 4 of its 4 functions wrapped");
 	recording_free(r);
 }
 
