@@ -2,84 +2,18 @@
 #include "sdk/delivery.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/strtab.h"
 #include "sdk/agents.h"
 #include "sdk/buffers.h"
 #include "sdk/externals.h"
 #include "sdk/names.h"
 #include "sdk/sdk_contexts.h"
 #include "sdk/time.h"
+#include "sdk/told_kernels.h"
 
-/* The kernels that tools were told of: number of the symbol with ".kd". */
-static struct strtab kernels;
-static uint32_t kernels_told; /* numbers up to this one; 0: the table is not made yet */
 static uint64_t dispatches;
-
-/* Tells the tools of a kernel. */
-static void tell_kernel(const struct trace_work *work, uint64_t kernel)
-{
-	struct sdk_kernel_symbol symbol = {
-		.size = sizeof(symbol),
-		.kernel = kernel,
-		.name = kernels.strings[kernel],
-		.group_bytes = work->group_bytes,
-		.private_bytes = work->private_bytes,
-		.sgprs = work->scalar_registers,
-		.vgprs = work->registers,
-	};
-
-	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++) {
-		const struct sdk_callback_service *service =
-			&sdk_contexts[i].callbacks[SDK_CALLBACK_CODE_OBJECT];
-		const struct sdk_callback_record record = {
-			.context = sdk_context_id(&sdk_contexts[i]),
-			.kind = SDK_CALLBACK_CODE_OBJECT,
-			.operation = SDK_CODE_OBJECT_KERNEL_SYMBOL,
-			.phase = SDK_PHASE_ENTER,
-			.payload = &symbol,
-		};
-		union sdk_user user = {0};
-
-		if (sdk_operations_have(&service->operations, SDK_CODE_OBJECT_KERNEL_SYMBOL) &&
-		    atomic_load(&sdk_contexts[i].span_count))
-			service->callback(record, &user, service->data);
-	}
-}
-
-/* The id of a kernel, of which the tools are told first. 0: out of memory. */
-static uint64_t kernel_id(const struct trace *window, const struct trace_work *work)
-{
-	char name[4096];
-	uint32_t kernel;
-
-	if (!kernels_told && strtab_init(&kernels) == 0)
-		kernels_told = 1;
-	if (!kernels_told)
-		return 0;
-	snprintf(name, sizeof(name), "%s.kd", trace_text(window, work->symbol));
-	kernel = strtab_intern_z(&kernels, name);
-	if (kernel && kernel >= kernels_told) {
-		kernels_told = kernel + 1;
-		tell_kernel(work, kernel);
-	}
-	return kernel;
-}
-
-/* Whether a tool wants to be told of kernels. */
-static bool tells_kernels(void)
-{
-	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++)
-		if (sdk_operations_have(
-			    &sdk_contexts[i].callbacks[SDK_CALLBACK_CODE_OBJECT].operations,
-			    SDK_CODE_OBJECT_KERNEL_SYMBOL) &&
-		    atomic_load(&sdk_contexts[i].span_count))
-			return true;
-	return false;
-}
 
 /* The buffer in which context I wants records of KIND and OPERATION of a call that began at NS, or
  * NULL. */
@@ -180,8 +114,8 @@ static int put_dispatch(const struct trace *window, const struct trace_activity 
 	}
 	record.info.dispatch = ++dispatches;
 	/* A tool may ask for the names of kernels without their records. */
-	if (tells_kernels())
-		record.info.kernel = kernel_id(window, work);
+	if (told_kernels_are_wanted())
+		record.info.kernel = told_kernels_id(window, work);
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
 		struct sdk_buffer *buffer =
 			buffer_for(i, SDK_BUFFER_KERNEL_DISPATCH, SDK_DISPATCH_COMPLETE,
@@ -190,7 +124,7 @@ static int put_dispatch(const struct trace *window, const struct trace_activity 
 		if (!buffer)
 			continue;
 		if (!record.info.kernel)
-			record.info.kernel = kernel_id(window, work);
+			record.info.kernel = told_kernels_id(window, work);
 		record.correlation.external.value =
 			externals_find(i, row->cid, SDK_REQUEST_KERNEL_DISPATCH, index);
 		err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));

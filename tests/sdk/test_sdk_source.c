@@ -1,5 +1,6 @@
 /* Which recordings the library follows. The test stands for the injected library: it gives the path
  * of a spool that it has written itself. */
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,6 +25,12 @@ static uint64_t delivered[8]; /* correlation ids of calls; read after a flush */
 static struct sdk_hip_record last;
 static size_t delivered_count;
 static struct sdk_id context, buffer, buffers[3];
+
+/* What the context of one's own for kernels was told of and has got; read after a flush. */
+static struct sdk_id of_kernels, kernel_buffer;
+static char told[4][RECORD_TEXT_MAX + 8];
+static uint64_t told_ids[4], got_ids[4];
+static size_t told_count, got_count;
 
 static size_t give_path(char *ret_path, size_t room)
 {
@@ -54,6 +61,40 @@ static void take_records(struct sdk_id from, struct sdk_id into, struct sdk_reco
 	}
 }
 
+static void take_kernel(struct sdk_callback_record record, union sdk_user *user, void *data)
+{
+	const struct sdk_kernel_symbol *symbol = record.payload;
+
+	(void)user, (void)data;
+	assert_true(told_count < 4);
+	told_ids[told_count] = symbol->kernel;
+	snprintf(told[told_count++], sizeof(*told), "%s", symbol->name);
+}
+
+static void take_dispatches(struct sdk_id from, struct sdk_id into,
+			    struct sdk_record_header **headers, size_t count, void *data,
+			    uint64_t dropped)
+{
+	(void)from, (void)into, (void)data, (void)dropped;
+	for (size_t i = 0; i < count && got_count < 4; i++)
+		got_ids[got_count++] =
+			((const struct sdk_dispatch_record *)headers[i]->payload)->info.kernel;
+}
+
+/* Records dispatches, and names of kernels. */
+static int configure_kernels(struct sdk_id *ret_context, struct sdk_id *ret_buffer)
+{
+	static const int symbols[] = {SDK_CODE_OBJECT_KERNEL_SYMBOL};
+
+	rocprofiler_create_context(ret_context);
+	return rocprofiler_create_buffer(*ret_context, 8192, 8192, SDK_POLICY_LOSSLESS,
+					 take_dispatches, NULL, ret_buffer) ||
+	       rocprofiler_configure_buffer_tracing_service(
+		       *ret_context, SDK_BUFFER_KERNEL_DISPATCH, NULL, 0, *ret_buffer) ||
+	       rocprofiler_configure_callback_tracing_service(
+		       *ret_context, SDK_CALLBACK_CODE_OBJECT, symbols, 1, take_kernel, NULL);
+}
+
 static int initialize(void (*finalize)(struct sdk_client), void *data)
 {
 	(void)finalize, (void)data;
@@ -61,12 +102,15 @@ static int initialize(void (*finalize)(struct sdk_client), void *data)
 	for (int i = 0; i < 3; i++)
 		rocprofiler_create_buffer(context, 8192, 8192, SDK_POLICY_LOSSLESS, take_records,
 					  NULL, &buffers[i]);
-	return rocprofiler_create_buffer(context, 8192, 8192, SDK_POLICY_LOSSLESS, take_records,
+	return configure_kernels(&of_kernels, &kernel_buffer) ||
+	       rocprofiler_create_buffer(context, 8192, 8192, SDK_POLICY_LOSSLESS, take_records,
 					 NULL, &buffer) ||
 	       rocprofiler_configure_buffer_tracing_service(context, SDK_BUFFER_HIP_RUNTIME_API,
 							    NULL, 0, buffer) ||
 	       rocprofiler_configure_buffer_tracing_service(context, SDK_BUFFER_RCCL_API, NULL, 0,
 							    buffer) ||
+	       rocprofiler_configure_buffer_tracing_service(context, SDK_BUFFER_KERNEL_DISPATCH,
+							    NULL, 0, buffer) ||
 	       rocprofiler_configure_buffer_tracing_service(context, SDK_BUFFER_SCRATCH_MEMORY,
 							    NULL, 0, buffer) ||
 	       rocprofiler_start_context(context);
@@ -182,6 +226,65 @@ static void calls_of_rccl_are_records_of_their_own_kind(void **state)
 	end(&recording);
 }
 
+static void put_kernel(struct recording *recording, uint32_t id, char fill, char last_letter)
+{
+	static struct {
+		struct record_kernel kernel;
+		char name[5000];
+	} record;
+
+	record.kernel = (struct record_kernel){
+		.kernel_object = id, .agent = SCENE_AGENT_GPU, .name_bytes = sizeof(record.name)};
+	memset(record.name, fill, sizeof(record.name));
+	record.name[sizeof(record.name) - 1] = last_letter;
+	scene_put(&recording->scene, 0, RECORD_KERNEL, id, &record, sizeof(record));
+}
+
+static void run_kernel(struct recording *recording, uint32_t id)
+{
+	uint64_t cid = scene_reserve_cid(&recording->scene);
+	struct record_api call = {.cid = cid,
+				  .begin_ns = clock_now_ns(),
+				  .end_ns = clock_now_ns() + 1,
+				  .activities = 1};
+
+	scene_put(&recording->scene, 0, RECORD_API, SCENE_LAUNCH_BY_PTR, &call, sizeof(call));
+	scene_run(&recording->scene, cid, 0, id, 64);
+	assert_int_equal(pwrite(recording->fd, recording->scene.image, SCENE_BYTES, 0),
+			 SCENE_BYTES);
+}
+
+/* The first kernel is run before the context is started. */
+static void each_context_is_told_of_each_kernel(void **state)
+{
+	struct recording recording;
+	int fd = memfd_create("kernels.spool", MFD_CLOEXEC);
+
+	(void)state;
+	scene_init(&recording.scene, 1);
+	/* Not the path of the last recording. */
+	recording.fd = fcntl(fd, F_DUPFD_CLOEXEC, 200);
+	close(fd);
+	put_kernel(&recording, 500, 'k', '1');
+	put_kernel(&recording, 501, 'k', '2');
+	run_kernel(&recording, 500);
+	recorded = recording.fd;
+	flush();
+	assert_int_equal(told_count, 0);
+	assert_int_equal(rocprofiler_start_context(of_kernels), SDK_SUCCESS);
+	run_kernel(&recording, 501);
+	run_kernel(&recording, 500);
+	flush();
+	end(&recording);
+	assert_int_equal(told_count, 2);
+	assert_string_equal(told[0] + 4998, "k1.kd");
+	assert_string_equal(told[1] + 4998, "k2.kd");
+	assert_int_equal(got_count, 2);
+	assert_int_not_equal(got_ids[0], got_ids[1]);
+	assert_int_equal(got_ids[0], told_ids[1]);
+	assert_int_equal(got_ids[1], told_ids[0]);
+}
+
 static void tell_scratch(enum inject_scratch_operation operation, uint64_t cid, uint64_t end_ns)
 {
 	const struct inject_scratch scratch = {
@@ -259,6 +362,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_recording_that_was_left_open_ends_with_the_next_one),
 		cmocka_unit_test(calls_of_rccl_are_records_of_their_own_kind),
+		cmocka_unit_test(each_context_is_told_of_each_kernel),
 		cmocka_unit_test(scratch_memory_is_reclaimed_inside_of_an_allocation),
 		cmocka_unit_test(a_child_of_fork_is_not_observed),
 		cmocka_unit_test(buffers_may_be_destroyed_by_several_threads),
