@@ -27,10 +27,14 @@ static void tell(const struct frame *frame, const char *text, const void *stream
 		(args ? observer->enter : observer->leave)(&told);
 }
 
-void call_observe_entry(const struct frame *frame, const char *text, const void *stream,
+void call_observe_entry(struct frame *frame, const char *text, const void *stream,
 			const uint64_t *args)
 {
+	bool comes_again = frame->comes_again;
+
+	frame->comes_again = false;
 	tell(frame, text, stream, args, 0);
+	frame->comes_again = comes_again;
 }
 
 void call_observe_return(struct frame *frame, const char *text, const void *stream, int result)

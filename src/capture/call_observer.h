@@ -20,8 +20,9 @@ static inline bool call_is_observed(void)
 /* Tells the observer, if there is one and the call of FRAME is recorded, that the call enters. TEXT
  * is that of its API_NAME record, STREAM its stream argument, ARGS the words of its arguments with
  * pointers as they are. FRAME is the thread's innermost one. The caller takes its begin after this,
- * so that it has no time of a tool. */
-void call_observe_entry(const struct frame *frame, const char *text, const void *stream,
+ * so that it has no time of a tool. A call of the same function that the observer makes by the slot
+ * of a table is a call of its own. */
+void call_observe_entry(struct frame *frame, const char *text, const void *stream,
 			const uint64_t *args);
 
 /* The same, that the call has returned RESULT. FRAME is no longer the innermost one; sets its
