@@ -472,6 +472,7 @@ def print_wrapper(api, call, in_table, is_unsubscribed):
     at_door = f"unsigned int door{', ' + params if params != 'void' else ''}"
     pass_on = f", {names}" if names else ""
     op = f"{api.upper}_{call.name}"
+    keep = "\tcall.frame.text = result;\n" if call.result == "text" else ""
     is_off = "hip_is_unsubscribed() || " if is_unsubscribed else ""
     print(f"""\
 static {ctype}at_{call.name}({at_door})
@@ -484,7 +485,7 @@ static {ctype}at_{call.name}({at_door})
 	if ({is_off}!{api.lower}_enter(&call, {op}, door, {api.subject(call)}))
 		return next({names});
 {api.before(call)}	{ctype}result = next({names});
-	{api.lower}_leave(&call, {result}, {len(words)}, (const uint64_t[]){{{after}}});
+{keep}	{api.lower}_leave(&call, {result}, {len(words)}, (const uint64_t[]){{{after}}});
 	return result;
 }}
 CAPTURE_EXPORT {ctype}{call.name}({params}){symbol};

@@ -33,6 +33,7 @@ struct inject_call {
 	/* At its entry: the words of its arguments, which TEXT describes, with pointers as the
 	 * program passes them, and a pointer to an ncclUniqueId. NULL at its return. */
 	const uint64_t *args;
+	uint64_t value; /* at its return: the result as a word, or the text that it returned */
 };
 
 /* Functions of roctx, in the order of its three dispatch tables: of marks and ranges, of control,

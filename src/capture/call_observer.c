@@ -21,6 +21,7 @@ static void tell(const struct frame *frame, const char *text, const void *stream
 		.text = text,
 		.stream = stream,
 		.result = result,
+		.value = frame->text ? (uintptr_t)frame->text : (uint64_t)result,
 	};
 
 	if (observer && frame->session)

@@ -33,6 +33,7 @@ struct frame {
 	uint32_t unrecorded; /* of the others: packets of which no record is made */
 	uint32_t function;   /* the function: its number in the API_NAME records */
 	uint32_t session;    /* the session's number at entry; 0: the call is not recorded */
+	const char *text;    /* what a function that gives a text has returned; NULL: none */
 	bool comes_again;    /* entered by its symbol, and the slot was not entered yet */
 };
 

@@ -311,9 +311,9 @@ static void keep_externals(const struct inject_call *call, struct entered *place
 static void set_result(const struct inject_call *call, struct entered *place)
 {
 	if (place->api->callback == SDK_CALLBACK_RCCL_API)
-		place->data.rccl.result = (uint64_t)call->result;
+		place->data.rccl.result = call->value;
 	else
-		place->data.hip.result = (uint64_t)call->result;
+		place->data.hip.result = call->value;
 }
 
 static void leave(const struct inject_call *call)

@@ -190,6 +190,18 @@ static void enter_call(const struct sdk_callback_record *record, union sdk_user 
 	       SDK_SUCCESS);
 }
 
+/* A number or a text. */
+static void say_result(const struct sdk_callback_record *record)
+{
+	uint64_t result = ((const struct sdk_rccl_data *)record->payload)->result;
+	const char *name = name_of(SDK_BUFFER_RCCL_API, record->operation);
+
+	if (!strcmp(name, "ncclGetErrorString") || !strcmp(name, "ncclGetLastError"))
+		say("result %lu %s", record->correlation.internal, (const char *)(uintptr_t)result);
+	else
+		say("result %lu %ld", record->correlation.internal, (long)result);
+}
+
 static void leave_call(const struct sdk_callback_record *record, const union sdk_user *user)
 {
 	const struct sdk_hip_data *data = record->payload; /* or RCCL's, which begins the same */
@@ -206,8 +218,7 @@ static void leave_call(const struct sdk_callback_record *record, const union sdk
 	expect("the size of a call's data", (int)data->size,
 	       is_hip ? sizeof(*data) : sizeof(struct sdk_rccl_data));
 	if (!is_hip)
-		say("result %lu %ld", internal,
-		    ((const struct sdk_rccl_data *)record->payload)->result);
+		say_result(record);
 	say_arguments(record);
 }
 

@@ -7,4 +7,4 @@ launch record --sdk --calls all -q -o "$work/run.dagtap" -- bash -c \
 	'CLIENT_OUT=$0 LD_PRELOAD="$1:$LD_PRELOAD" exec "${@:2}"' "$work/client" "$BUILD_DIR/tests/sdk/libsdk-client.so" \
 	"$BUILD_DIR/tests/tables-caller" rccl >"$work/run.out" 2>&1 || fail "the program: $(cat "$work/run.out")"
 "$dagtap" export --format csv --table calls -o "$work/calls.csv" "$work/run.dagtap"
-python3 "$here/../sdk/sdk_rccl.py" "$work/client" "$work/calls.csv" ncclGroupStart=1 ncclAllReduce=7 ncclCommDestroy=1
+python3 "$here/../sdk/sdk_rccl.py" "$work/client" "$work/calls.csv" ncclGroupStart=1 ncclAllReduce=7 ncclGetErrorString=1 ncclCommDestroy=1

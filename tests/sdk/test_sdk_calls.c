@@ -133,7 +133,7 @@ static void a_call_inside_of_a_callback_at_a_return_changes_nothing(void **state
 		service->callback = take_call;
 	}
 	enter(20);
-	observed->leave(&(struct inject_call){.cid = 20, .text = "hipMalloc", .result = 2});
+	observed->leave(&(struct inject_call){.cid = 20, .text = "hipMalloc", .value = 2});
 	assert_int_equal(got_user, 202);
 	assert_int_equal(got_result, 2);
 	assert_false(sdk_calls_are_under_way());

@@ -133,6 +133,7 @@ static int ranks(void)
 		error |= ncclAllReduce(NULL, NULL, 1000, 7, 0, &comms[0], (void *)0x5000);
 		error |= ncclAllReduce(NULL, NULL, 1000, 7, 0, &comms[1], (void *)0x6000);
 	}
+	error |= strcmp(ncclGetErrorString(3), "error 3 of the model") != 0;
 	error |= ncclCommDestroy(&comms[1]);
 	comms[1].rank = 3;
 	error |= ((__typeof__(ncclAllReduce) *)of_library("librccl.so.1", "ncclAllReduce"))(

@@ -42,6 +42,11 @@ static int real_group_start(void)
 	return 0;
 }
 
+static const char *real_error_text(int code)
+{
+	return code == 3 ? "error 3 of the model" : NULL;
+}
+
 static void **slot(size_t offset)
 {
 	return (void **)(uintptr_t)((char *)&table + offset);
@@ -56,6 +61,7 @@ static void make_table(void)
 	*slot(AT_COMM_DESTROY) = (void *)real_comm_destroy;
 	*slot(AT_COMM_USER_RANK) = (void *)real_comm_user_rank;
 	*slot(AT_GROUP_START) = (void *)real_group_start;
+	*slot(AT_ERROR_STRING) = (void *)real_error_text;
 	model_hand_over("rccl", 22707, 0, tables, 1);
 }
 
@@ -85,6 +91,11 @@ SHOWN int ncclCommUserRank(const void *comm, int *ret_rank)
 SHOWN int ncclGroupStart(void)
 {
 	return ((__typeof__(ncclGroupStart) *)function_at(AT_GROUP_START))();
+}
+
+SHOWN const char *ncclGetErrorString(int code)
+{
+	return ((__typeof__(ncclGetErrorString) *)function_at(AT_ERROR_STRING))(code);
 }
 
 SHOWN uint32_t model_rank_questions(void)

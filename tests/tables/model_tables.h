@@ -98,6 +98,7 @@ enum {
 	AT_SEND = 80,
 	AT_GROUP_START = 112,
 	AT_COMM_DESTROY = 176,
+	AT_ERROR_STRING = 200,
 	AT_COMM_USER_RANK = 240,
 	RCCL_TABLE_BYTES = 336
 };
@@ -107,6 +108,7 @@ int ncclAllReduce(const void *from, void *to, size_t count, int type, int operat
 int ncclCommDestroy(void *comm);
 int ncclCommUserRank(const void *comm, int *ret_rank);
 int ncclGroupStart(void);
+const char *ncclGetErrorString(int code);
 /* How often ncclCommUserRank was called. */
 uint32_t model_rank_questions(void);
 

@@ -34,11 +34,11 @@ says shorter.info 'hip.table: on, .*160 fewer than this tool knows$'
 says longer.info 'hip.table: on, .*1 are newer than this tool$'
 says other-major.info 'hip.table: absent, .* version 8.0 '
 says other-major.calls '"hipMemcpyAsync", "count": 5,'
-says rccl.info 'rccl.table: on, 2.27: 4 of its 41 functions wrapped$'
+says rccl.info 'rccl.table: on, 2.27: 5 of its 41 functions wrapped$'
 says rccl.calls '"ncclAllReduce", "count": 7,'
 says rccl.calls '"hipLaunchKernel", "count": 7,'
 expect "RCCL's line of the ledger" "$(json "$work/rccl.dagtap" check \
-	'[(s["expected"], s["received"]) for s in d["sources"] if s["name"] == "rccl"]')" "[(9, 9)]"
+	'[(s["expected"], s["received"]) for s in d["sources"] if s["name"] == "rccl"]')" "[(10, 10)]"
 expect "the source in info's JSON" "$(json "$work/rccl.dagtap" info \
 	'[s["state"] for s in d["sources"] if s["name"] == "rccl.table"]')" "['on']"
 

@@ -79,6 +79,7 @@ bool hip_enter(struct hip_call *call, enum hip_function function, unsigned int d
 	call->frame.dispatches = call->frame.copies = call->frame.others = 0;
 	call->frame.unrecorded = 0;
 	call->frame.end_ns = 0;
+	call->frame.text = NULL;
 	call->frame.scope = scope_current();
 	call->frame.cid = session_next_cid();
 	frame_push(&call->frame);
