@@ -98,8 +98,17 @@ class Rocpd(unittest.TestCase):
         database.close()
         return changed
 
+    def two_processes(self):
+        """A program and its fork child, which run the same kernels."""
+        out = self.path / "fork.dagtap"
+        result = dagtap("record", "--force", "--softgpu", "-o", out, "--",
+                        BUILD / "examples" / "fork-exec", "100")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return out
+
     def files(self):
-        return [self.export(recording) for recording in RECORDINGS] + [self.sample()]
+        return [self.export(recording) for recording in [*RECORDINGS, self.two_processes()]] + [
+            self.sample()]
 
     def test_views_show_every_row(self):
         for path in self.files():
@@ -141,6 +150,21 @@ class Rocpd(unittest.TestCase):
                 "and r.guid = k.guid and r.category not like 'MARKER%'").fetchone()[0]
             self.assertEqual(joined, sum(row["api"] is not None and row["kind"] == "kernel"
                                          for row in rows_of(recording, "activities")))
+
+    def test_processes_have_guids_of_their_own(self):
+        """AMD's summary by rank groups by guid, and takes the process of any row of the group."""
+        recording = self.two_processes()
+        database = self.open(self.export(recording))
+        for view, table in (("kernels", "activities"), ("regions", "calls")):
+            expected = collections.Counter(row["process"] for row in rows_of(recording, table)
+                                           if row.get("kind", "kernel") == "kernel")
+            self.assertEqual(len(expected), 2)
+            with self.subTest(view=view):
+                self.assertEqual(dict(database.execute(
+                    f"select min(pid), count(*) from {view} group by guid").fetchall()), expected)
+        self.assertEqual(database.execute(
+            "select count(*), count(distinct guid), count(distinct nid) from processes"
+            ).fetchone(), (2, 2, 2))
 
     def test_sample(self):
         database = self.open(self.sample())

@@ -11,8 +11,28 @@
 #include "format/format.h"
 #include "format/words.h"
 
-/* A UUID of version 7 from what the recording is, so that an export always gives the same bytes:
- * the time of its start, and a hash in place of random bits. */
+/* Writes a UUID of version 7: a time, and a hash in place of random bits. */
+static void put_guid(char guid[ROCPD_GUID_CHARS], uint64_t ms, XXH128_hash_t hash)
+{
+	snprintf(guid, ROCPD_GUID_CHARS,
+		 "%08" PRIx64 "-%04" PRIx64 "-7%03" PRIx64 "-%04" PRIx64 "-%012" PRIx64,
+		 ms >> 16 & UINT32_MAX, ms & 0xffff, hash.high64 & 0xfff,
+		 (hash.high64 >> 16 & 0x3fff) | 0x8000, hash.low64 >> 16);
+}
+
+/* The first process has the guid of the file, so that a file of one process has one guid. */
+static void name_processes(struct rocpd *rocpd)
+{
+	const struct trace *trace = rocpd->trace;
+	const char *guid = rocpd->names.guid;
+
+	memcpy(rocpd->guids[0], guid, ROCPD_GUID_CHARS);
+	for (uint32_t i = 1; i < trace->processes_count; i++)
+		put_guid(rocpd->guids[i], trace->processes[i].start_realtime_ns / 1000000,
+			 XXH3_128bits_withSeed(guid, strlen(guid), i));
+}
+
+/* Names the file by what the recording is, so that an export always gives the same bytes. */
 static void name_file(struct rocpd *rocpd)
 {
 	const struct trace *trace = rocpd->trace;
@@ -36,10 +56,7 @@ static void name_file(struct rocpd *rocpd)
 	XXH3_128bits_update(state, &trace->calls_count, sizeof(trace->calls_count));
 	hash = XXH3_128bits_digest(state);
 	XXH3_freeState(state);
-	snprintf(rocpd->names.guid, ROCPD_GUID_CHARS,
-		 "%08" PRIx64 "-%04" PRIx64 "-7%03" PRIx64 "-%04" PRIx64 "-%012" PRIx64,
-		 ms >> 16 & UINT32_MAX, ms & 0xffff, hash.high64 & 0xfff,
-		 (hash.high64 >> 16 & 0x3fff) | 0x8000, hash.low64 >> 16);
+	put_guid(rocpd->names.guid, ms, hash);
 	snprintf(rocpd->names.suffix, sizeof(rocpd->names.suffix), "_%s", rocpd->names.guid);
 	for (char *at = rocpd->names.suffix; *at; at++) {
 		if (*at == '-')
@@ -98,15 +115,16 @@ static int init(struct rocpd *rocpd, const struct trace *trace)
 		.texts = calloc(trace->strings_count, sizeof(*rocpd->texts)),
 		.paths = calloc((size_t)trace->scopes_count + 1, sizeof(*rocpd->paths)),
 		.kernels = calloc((size_t)trace->works_count + 1, sizeof(*rocpd->kernels)),
-		.nodes = calloc(processes, sizeof(*rocpd->nodes)),
+		.guids = calloc(processes, sizeof(*rocpd->guids)),
 		.bases = calloc(processes, sizeof(*rocpd->bases)),
 		.nones = calloc(processes, sizeof(*rocpd->nones)),
 	};
-	if (!rocpd->texts || !rocpd->paths || !rocpd->kernels || !rocpd->nodes || !rocpd->bases ||
+	if (!rocpd->texts || !rocpd->paths || !rocpd->kernels || !rocpd->guids || !rocpd->bases ||
 	    !rocpd->nones)
 		return -ENOMEM;
 	number_cids(rocpd);
 	name_file(rocpd);
+	name_processes(rocpd);
 	return rocpd->err;
 }
 
@@ -115,7 +133,7 @@ static void release(struct rocpd *rocpd)
 	free(rocpd->texts);
 	free(rocpd->paths);
 	free(rocpd->kernels);
-	free(rocpd->nodes);
+	free(rocpd->guids);
 	free(rocpd->bases);
 	free(rocpd->nones);
 	numbers_release(&rocpd->strings);

@@ -43,24 +43,14 @@ uint32_t rocpd_stream(struct rocpd *rocpd, uint32_t process, uint32_t stream)
 
 /* ---- machines and processes ---- */
 
-/* Writes the machine of PROCESS, unless an earlier process has it. Of a machine the name is all
- * that is known. */
-static void put_node(struct rocpd *rocpd, uint32_t process, uint32_t *count)
+/* Writes the machine of PROCESS. The name is all that is known of it. */
+static void put_node(struct rocpd *rocpd, uint32_t process)
 {
 	const struct trace *trace = rocpd->trace;
-	trace_string host = trace->processes[process].host;
-	const char *name = trace_text(trace, host);
-	struct rocpd_row row;
-	uint32_t first = 0;
+	const char *name = trace_text(trace, trace->processes[process].host);
+	struct rocpd_row row = rocpd_begin(rocpd, ROCPD_NODE, process);
 
-	while (trace->processes[first].host != host)
-		first++;
-	rocpd->nodes[process] = rocpd->nodes[first];
-	if (first != process)
-		return;
-	rocpd->nodes[process] = ++*count;
-	row = rocpd_begin(rocpd, ROCPD_NODE);
-	rocpd_put(&row, *count);
+	rocpd_put(&row, rocpd_node(process));
 	rocpd_put(&row, XXH3_64bits(name, strlen(name)) >> 1);
 	rocpd_put_text(&row, *name ? name : "(unknown machine)");
 	rocpd_put_text(&row, name);
@@ -70,16 +60,15 @@ static void put_node(struct rocpd *rocpd, uint32_t process, uint32_t *count)
 void rocpd_put_processes(struct rocpd *rocpd)
 {
 	const struct trace *trace = rocpd->trace;
-	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < trace->processes_count; i++) {
 		const struct trace_process *process = &trace->processes[i];
 		struct rocpd_row row;
 
-		put_node(rocpd, i, &count);
-		row = rocpd_begin(rocpd, ROCPD_PROCESS);
+		put_node(rocpd, i);
+		row = rocpd_begin(rocpd, ROCPD_PROCESS, i);
 		rocpd_put(&row, i + 1);
-		rocpd_put(&row, rocpd->nodes[i]);
+		rocpd_put(&row, rocpd_node(i));
 		rocpd_put(&row, process->parent_pid);
 		rocpd_put(&row, process->pid);
 		rocpd_put(&row, (uint64_t)process->start_ns);
@@ -99,7 +88,7 @@ void rocpd_put_processes(struct rocpd *rocpd)
 /* TAG is that of a process. */
 static void put_metadata(struct rocpd *rocpd, const char *tag, uint32_t process, const char *value)
 {
-	struct rocpd_row row = rocpd_begin(rocpd, ROCPD_METADATA);
+	struct rocpd_row row = {rocpd, rocpd->inserts[ROCPD_METADATA], 0, SQLITE_OK};
 	char text[64];
 
 	snprintf(text, sizeof(text), "%s/%" PRIu32, tag, process + 1);
@@ -140,11 +129,11 @@ static void put_symbol(struct rocpd *rocpd, uint32_t id, uint32_t process,
 {
 	const char *name = trace_text(rocpd->trace, work->name);
 	const char *symbol = trace_text(rocpd->trace, work->symbol);
-	struct rocpd_row row = rocpd_begin(rocpd, ROCPD_SYMBOL);
+	struct rocpd_row row = rocpd_begin(rocpd, ROCPD_SYMBOL, process);
 
 	name = *name ? name : ROCPD_UNKNOWN_KERNEL;
 	rocpd_put(&row, id);
-	rocpd_put(&row, rocpd->nodes[process]);
+	rocpd_put(&row, rocpd_node(process));
 	rocpd_put(&row, process + 1);
 	rocpd_put(&row, process + 1);
 	rocpd_put_text(&row, *symbol ? symbol : name);
@@ -164,15 +153,16 @@ uint32_t rocpd_symbol(struct rocpd *rocpd, uint32_t process, uint32_t work)
 	uint32_t known = rocpd->symbols.count, number;
 	XXH128_hash_t hash;
 
-	if (rocpd->kernels[work])
-		return rocpd->kernels[work];
+	/* Processes of one recording may share a work kind. */
+	if (rocpd->kernels[work].id && rocpd->kernels[work].process == process)
+		return rocpd->kernels[work].id;
 	hash = XXH3_128bits(words, sizeof(words));
 	number = numbers_get(&rocpd->symbols, hash.high64, hash.low64);
 	if (number == NUMBERS_NONE) {
 		rocpd->err = -ENOMEM;
 		return 1;
 	}
-	rocpd->kernels[work] = number + 1;
+	rocpd->kernels[work] = (struct rocpd_id){process, number + 1};
 	if (number == known)
 		put_symbol(rocpd, number + 1, process, row);
 	return number + 1;
@@ -184,10 +174,10 @@ uint32_t rocpd_symbol(struct rocpd *rocpd, uint32_t process, uint32_t work)
 static void put_named(struct rocpd *rocpd, enum rocpd_insert insert, uint32_t id, uint32_t process,
 		      const char *name)
 {
-	struct rocpd_row row = rocpd_begin(rocpd, insert);
+	struct rocpd_row row = rocpd_begin(rocpd, insert, process);
 
 	rocpd_put(&row, id);
-	rocpd_put(&row, rocpd->nodes[process]);
+	rocpd_put(&row, rocpd_node(process));
 	rocpd_put(&row, process + 1);
 	rocpd_put_text(&row, name);
 	rocpd_end(&row);
@@ -196,10 +186,10 @@ static void put_named(struct rocpd *rocpd, enum rocpd_insert insert, uint32_t id
 static void put_thread(struct rocpd *rocpd, uint32_t id, uint32_t process, uint32_t tid,
 		       const char *name)
 {
-	struct rocpd_row row = rocpd_begin(rocpd, ROCPD_THREAD);
+	struct rocpd_row row = rocpd_begin(rocpd, ROCPD_THREAD, process);
 
 	rocpd_put(&row, id);
-	rocpd_put(&row, rocpd->nodes[process]);
+	rocpd_put(&row, rocpd_node(process));
 	rocpd_put(&row, rocpd->trace->processes[process].parent_pid);
 	rocpd_put(&row, process + 1);
 	rocpd_put(&row, tid);
@@ -212,11 +202,11 @@ static void put_agent(struct rocpd *rocpd, uint32_t id, const struct trace_agent
 {
 	const struct trace *trace = rocpd->trace;
 	const char *product = trace_text(trace, agent->product);
-	struct rocpd_row row = rocpd_begin(rocpd, ROCPD_AGENT);
+	struct rocpd_row row = rocpd_begin(rocpd, ROCPD_AGENT, agent->process);
 	bool is_cuda = agent->index != TRACE_NONE && agent->index >= RECORD_CUDA_AGENT_FIRST;
 
 	rocpd_put(&row, id);
-	rocpd_put(&row, rocpd->nodes[agent->process]);
+	rocpd_put(&row, rocpd_node(agent->process));
 	rocpd_put(&row, agent->process + 1);
 	rocpd_put_constant(&row, agent->is_gpu ? "GPU" : "CPU");
 	rocpd_put(&row, agent->index == TRACE_NONE ? id - 1 : agent->index);
@@ -240,9 +230,9 @@ static void put_code_object(struct rocpd *rocpd, uint32_t process)
 	while (agent < trace->agents_count &&
 	       (trace->agents[agent].process != process || !trace->agents[agent].is_gpu))
 		agent++;
-	row = rocpd_begin(rocpd, ROCPD_CODE_OBJECT);
+	row = rocpd_begin(rocpd, ROCPD_CODE_OBJECT, process);
 	rocpd_put(&row, process + 1);
-	rocpd_put(&row, rocpd->nodes[process]);
+	rocpd_put(&row, rocpd_node(process));
 	rocpd_put(&row, process + 1);
 	rocpd_put(&row, rocpd_agent(rocpd, process, agent));
 	rocpd_end(&row);

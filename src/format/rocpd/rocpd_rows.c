@@ -26,10 +26,10 @@ static uint64_t first_memory(const struct trace *trace)
 }
 
 /* Begins an event; a scope's takes more values. */
-static struct rocpd_row begin_event(struct rocpd *rocpd, enum rocpd_insert insert, uint64_t id,
-				    uint32_t category, uint64_t stack, uint64_t parent)
+static struct rocpd_row begin_event(struct rocpd *rocpd, enum rocpd_insert insert, uint32_t process,
+				    uint64_t id, uint32_t category, uint64_t stack, uint64_t parent)
 {
-	struct rocpd_row row = rocpd_begin(rocpd, insert);
+	struct rocpd_row row = rocpd_begin(rocpd, insert, process);
 
 	rocpd_put(&row, id);
 	rocpd_put(&row, category);
@@ -38,10 +38,11 @@ static struct rocpd_row begin_event(struct rocpd *rocpd, enum rocpd_insert inser
 	return row;
 }
 
-static void put_event(struct rocpd *rocpd, uint64_t id, uint32_t category, uint64_t stack,
-		      uint64_t parent)
+static void put_event(struct rocpd *rocpd, uint32_t process, uint64_t id, uint32_t category,
+		      uint64_t stack, uint64_t parent)
 {
-	struct rocpd_row row = begin_event(rocpd, ROCPD_EVENT, id, category, stack, parent);
+	struct rocpd_row row =
+		begin_event(rocpd, ROCPD_EVENT, process, id, category, stack, parent);
 
 	rocpd_end(&row);
 }
@@ -50,10 +51,10 @@ static void put_event(struct rocpd *rocpd, uint64_t id, uint32_t category, uint6
 static void put_region(struct rocpd *rocpd, uint64_t event, uint32_t process, uint32_t thread,
 		       int64_t begin_ns, int64_t end_ns, uint32_t name)
 {
-	struct rocpd_row row = rocpd_begin(rocpd, ROCPD_REGION);
+	struct rocpd_row row = rocpd_begin(rocpd, ROCPD_REGION, process);
 
 	rocpd_put(&row, event);
-	rocpd_put(&row, rocpd->nodes[process]);
+	rocpd_put(&row, rocpd_node(process));
 	rocpd_put(&row, process + 1);
 	rocpd_put(&row, rocpd_thread(rocpd, process, thread));
 	rocpd_put(&row, (uint64_t)begin_ns);
@@ -82,10 +83,11 @@ static void put_call(struct rocpd *rocpd, uint32_t index)
 	const struct trace *trace = rocpd->trace;
 	const struct trace_call *call = &trace->calls[index];
 	uint64_t parent = call->parent == TRACE_NONE ? 0 : trace->calls[call->parent].cid;
-	uint32_t category = rocpd_string(rocpd, category_of(trace_domain_of(trace, call)));
-	uint32_t name = rocpd_text(rocpd, trace->apis[call->api].name);
+	uint32_t category =
+		rocpd_string(rocpd, call->process, category_of(trace_domain_of(trace, call)));
+	uint32_t name = rocpd_text(rocpd, call->process, trace->apis[call->api].name);
 
-	put_event(rocpd, (uint64_t)index + 1, category,
+	put_event(rocpd, call->process, (uint64_t)index + 1, category,
 		  rocpd_stack(rocpd, call->process, call->cid),
 		  rocpd_stack(rocpd, call->process, parent));
 	put_region(rocpd, (uint64_t)index + 1, call->process, call->thread, call->begin_ns,
@@ -103,13 +105,13 @@ static void put_scope(struct rocpd *rocpd, uint32_t index)
 	const struct trace *trace = rocpd->trace;
 	const struct trace_scope *scope = &trace->scopes[index];
 	uint64_t event = first_scope(trace) + index;
-	uint32_t name = rocpd_text(rocpd, scope->text);
-	uint32_t category =
-		rocpd_string(rocpd, scope->kind == RECORD_SCOPE_MARK ? "MARKER_CORE_API"
-								     : "MARKER_CORE_RANGE_API");
+	uint32_t name = rocpd_text(rocpd, scope->process, scope->text);
+	uint32_t category = rocpd_string(
+		rocpd, scope->process,
+		scope->kind == RECORD_SCOPE_MARK ? "MARKER_CORE_API" : "MARKER_CORE_RANGE_API");
 	struct rocpd_row row =
-		begin_event(rocpd, ROCPD_SCOPE_EVENT, event, category, scope_stack(rocpd, index),
-			    scope_stack(rocpd, scope->parent));
+		begin_event(rocpd, ROCPD_SCOPE_EVENT, scope->process, event, category,
+			    scope_stack(rocpd, index), scope_stack(rocpd, scope->parent));
 
 	rocpd_put_text(&row, trace_text(trace, scope->text));
 	rocpd_put_constant(&row, words_scope_kind(scope->kind));
@@ -182,7 +184,7 @@ static struct place place_of(struct rocpd *rocpd, const struct trace_activity *r
 		.agent = rocpd_agent(rocpd, row->process, row->agent),
 		.queue = rocpd_queue(rocpd, row->process, row->queue),
 		.stream = rocpd_stream(rocpd, row->process, row->stream),
-		.region = rocpd_path(rocpd, trace_scope_of(rocpd->trace, row)),
+		.region = rocpd_path(rocpd, row->process, trace_scope_of(rocpd->trace, row)),
 	};
 }
 
@@ -191,10 +193,10 @@ static struct rocpd_row begin_work(struct rocpd *rocpd, enum rocpd_insert insert
 				   const struct place *place)
 {
 	uint32_t process = rocpd->trace->activities[index].process;
-	struct rocpd_row row = rocpd_begin(rocpd, insert);
+	struct rocpd_row row = rocpd_begin(rocpd, insert, process);
 
 	rocpd_put(&row, (uint64_t)index + 1);
-	rocpd_put(&row, rocpd->nodes[process]);
+	rocpd_put(&row, rocpd_node(process));
 	rocpd_put(&row, process + 1);
 	rocpd_put(&row, place->thread);
 	return row;
@@ -274,7 +276,7 @@ static void put_copy(struct rocpd *rocpd, uint32_t index, uint64_t event)
 {
 	const struct trace_activity *activity = &rocpd->trace->activities[index];
 	const struct trace_work *work = trace_work_of(rocpd->trace, activity);
-	uint32_t name = rocpd_string(rocpd, copy_name(work)), dst, src;
+	uint32_t name = rocpd_string(rocpd, activity->process, copy_name(work)), dst, src;
 	struct place place = place_of(rocpd, activity);
 	struct rocpd_row row;
 	char json[JSON_CHARS];
@@ -302,16 +304,16 @@ static void put_copy(struct rocpd *rocpd, uint32_t index, uint64_t event)
 void rocpd_put_activities(struct rocpd *rocpd)
 {
 	const struct trace *trace = rocpd->trace;
-	uint32_t dispatch = rocpd_string(rocpd, "KERNEL_DISPATCH");
-	uint32_t copy = rocpd_string(rocpd, "MEMORY_COPY");
 
 	for (uint32_t i = 0; i < trace->activities_count && !rocpd->err; i++) {
 		const struct trace_activity *row = &trace->activities[i];
 		bool is_kernel = trace_work_of(trace, row)->kind == TRACE_KERNEL;
+		uint32_t category = rocpd_string(rocpd, row->process,
+						 is_kernel ? "KERNEL_DISPATCH" : "MEMORY_COPY");
 		uint64_t stack = rocpd_stack(rocpd, row->process, row->cid);
 		uint64_t event = first_activity(trace) + i;
 
-		put_event(rocpd, event, is_kernel ? dispatch : copy, stack, stack);
+		put_event(rocpd, row->process, event, category, stack, stack);
 		if (is_kernel)
 			put_dispatch(rocpd, i, event);
 		else
@@ -358,9 +360,9 @@ static void put_launch(struct rocpd *rocpd, uint32_t index, const struct launch_
 	/* It has no event to belong to. */
 	if (!call)
 		return;
-	row = rocpd_begin(rocpd, ROCPD_LAUNCH);
+	row = rocpd_begin(rocpd, ROCPD_LAUNCH, launch->process);
 	rocpd_put(&row, (uint64_t)index + 1);
-	rocpd_put(&row, rocpd->nodes[launch->process]);
+	rocpd_put(&row, rocpd_node(launch->process));
 	rocpd_put(&row, launch->process + 1);
 	rocpd_put(&row, thread);
 	rocpd_put(&row, agent);
@@ -393,7 +395,7 @@ void rocpd_put_launches(struct rocpd *rocpd)
 
 /* ---- memory ---- */
 
-static void put_operation(struct rocpd *rocpd, uint32_t index, uint32_t category)
+static void put_operation(struct rocpd *rocpd, uint32_t index)
 {
 	const struct trace *trace = rocpd->trace;
 	const struct trace_memory_operation *row = &trace->memory_operations[index];
@@ -401,14 +403,15 @@ static void put_operation(struct rocpd *rocpd, uint32_t index, uint32_t category
 	uint32_t thread = rocpd_thread(rocpd, row->process, call ? call->thread : TRACE_NONE);
 	uint32_t agent = rocpd_agent(rocpd, row->process, row->agent);
 	uint32_t stream = rocpd_stream(rocpd, row->process, row->stream);
+	uint32_t category = rocpd_string(rocpd, row->process, "MEMORY_ALLOCATION");
 	uint64_t stack = rocpd_stack(rocpd, row->process, row->cid);
 	uint64_t event = first_memory(trace) + index;
 	struct rocpd_row out;
 
-	put_event(rocpd, event, category, stack, stack);
-	out = rocpd_begin(rocpd, ROCPD_ALLOCATE);
+	put_event(rocpd, row->process, event, category, stack, stack);
+	out = rocpd_begin(rocpd, ROCPD_ALLOCATE, row->process);
 	rocpd_put(&out, (uint64_t)index + 1);
-	rocpd_put(&out, rocpd->nodes[row->process]);
+	rocpd_put(&out, rocpd_node(row->process));
 	rocpd_put(&out, row->process + 1);
 	rocpd_put(&out, thread);
 	rocpd_put(&out, agent);
@@ -424,11 +427,9 @@ static void put_operation(struct rocpd *rocpd, uint32_t index, uint32_t category
 
 void rocpd_put_memory(struct rocpd *rocpd)
 {
-	uint32_t category = rocpd_string(rocpd, "MEMORY_ALLOCATION");
-
 	/* The schema has no place for allocations that failed. */
 	for (uint32_t i = 0; i < rocpd->trace->memory_operations_count && !rocpd->err; i++) {
 		if (rocpd->trace->memory_operations[i].result == 0)
-			put_operation(rocpd, i, category);
+			put_operation(rocpd, i);
 	}
 }

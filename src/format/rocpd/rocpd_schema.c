@@ -1,5 +1,6 @@
 /* Tables and views of rocpd (see rocpd_schema.h). The order of columns is that of AMD's tables: its
- * tools unite tables of several files by their positions.
+ * tools unite tables of several files by their positions. What is unique in AMD's files, which have
+ * one guid, is unique for each guid here.
  *
  * In the texts, what SQL says often is abbreviated:
  *
@@ -17,10 +18,11 @@ static const struct {
 	const char *name;
 	const char *columns; /* after id and guid */
 } tables[] = {
-	{"rocpd_string", "string TEXT NOT NULL UNIQUE ON CONFLICT ABORT"},
+	{"rocpd_string", "string TEXT NOT NULL, UNIQUE (string, guid)"},
 	{"rocpd_info_node",
-	 "hash BIGINT NOT NULL UNIQUE, machine_id TEXT NOT NULL UNIQUE, system_name TEXT,"
-	 "hostname TEXT, release TEXT, version TEXT, hardware_name TEXT, domain_name TEXT"},
+	 "hash BIGINT NOT NULL, machine_id TEXT NOT NULL, system_name TEXT, hostname TEXT,"
+	 "release TEXT, version TEXT, hardware_name TEXT, domain_name TEXT,"
+	 "UNIQUE (hash, guid), UNIQUE (machine_id, guid)"},
 	{"rocpd_info_process",
 	 "nid>info_node!, ppid INTEGER, pid INTEGER NOT NULL, init BIGINT, fini BIGINT,"
 	 "start BIGINT, \"end\" BIGINT, command TEXT, environment{}, extdata{}"},
