@@ -5,7 +5,7 @@ BUILD_JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 300
 PREFIX ?= /usr/local
 
-.PHONY: all demo check check-conformance check-rocm check-jax-rocm lint build bench stress fuzz fuzz-fixed install clean deps deps-build deps-check
+.PHONY: all demo check check-conformance check-spark check-rocm check-jax-rocm lint build bench stress fuzz fuzz-fixed install clean deps deps-build deps-check
 all: build
 
 # Debian packages, from the one list in scripts/packages.txt; nothing happens when all are there.
@@ -27,6 +27,11 @@ check: deps-check build
 # Readers that are not ours, from the package index; skipped, with a word, without one.
 check-conformance: deps-check build
 	ctest --preset default -L conformance --output-on-failure -j $(BUILD_JOBS)
+
+# The queries of docs/fleet.md in Spark, in build/conformance/spark: 456 MB from the package index,
+# once, and Java.
+check-spark: deps-check build
+	@scripts/check-spark.sh
 
 # HIP 6.4.3 and 7.2.4, rocBLAS and RCCL, in folders of their own (build/rocm): 1.1 GB from Debian's
 # mirror, once.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The queries of docs/fleet.md, as they stand there, in DuckDB and in ClickHouse (chdb): the rows
-are equal in both, and equal to what pandas makes of the same files.
+"""The queries of docs/fleet.md, as they stand there, in DuckDB, in ClickHouse (chdb) and in Spark,
+if `make check-spark` has installed it: the rows are equal to what pandas makes of the same files.
 
 The store has three ranks on days with an old and a new build (bench/fleet), one of them slow and
 one with lost records, and another job with the recordings of tests/data.
@@ -179,6 +179,16 @@ class Queries(unittest.TestCase):
 
     def test_clickhouse(self):
         self.check("clickhouse", fleet_page.ClickHouse())
+
+    @unittest.skipUnless(fleet_page.SPARK.exists(), "make check-spark installs it")
+    def test_spark(self):
+        """Spark's own reader of Parquet, and that of parquet-java, which it has besides."""
+        spark = fleet_page.Spark()
+        self.addCleanup(spark.close)
+        for own in ("true", "false"):
+            with self.subTest(own_reader=own):
+                spark.run(f"set spark.sql.parquet.enableVectorizedReader = {own}")
+                self.check("spark", spark)
 
     def test_answers_name_who_is_slow_and_who_lost(self):
         """What was put into the store is found again."""
