@@ -3,6 +3,7 @@
 schema holds, older and damaged files are read as far as they go or refused."""
 
 import collections
+import json
 import os
 import pathlib
 import random
@@ -165,6 +166,22 @@ class Rocpd(unittest.TestCase):
         self.assertEqual(database.execute(
             "select count(*), count(distinct guid), count(distinct nid) from processes"
             ).fetchone(), (2, 2, 2))
+
+    def test_agents_have_what_converters_read(self):
+        """AMD's converters to OTF2 and Perfetto load an agent from its extdata."""
+        for path in self.files():
+            rows = self.open(path).execute(
+                "select name, type, absolute_index, type_index, extdata from rocpd_info_agent"
+                ).fetchall()
+            self.assertGreater(len(rows), 0)
+            for name, kind, index, type_index, extdata in rows:
+                agent = json.loads(extdata)
+                self.assertEqual(
+                    (agent["name"], agent["type"], agent["node_id"], agent["logical_node_type_id"]),
+                    (name or "", {"CPU": 1, "GPU": 2}[kind], index, type_index))
+                self.assertEqual(agent["gpu_index"], type_index if kind == "GPU" else -1)
+                self.assertEqual(agent["capability"]["VALimit"], 0)
+                self.assertEqual((agent["mem_banks"], agent["caches"], agent["io_links"]), ([],) * 3)
 
     def test_sample(self):
         database = self.open(self.sample())

@@ -18,6 +18,7 @@
 #define DAGTAP_FORMAT_ROCPD_H
 
 #include "base/numbers.h"
+#include "format/rocpd/rocpd_agent_json.h"
 #include "format/rocpd/rocpd_schema.h"
 #include "trace/trace_model.h"
 
@@ -61,8 +62,8 @@
 	X(THREAD, "rocpd_info_thread", "guid, id, nid, ppid, pid, tid, name", NULL)                \
 	X(AGENT, "rocpd_info_agent",                                                               \
 	  "guid, id, nid, pid, type, absolute_index, logical_index, type_index, uuid, name, "      \
-	  "model_name, vendor_name, product_name, user_name",                                      \
-	  NULL)                                                                                    \
+	  "model_name, vendor_name, product_name, user_name, extdata",                             \
+	  "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, " ROCPD_AGENT_EXTDATA)                        \
 	X(QUEUE, "rocpd_info_queue", "guid, id, nid, pid, name", NULL)                             \
 	X(STREAM, "rocpd_info_stream", "guid, id, nid, pid, name", NULL)                           \
 	X(CODE_OBJECT, "rocpd_info_code_object",                                                   \

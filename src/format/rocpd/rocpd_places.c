@@ -218,6 +218,9 @@ static void put_agent(struct rocpd *rocpd, uint32_t id, const struct trace_agent
 	rocpd_put_constant(&row, !agent->is_gpu ? "" : is_cuda ? "NVIDIA" : "AMD");
 	rocpd_put_text(&row, product);
 	rocpd_put_text(&row, product);
+	rocpd_put(&row, agent->compute_units);
+	rocpd_put(&row, agent->wave_size);
+	rocpd_put(&row, agent->clock_khz / 1000);
 	rocpd_end(&row);
 }
 
