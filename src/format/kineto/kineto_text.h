@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/kineto/kineto_digits.h"
 #include "format/timeline/pieces.h"
 #include "format/write_behind.h"
 
@@ -48,7 +49,7 @@ struct kineto_out {
 	 * digits ready to copy. UINT64_MAX: none yet. */
 	uint64_t second;
 	size_t second_bytes;
-	char second_digits[24];
+	char second_digits[16];
 };
 
 /* Prepares two empty buffers of 256 KiB in front of FILE, which stays the caller's. Returns 0 or
@@ -82,7 +83,7 @@ static inline void kineto_out_end(struct kineto_out *out, const char *at)
 
 /* ---- writing a row: each function writes at AT and returns the end of what it wrote ---- */
 
-#define KINETO_NUMBER_BYTES 24 /* the most bytes of a number or a time */
+#define KINETO_NUMBER_BYTES 32 /* the most bytes of a number or a time, and what it overwrites */
 
 #define KINETO_PUT(at, literal)                                                                    \
 	((char *)memcpy((at), (literal), sizeof(literal) - 1) + sizeof(literal) - 1)
@@ -92,86 +93,6 @@ static inline char *kineto_put_z(char *at, const char *string)
 	size_t bytes = strlen(string);
 
 	return (char *)memcpy(at, string, bytes) + bytes;
-}
-
-/* "00" to "99": two digits for each remainder of a division by 100. */
-extern const char kineto_digit_pairs[200];
-
-/* Writes the last COUNT digits of VALUE, with leading zeros. */
-static inline char *kineto_put_digits(char *at, uint64_t value, unsigned count)
-{
-	char *end = at + count;
-
-	for (; count >= 2; count -= 2, value /= 100)
-		memcpy(at + count - 2, kineto_digit_pairs + 2 * (value % 100), 2);
-	if (count)
-		*at = (char)('0' + value % 10);
-	return end;
-}
-
-/* The number of decimal digits of VALUE; 1 for 0. */
-static inline unsigned kineto_count_digits(uint64_t value)
-{
-	static const uint64_t powers[] = {
-		0,
-		10,
-		100,
-		1000,
-		10000,
-		100000,
-		1000000,
-		10000000,
-		100000000,
-		1000000000,
-		10000000000,
-		100000000000,
-		1000000000000,
-		10000000000000,
-		100000000000000,
-		1000000000000000,
-		10000000000000000,
-		100000000000000000,
-		1000000000000000000,
-		10000000000000000000u,
-	};
-	/* 1233 / 4096 approximates log10(2) closely enough for 64 bits. */
-	unsigned guess = (64 - (unsigned)__builtin_clzll(value | 1)) * 1233 >> 12;
-
-	return guess + (value >= powers[guess]);
-}
-
-static inline char *kineto_put_u64(char *at, uint64_t value)
-{
-	return kineto_put_digits(at, value, kineto_count_digits(value));
-}
-
-/* Writes an address as C's %p does, in quotes: "0x7f00". */
-static inline char *kineto_put_pointer(char *at, uint64_t address)
-{
-	int shift = 60;
-
-	at = KINETO_PUT(at, "\"0x");
-	while (shift > 0 && address >> shift == 0)
-		shift -= 4;
-	for (; shift >= 0; shift -= 4)
-		*at++ = "0123456789abcdef"[address >> shift & 15];
-	*at++ = '"';
-	return at;
-}
-
-static inline char *kineto_put_i64(char *at, int64_t value)
-{
-	if (value < 0)
-		*at++ = '-';
-	return kineto_put_u64(at, value < 0 ? -(uint64_t)value : (uint64_t)value);
-}
-
-/* Writes a duration in microseconds with three decimals, which is exact. */
-static inline char *kineto_put_us(char *at, uint64_t ns)
-{
-	at = kineto_put_u64(at, ns / 1000);
-	*at++ = '.';
-	return kineto_put_digits(at, ns % 1000, 3);
 }
 
 /* The slow path of kineto_put_time: formats the second, or a time before or within the first
@@ -189,8 +110,7 @@ static inline char *kineto_put_time(struct kineto_out *out, char *at, int64_t ns
 		return kineto_put_new_second(out, at, ns);
 	memcpy(at, out->second_digits, sizeof(out->second_digits));
 	at = kineto_put_digits(at + out->second_bytes, rest / 1000, 6);
-	*at++ = '.';
-	return kineto_put_digits(at, rest % 1000, 3);
+	return kineto_put_thousandths(at, rest % 1000);
 }
 
 /* ---- rare rows: written into a text of their own, which kineto_put_row empties ---- */
