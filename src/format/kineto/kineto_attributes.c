@@ -191,22 +191,32 @@ static bool is_list_of(enum kineto_key key, const char *text)
 	}
 }
 
+/* Appends the name of KEY, whose text is STRING, between a comma and a colon. */
+static void put_key(struct kineto *kineto, enum kineto_key key, trace_string string)
+{
+	struct pieces *row = &kineto->row;
+	struct piece quoted = written_keys[key] ? (struct piece){0} : kineto_quoted(kineto, string);
+	size_t most = written_keys[key] ? strlen(written_keys[key]) : quoted.bytes;
+	char *at;
+
+	if (!pieces_reserve(row, most + 2))
+		return;
+	at = row->bytes + row->used;
+	*at++ = ',';
+	at = written_keys[key] ? kineto_put_z(at, written_keys[key])
+			       : pieces_copy(at, &kineto->text, quoted);
+	*at++ = ':';
+	row->used = (size_t)(at - row->bytes);
+}
+
 static void put_attribute(struct kineto *kineto, const struct trace_scope_attribute *attribute)
 {
-	static const struct pieces signs = {.bytes = ",:"};
-	static const struct piece comma = {0, 1, true}, colon = {1, 1, true};
 	enum kineto_key key = kineto_key_of(kineto, attribute->key);
 	const char *text = attribute->kind == RECORD_ATTRIBUTE_TEXT
 				   ? trace_text(kineto->trace, attribute->value.text)
 				   : "";
 
-	kineto_text_repeat(&kineto->row, &signs, comma);
-	if (written_keys[key])
-		pieces_add(&kineto->row, written_keys[key], strlen(written_keys[key]));
-	else
-		kineto_text_repeat(&kineto->row, &kineto->text,
-				   kineto_quoted(kineto, attribute->key));
-	kineto_text_repeat(&kineto->row, &signs, colon);
+	put_key(kineto, key, attribute->key);
 	if (is_list_of(key, text))
 		pieces_add(&kineto->row, text, strlen(text));
 	else

@@ -76,8 +76,10 @@ static void deal_activities(struct kineto *kineto)
 		timeline_see_cid(timeline, activity->process, activity->cid);
 		if (gpu == timeline->gpus.host)
 			kineto->gpu_total = timeline->gpus.count + 1;
-		if (!kineto_is_timed(activity))
+		if (!kineto_is_timed(activity)) {
+			kineto->has_untimed = true;
 			continue;
+		}
 		timeline_deal_activity(timeline, row, timeline_place_of(timeline, activity, gpu));
 		if (activity->call != TRACE_NONE)
 			kineto_mark(kineto, activity->call, KINETO_MARK_WORK);

@@ -157,10 +157,11 @@ static struct piece find_node(struct device *device, const struct trace_activity
 	if (activity->agent != TRACE_NONE &&
 	    trace->agents[activity->agent].index >= RECORD_CUDA_AGENT_FIRST && activity->id)
 		id = activity->id;
-	kineto_text_put(text, ",\"graph node id\":%" PRIu64 ",\"node\":%" PRIu32, id, node->index);
+	kineto_text_number(text, ",\"graph node id\":", id);
+	kineto_text_number(text, ",\"node\":", node->index);
 	if (node->scope != TRACE_NONE)
-		kineto_text_put(text, ",\"graph node External id\":%" PRIu64,
-				kineto_external_id(node->scope));
+		kineto_text_number(text,
+				   ",\"graph node External id\":", kineto_external_id(node->scope));
 	device->nodes[activity->node] = pieces_since(text, begin);
 	return device->nodes[activity->node];
 }
@@ -175,9 +176,9 @@ static struct piece find_launch(struct device *device, uint32_t number)
 	if (number != device->launch) {
 		launch = &trace->launches[number];
 		device->launch_text.used = 0;
-		kineto_text_put(&device->launch_text,
-				",\"graph id\":%" PRIu64 ",\"replay\":%" PRIu64,
-				trace->execs[launch->exec].id, launch->replay);
+		kineto_text_number(&device->launch_text,
+				   ",\"graph id\":", trace->execs[launch->exec].id);
+		kineto_text_number(&device->launch_text, ",\"replay\":", launch->replay);
 		device->launch = number;
 	}
 	return pieces_since(&device->launch_text, 0);
@@ -401,8 +402,11 @@ static void put_untimed(struct kineto *kineto, uint32_t row, uint32_t gpu)
 void kineto_put_untimed(struct kineto *kineto)
 {
 	const struct trace *trace = kineto->trace;
-	uint8_t *is_named = calloc((size_t)kineto->gpu_total + 1, 1);
+	uint8_t *is_named;
 
+	if (!kineto->has_untimed)
+		return;
+	is_named = calloc((size_t)kineto->gpu_total + 1, 1);
 	if (!is_named)
 		kineto_fail(kineto, -ENOMEM);
 	for (uint32_t row = 0; row < trace->activities_count && !kineto->out.error; row++) {

@@ -185,6 +185,16 @@ static char *put_call_args(char *at, const struct host *host, const struct trace
 	return call->launch == TRACE_NONE ? at : put_graph_launch(at, host->trace, call);
 }
 
+/* The calls of a thread are far apart in the tables. Fetches what belongs to the call that comes
+ * ROWS_AHEAD calls after ROW. */
+static void fetch_ahead(const struct kineto *kineto, uint32_t row)
+{
+	for (int i = 0; i < ROWS_AHEAD && row != ROWS_NONE; i++)
+		row = kineto->timeline.calls.next[row];
+	if (row != ROWS_NONE)
+		kineto_fetch_wait_args(kineto, row);
+}
+
 static void put_call(struct host *host, uint32_t row)
 {
 	struct kineto *kineto = host->kineto;
@@ -202,6 +212,7 @@ static void put_call(struct host *host, uint32_t row)
 
 	if (!at)
 		return;
+	fetch_ahead(kineto, row);
 	at = pieces_copy(at, text, api->head);
 	place = at;
 	at = pieces_copy(at, text, host->place);

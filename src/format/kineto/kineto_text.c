@@ -50,6 +50,12 @@ void kineto_text_u64(struct pieces *text, uint64_t value)
 			(size_t)(kineto_put_u64(text->bytes + text->used, value) - text->bytes);
 }
 
+void kineto_text_number(struct pieces *text, const char *key, uint64_t value)
+{
+	pieces_add(text, key, strlen(key));
+	kineto_text_u64(text, value);
+}
+
 void kineto_text_repeat(struct pieces *text, const struct pieces *from, struct piece piece)
 {
 	if (piece.bytes > 0)

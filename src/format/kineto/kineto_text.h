@@ -31,6 +31,9 @@ void kineto_text_double(struct pieces *text, double value);
 /* Appends VALUE in decimal. */
 void kineto_text_u64(struct pieces *text, uint64_t value);
 
+/* Appends KEY, the text before a number, and VALUE in decimal. */
+void kineto_text_number(struct pieces *text, const char *key, uint64_t value);
+
 /* Appends a copy of PIECE of FROM; FROM must not be TEXT. */
 void kineto_text_repeat(struct pieces *text, const struct pieces *from, struct piece piece);
 

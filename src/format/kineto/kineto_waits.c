@@ -1,78 +1,19 @@
-/* Writes a row for each wait and each record of an event, and the arguments of HIP calls about
- * them. */
+/* Writes a row for each wait and each record of an event. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "format/kineto/kineto_writer.h"
+#include "format/kineto/kineto_waits.h"
 #include "format/timeline/slices.h"
-#include "format/words.h"
 
 /* An upper bound for the size of a row. */
 #define ROW_BYTES 640
-
-static bool is_for_event(enum trace_wait_type type)
-{
-	return type == TRACE_WAIT_EVENT || type == TRACE_WAIT_STREAM_EVENT;
-}
 
 static int64_t stream_number(const struct kineto *kineto, uint32_t stream)
 {
 	return stream == TRACE_NONE ? -1 : (int64_t)kineto->slot_numbers[stream];
 }
 
-static char *put_known(char *at, const struct trace_wait *wait)
-{
-	if (wait->producer == TRACE_NONE || wait->known == TRACE_KNOWN_NOT)
-		return at;
-	at = KINETO_PUT(at, ",\"known by\":\"");
-	at = kineto_put_z(at, words_known(wait->known));
-	*at++ = '"';
-	return at;
-}
-
-/* The node's id as the launch's kernels have it: graph id and node index, or CUPTI's id. CUPTI's
- * ids of the top graph's nodes have the graph's id in the upper half; in the ids of a launch's
- * kernels the executable graph's id replaces it (seen on H200, CUDA 13.0). */
-static uint64_t node_id(const struct trace *trace, const struct trace_event_record *record,
-			const struct trace_launch *launch)
-{
-	const struct trace_node *node = &trace->nodes[record->node];
-
-	if (trace->apis[trace->calls[record->call].api].domain == RECORD_DOMAIN_CUDA)
-		return trace->graphs[node->graph].parent == TRACE_NONE
-			       ? trace->execs[launch->exec].id << 32 | (uint32_t)node->handle
-			       : node->handle;
-	return trace->graphs[node->graph].id << 32 | ((uint64_t)node->index + 1);
-}
-
-/* Writes the node that recorded the event, if a node did. KEYS: for the graph, the node and the
- * replay. */
-static char *put_node(const struct trace *trace, char *at, const struct trace_event_record *record,
-		      const char *const keys[3])
-{
-	const struct trace_launch *launch;
-	uint64_t values[3];
-
-	if (!record || record->node == TRACE_NONE || record->call == TRACE_NONE ||
-	    trace->calls[record->call].launch == TRACE_NONE)
-		return at;
-	launch = &trace->launches[trace->calls[record->call].launch];
-	values[0] = trace->execs[launch->exec].id;
-	values[1] = node_id(trace, record, launch);
-	values[2] = launch->replay;
-	for (int i = 0; i < 3; i++) {
-		at = KINETO_PUT(at, ",\"");
-		at = kineto_put_z(at, keys[i]);
-		at = KINETO_PUT(at, "\":");
-		at = kineto_put_u64(at, values[i]);
-	}
-	return at;
-}
-
-static const char *const producer_keys[] = {"wait_on_graph_id", "wait_on_graph_node_id",
-					    "wait_on_replay"};
 static const char *const record_keys[] = {"graph id", "graph node id", "replay"};
 
 /* Writes the producer of a wait as Kineto writes it for CUPTI: -1 if the producer is unknown. The
@@ -92,144 +33,9 @@ static char *put_producer(const struct kineto *kineto, char *at, const struct tr
 	at = wait->event != TRACE_NONE
 		     ? kineto_put_u64(at, kineto->trace->events[wait->event].handle)
 		     : KINETO_PUT(at, "-1");
-	at = put_node(kineto->trace, at, record, producer_keys);
-	return put_known(at, wait);
+	at = kineto_put_node(kineto->trace, at, record, kineto_producer_keys);
+	return kineto_put_known(at, wait);
 }
-
-/* ---- calls ---- */
-
-/* True if the call's attributes already state the wait: in another tool's file, or in one of
- * dagtap's that was read again. */
-static bool is_said(const struct trace *trace, uint32_t call)
-{
-	const struct trace_attribute_set *set;
-
-	if (!trace->call_attributes)
-		return false;
-	set = &trace->attribute_sets[trace->call_attributes[call]];
-	for (uint32_t i = set->first; i < set->first + set->count; i++) {
-		const char *key = trace_text(trace, trace->scope_attributes[i].key);
-
-		if (!strcmp(key, "hip_stream") || !strcmp(key, "hip_event") ||
-		    !strcmp(key, "sync_type"))
-			return true;
-	}
-	return false;
-}
-
-/* Marks CALL as the wait or record NUMBER (waits_of_calls). Only HIP calls get these arguments,
- * and none for HTA, which would take the calls for the waits' own rows. */
-static void see_wait(struct kineto *kineto, uint32_t call, uint32_t number)
-{
-	const struct trace *trace = kineto->trace;
-
-	if (call == TRACE_NONE || kineto->is_hta ||
-	    trace->apis[trace->calls[call].api].domain != RECORD_DOMAIN_HIP || is_said(trace, call))
-		return;
-	kineto->waits_of_calls[call] = number;
-	kineto_mark(kineto, call, KINETO_MARK_WAIT);
-}
-
-int kineto_find_waits(struct kineto *kineto)
-{
-	const struct trace *trace = kineto->trace;
-	uint32_t count = trace->waits_count;
-
-	if (count == 0 && trace->event_records_count == 0)
-		return 0;
-	kineto->waits_of_calls =
-		calloc((size_t)trace->calls_count + 1, sizeof(*kineto->waits_of_calls));
-	if (!kineto->waits_of_calls)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < trace->event_records_count; i++) {
-		uint32_t call = trace->event_records[i].call;
-
-		/* a graph launch may record many events, by its nodes */
-		if (call != TRACE_NONE && trace->calls[call].launch == TRACE_NONE)
-			see_wait(kineto, call, count + i + 1);
-	}
-	for (uint32_t i = 0; i < count; i++)
-		see_wait(kineto, trace->waits[i].call, i + 1);
-	return 0;
-}
-
-/* The keys and words below are those of a change that is proposed to Kineto
- * (docs/format/kineto.md); handles are written as C prints addresses. */
-static char *put_handle(char *at, const char *key, uint64_t handle)
-{
-	at = KINETO_PUT(at, ",\"");
-	at = kineto_put_z(at, key);
-	at = KINETO_PUT(at, "\":");
-	return kineto_put_pointer(at, handle);
-}
-
-static char *put_stream(const struct trace *trace, char *at, const char *key, uint32_t stream)
-{
-	return stream == TRACE_NONE ? at : put_handle(at, key, trace->streams[stream].handle);
-}
-
-static char *put_event(const struct trace *trace, char *at, const char *key, uint32_t event)
-{
-	return event == TRACE_NONE ? at : put_handle(at, key, trace->events[event].handle);
-}
-
-static const char *sync_type(enum trace_wait_type type)
-{
-	static const char *const names[] = {
-		[TRACE_WAIT_UNKNOWN] = "unknown",
-		[TRACE_WAIT_EVENT] = "event_synchronize",
-		[TRACE_WAIT_STREAM_EVENT] = "stream_wait_event",
-		[TRACE_WAIT_STREAM] = "stream_synchronize",
-		[TRACE_WAIT_DEVICE] = "device_synchronize",
-	};
-
-	return names[type];
-}
-
-/* Writes the producer of a HIP wait; unknown parts are left out. */
-static char *put_hip_producer(const struct kineto *kineto, char *at, const struct trace_wait *wait)
-{
-	const struct trace *trace = kineto->trace;
-	const struct trace_event_record *record;
-
-	at = put_event(trace, at, "wait_on_hip_event_id", wait->event);
-	if (wait->producer == TRACE_NONE)
-		return at;
-	record = &trace->event_records[wait->producer];
-	at = put_stream(trace, at, "wait_on_stream", record->stream);
-	at = KINETO_PUT(at, ",\"wait_on_hip_event_record_corr_id\":");
-	at = kineto_put_u64(at,
-			    timeline_correlation(&kineto->timeline, record->process, record->cid));
-	at = put_node(trace, at, record, producer_keys);
-	return put_known(at, wait);
-}
-
-char *kineto_put_wait_args(const struct kineto *kineto, char *at, uint32_t call)
-{
-	const struct trace *trace = kineto->trace;
-	uint32_t number = kineto->waits_of_calls[call];
-	const struct trace_event_record *record;
-	const struct trace_wait *wait;
-
-	if (number > trace->waits_count) {
-		record = &trace->event_records[number - trace->waits_count - 1];
-		at = put_stream(trace, at, "hip_stream", record->stream);
-		return put_event(trace, at, "hip_event", record->event);
-	}
-	wait = &trace->waits[number - 1];
-	at = KINETO_PUT(at, ",\"sync_type\":\"");
-	at = kineto_put_z(at, sync_type(wait->type));
-	*at++ = '"';
-	/* waits for no stream have a null stream, as the proposed change does */
-	if (wait->type == TRACE_WAIT_EVENT || wait->type == TRACE_WAIT_DEVICE)
-		at = put_handle(at, "hip_stream", 0);
-	else
-		at = put_stream(trace, at, "hip_stream", wait->stream);
-	at = put_event(trace, at, "hip_event", wait->event);
-	return is_for_event(wait->type) ? put_hip_producer(kineto, at, wait) : at;
-}
-
-/* ---- rows of their own ---- */
 
 struct waits {
 	struct kineto *kineto;
@@ -238,7 +44,8 @@ struct waits {
 	/* Rows: the waits, then the event records; a list for each GPU and slot (list_at). */
 	struct rows rows;
 	struct rows_time *times; /* by row */
-	uint64_t *tids;		 /* of the tracks of the current list */
+	/* of the tracks of the current list: the text from the pid up to the time */
+	struct piece *places;
 };
 
 static uint32_t gpu_of_stream(const struct kineto *kineto, uint32_t stream)
@@ -303,30 +110,23 @@ static void begin_track(void *context, const struct slice *first)
 	uint32_t gpu = first->list / (kineto->timeline.slots + 1);
 	uint32_t slot = first->list % (kineto->timeline.slots + 1);
 
-	waits->tids[first->subtrack] =
+	uint64_t tid =
 		kineto_name_stream(kineto, gpu, slot == kineto->timeline.slots ? TRACE_NONE : slot,
 				   KINETO_TRACK_SYNC, first->subtrack + 1);
+	size_t begin = kineto->text.used;
+
+	kineto_text_put(&kineto->text, ",\"pid\":%" PRIu32 ",\"tid\":%" PRIu64 ",\"ts\":", gpu,
+			tid);
+	waits->places[first->subtrack] = pieces_since(&kineto->text, begin);
 }
 
-/* Begins a row up to its first own argument, which the caller writes without a comma. NULL after
- * an error. */
-static char *begin_row(struct waits *waits, const struct slice *slice, const char *category,
-		       const char *name)
+/* Writes a row from its pid up to its first own argument, which the caller writes without a
+ * comma. */
+static char *put_times(struct waits *waits, char *at, const struct slice *slice)
 {
 	struct kineto *kineto = waits->kineto;
-	char *at = kineto_out_begin(&kineto->out, ROW_BYTES);
 
-	if (!at)
-		return NULL;
-	at = KINETO_PUT(at, "{\"ph\":\"X\",\"cat\":\"");
-	at = kineto_put_z(at, category);
-	at = KINETO_PUT(at, "\",\"name\":\"");
-	at = kineto_put_z(at, name);
-	at = KINETO_PUT(at, "\",\"pid\":");
-	at = kineto_put_u64(at, slice->list / (kineto->timeline.slots + 1));
-	at = KINETO_PUT(at, ",\"tid\":");
-	at = kineto_put_u64(at, waits->tids[slice->subtrack]);
-	at = KINETO_PUT(at, ",\"ts\":");
+	at = pieces_copy(at, &kineto->text, waits->places[slice->subtrack]);
 	at = kineto_put_time(&kineto->out, at, slice->time.begin_ns);
 	at = KINETO_PUT(at, ",\"dur\":");
 	at = kineto_put_us(at, timeline_span_ns(slice->time));
@@ -357,14 +157,18 @@ static void put_wait(struct waits *waits, const struct slice *slice)
 	struct kineto *kineto = waits->kineto;
 	const struct trace_wait *wait = &kineto->trace->waits[slice->row];
 	const char *name = kineto_wait_name(wait->type);
-	char *at = begin_row(waits, slice, "cuda_sync", name);
+	char *at = kineto_out_begin(&kineto->out, ROW_BYTES);
 
 	if (!at)
 		return;
+	at = KINETO_PUT(at, "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"");
+	at = kineto_put_z(at, name);
+	*at++ = '"';
+	at = put_times(waits, at, slice);
 	at = KINETO_PUT(at, "\"cuda_sync_kind\":\"");
 	at = kineto_put_z(at, name);
 	*at++ = '"';
-	if (is_for_event(wait->type))
+	if (kineto_is_for_event(wait->type))
 		at = put_producer(kineto, at, wait);
 	at = put_place(kineto, at, slice,
 		       timeline_correlation(&kineto->timeline, wait->process, wait->cid),
@@ -377,10 +181,12 @@ static void put_record(struct waits *waits, const struct slice *slice)
 	struct kineto *kineto = waits->kineto;
 	uint32_t number = slice->row - kineto->trace->waits_count;
 	const struct trace_event_record *record = &kineto->trace->event_records[number];
-	char *at = begin_row(waits, slice, "cuda_event", "cudaEvent");
+	char *at = kineto_out_begin(&kineto->out, ROW_BYTES);
 
 	if (!at)
 		return;
+	at = KINETO_PUT(at, "{\"ph\":\"X\",\"cat\":\"cuda_event\",\"name\":\"cudaEvent\"");
+	at = put_times(waits, at, slice);
 	at = KINETO_PUT(at, "\"event_id\":");
 	at = record->event == TRACE_NONE
 		     ? KINETO_PUT(at, "-1")
@@ -388,16 +194,33 @@ static void put_record(struct waits *waits, const struct slice *slice)
 	at = put_place(kineto, at, slice,
 		       timeline_correlation(&kineto->timeline, record->process, record->cid),
 		       record->context);
-	at = put_node(kineto->trace, at, record, record_keys);
+	at = kineto_put_node(kineto->trace, at, record, record_keys);
 	if (!record->device_ns)
 		at = KINETO_PUT(at, ",\"untimed\":\"host\"");
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
+}
+
+/* The rows of a list are far apart in their tables. Fetches the one that comes ROWS_AHEAD rows
+ * after ROW of its list. */
+static void fetch_ahead(const struct waits *waits, uint32_t row)
+{
+	const struct trace *trace = waits->kineto->trace;
+
+	for (int i = 0; i < ROWS_AHEAD && row != ROWS_NONE; i++)
+		row = waits->rows.next[row];
+	if (row == ROWS_NONE)
+		return;
+	if (row < trace->waits_count)
+		__builtin_prefetch(&trace->waits[row]);
+	else
+		__builtin_prefetch(&trace->event_records[row - trace->waits_count]);
 }
 
 static void begin_slice(void *context, const struct slice *slice)
 {
 	struct waits *waits = context;
 
+	fetch_ahead(waits, slice->row);
 	if (slice->row < waits->kineto->trace->waits_count)
 		put_wait(waits, slice);
 	else
@@ -434,37 +257,45 @@ static void deal(struct waits *waits, uint32_t row, size_t list, struct rows_tim
 	rows_list_deal(&waits->rows, &waits->rows.lists[list], row, time);
 }
 
-static void deal_waits(struct waits *waits)
+static void deal_wait(struct waits *waits, uint32_t row)
 {
-	const struct trace *trace = waits->kineto->trace;
+	const struct trace_wait *wait = &waits->kineto->trace->waits[row];
 
-	for (uint32_t i = 0; i < trace->waits_count; i++) {
-		const struct trace_wait *wait = &trace->waits[i];
-
-		deal(waits, i, list_at(waits, gpu_of(waits, wait), slot_of(waits, wait)),
-		     timeline_time(wait->begin_ns, wait->end_ns));
-	}
+	deal(waits, row, list_at(waits, gpu_of(waits, wait), slot_of(waits, wait)),
+	     timeline_time(wait->begin_ns, wait->end_ns));
 }
 
-/* Deals each event record, without length: at the device's time, or at the begin of its call if
- * that is unknown. A record with neither, which only a wait named, gets no row. HTA gets no
- * records. */
-static void deal_records(struct waits *waits)
+/* The time of an event record: the device's, or the begin of its call if that is unknown. Returns
+ * false for a record with neither, which only a wait named. */
+static bool get_record_time(const struct trace *trace, uint32_t number, int64_t *ret_ns)
 {
-	const struct kineto *kineto = waits->kineto;
-	const struct trace *trace = kineto->trace;
+	const struct trace_event_record *record = &trace->event_records[number];
 
-	for (uint32_t i = 0; i < trace->event_records_count && !kineto->is_hta; i++) {
-		const struct trace_event_record *record = &trace->event_records[i];
-		int64_t ns = record->device_ns;
+	if (!record->device_ns && record->call == TRACE_NONE)
+		return false;
+	*ret_ns = record->device_ns ? record->device_ns : trace->calls[record->call].begin_ns;
+	return true;
+}
 
-		if (!ns && record->call == TRACE_NONE)
+/* Deals the waits and the event records, which have no length, together in the order of their
+ * times, so that few rows come late. A record without a time gets no row. HTA gets no records. */
+static void deal_rows(struct waits *waits)
+{
+	const struct trace *trace = waits->kineto->trace;
+	uint32_t records = waits->kineto->is_hta ? 0 : trace->event_records_count;
+	uint32_t wait = 0;
+	int64_t ns;
+
+	for (uint32_t i = 0; i < records; i++) {
+		if (!get_record_time(trace, i, &ns))
 			continue;
-		if (!ns)
-			ns = trace->calls[record->call].begin_ns;
-		deal(waits, trace->waits_count + i, list_of_record(waits, record),
+		while (wait < trace->waits_count && trace->waits[wait].begin_ns <= ns)
+			deal_wait(waits, wait++);
+		deal(waits, trace->waits_count + i, list_of_record(waits, &trace->event_records[i]),
 		     timeline_time(ns, ns));
 	}
+	while (wait < trace->waits_count)
+		deal_wait(waits, wait++);
 }
 
 static int init_waits(struct waits *waits)
@@ -475,11 +306,11 @@ static int init_waits(struct waits *waits)
 	size_t most = (size_t)trace->waits_count + trace->event_records_count;
 
 	waits->only_gpus = calloc((size_t)trace->processes_count + 1, sizeof(*waits->only_gpus));
-	waits->tids = calloc(most + 1, sizeof(*waits->tids));
+	waits->places = calloc(most + 1, sizeof(*waits->places));
 	waits->times = calloc(most + 1, sizeof(*waits->times));
 	waits->rows = (struct rows){
 		.table = waits->times, .row_bytes = sizeof(*waits->times), .time_of = time_of};
-	if (!waits->only_gpus || !waits->tids || !waits->times || most >= TRACE_NONE)
+	if (!waits->only_gpus || !waits->places || !waits->times || most >= TRACE_NONE)
 		return -ENOMEM;
 	return rows_init(&waits->rows, most, lists);
 }
@@ -492,14 +323,13 @@ void kineto_put_waits(struct kineto *kineto)
 
 	if (!err) {
 		find_only_gpus(&waits);
-		deal_waits(&waits);
-		deal_records(&waits);
+		deal_rows(&waits);
 	}
 	for (size_t list = 0; list < waits.rows.lists_count && !err; list++)
 		err = slices_put(&waits.rows, list, &output);
 	kineto_fail(kineto, err);
 	rows_release(&waits.rows);
 	free(waits.only_gpus);
-	free(waits.tids);
+	free(waits.places);
 	free(waits.times);
 }

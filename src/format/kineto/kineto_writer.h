@@ -64,6 +64,7 @@ struct kineto {
 	uint32_t gpu_total; /* number of GPUs, plus one if a row has no GPU */
 	/* by slot: the stream number in the file, from 1; readers take 0 for none */
 	uint32_t *slot_numbers;
+	bool has_untimed;	       /* an activity has no times */
 	uint64_t *call_marks;	       /* two bits for each call: enum kineto_mark */
 	struct kineto_string *strings; /* by trace_string */
 	struct piece *sets;	       /* by attribute set: its arguments as text */
@@ -245,6 +246,8 @@ void kineto_put_threads(struct kineto *kineto);	    /* kineto_host.c: calls and 
 void kineto_put_waits(struct kineto *kineto);	    /* kineto_waits.c: waits and event records */
 void kineto_put_annotations(struct kineto *kineto); /* kineto_annotations.c: annotation rows */
 
+/* ---- kineto_wait_args.c ---- */
+
 /* Fills waits_of_calls and sets KINETO_MARK_WAIT of the calls in it. Call once, after kineto_deal;
  * kineto_undeal frees it. Returns 0 or -ENOMEM. */
 int kineto_find_waits(struct kineto *kineto);
@@ -252,5 +255,20 @@ int kineto_find_waits(struct kineto *kineto);
 /* Writes at AT the arguments of a HIP call with KINETO_MARK_WAIT: about its wait, or about the
  * event that it records. Needs up to 640 bytes; returns the end. */
 char *kineto_put_wait_args(const struct kineto *kineto, char *at, uint32_t call);
+
+/* Fetches from memory what kineto_put_wait_args will read of CALL, which may have no mark. */
+static inline void kineto_fetch_wait_args(const struct kineto *kineto, uint32_t call)
+{
+	const struct trace *trace = kineto->trace;
+	uint32_t number;
+
+	if (!(kineto_marks(kineto, call) & KINETO_MARK_WAIT))
+		return;
+	number = kineto->waits_of_calls[call];
+	if (number > trace->waits_count)
+		__builtin_prefetch(&trace->event_records[number - trace->waits_count - 1]);
+	else
+		__builtin_prefetch(&trace->waits[number - 1]);
+}
 
 #endif

@@ -1,0 +1,65 @@
+/* The numbers of Kineto's rows are those that printf writes. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../launched.h"
+#include "format/kineto/kineto_text.h"
+
+#define NUMBERS 200000
+
+static void check_number(uint64_t value)
+{
+	char expected[64], written[64];
+
+	snprintf(expected, sizeof(expected), "%" PRIu64, value);
+	*kineto_put_u64(written, value) = '\0';
+	assert_string_equal(written, expected);
+	snprintf(expected, sizeof(expected), "%" PRId64, (int64_t)value);
+	*kineto_put_i64(written, (int64_t)value) = '\0';
+	assert_string_equal(written, expected);
+	snprintf(expected, sizeof(expected), "%" PRIu64 ".%03" PRIu64, value / 1000, value % 1000);
+	*kineto_put_us(written, value) = '\0';
+	assert_string_equal(written, expected);
+	snprintf(expected, sizeof(expected), "\"0x%" PRIx64 "\"", value);
+	*kineto_put_pointer(written, value) = '\0';
+	assert_string_equal(written, expected);
+	snprintf(expected, sizeof(expected), "%08" PRIu64, value % KINETO_DIGITS_VALUES);
+	for (unsigned count = 1; count <= 8; count++) {
+		*kineto_put_digits(written, (uint32_t)(value % KINETO_DIGITS_VALUES), count) = '\0';
+		assert_string_equal(written, expected + 8 - count);
+	}
+}
+
+/* The numbers around each power of ten and of two, and numbers of each length. */
+static void numbers_are_those_of_printf(void **state)
+{
+	unsigned short seed[3] = {1, 2, (unsigned short)test_seed()};
+
+	for (uint64_t power = 1; power < UINT64_MAX / 10; power *= 10)
+		for (uint64_t i = 0; i < 3; i++)
+			check_number(power - 1 + i);
+	for (int bit = 0; bit < 64; bit++)
+		for (uint64_t i = 0; i < 3; i++)
+			check_number((UINT64_C(1) << bit) - 1 + i);
+	check_number(UINT64_MAX);
+	for (int i = 0; i < NUMBERS; i++)
+		check_number(((uint64_t)(uint32_t)jrand48(seed) << 32 | (uint32_t)jrand48(seed)) >>
+			     (unsigned)nrand48(seed) % 64);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_those_of_printf),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
