@@ -11,6 +11,7 @@
 const struct bed *suite_bed;
 enum dagpatch_strategy suite_strategy;
 uint32_t suite_without;
+bool suite_may_start_threads = true;
 
 /* The memory that the thread has allocated and not freed, the newest first. */
 struct owned {
@@ -264,6 +265,7 @@ enum dagpatch_strategy expected_strategy(void)
 
 void threads_begin(void)
 {
+	assert_true(suite_may_start_threads);
 	setenv("CMOCKA_TEST_ABORT", "1", 1);
 }
 

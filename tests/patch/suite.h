@@ -105,6 +105,10 @@ enum dagpatch_strategy expected_strategy(void);
 void threads_begin(void);
 void threads_end(void);
 
+/* False while cases run that start no threads, which threads_begin makes sure of: the
+ * ThreadSanitizer build leaves them out (test_patch_suite.c). */
+extern bool suite_may_start_threads;
+
 #define SCENE(name) cmocka_unit_test_setup_teardown(name, scene_setup, scene_teardown)
 
 /* Each runs the cases of one file (suite_NAME.c) and returns the number of failed cases. */
@@ -120,7 +124,7 @@ int suite_adopted(void);
 int suite_given(void);
 int suite_into(void);
 int suite_states(void);
-int suite_devices(uint64_t seed);
+int suite_devices(uint64_t seed, uint32_t rounds);
 int suite_sets(void);
 int suite_attributes(void);
 int suite_random(uint64_t seed, uint32_t rebinds);

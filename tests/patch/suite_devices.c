@@ -10,11 +10,12 @@
 
 #include "suite.h"
 
-enum { DEVICES = 2, ON_EACH = 2, THREADS = DEVICES * 2, SCENES = DEVICES * ON_EACH, ROUNDS = 1000 };
+enum { DEVICES = 2, ON_EACH = 2, THREADS = DEVICES * 2, SCENES = DEVICES * ON_EACH };
 
 static uint64_t devices_seed;
+static uint32_t devices_rounds;
 
-/* ---- 1,000 launches ---- */
+/* ---- launches of four threads ---- */
 
 struct shared {
 	pthread_mutex_t lock; /* one thread at a time uses a recording */
@@ -55,7 +56,7 @@ static void *use(void *argument)
 	struct user *user = argument;
 
 	suite_bed->device_set(user->device);
-	for (uint32_t i = 0; i < ROUNDS / THREADS; i++) {
+	for (uint32_t i = 0; i < devices_rounds / THREADS; i++) {
 		struct shared *at = &shared[draw(user, SCENES)];
 
 		pthread_mutex_lock(&at->lock);
@@ -453,7 +454,7 @@ static void caches_and_children_of_another_context(void **state)
 	dagpatch_context_destroy(other);
 }
 
-int suite_devices(uint64_t seed)
+int suite_devices(uint64_t seed, uint32_t rounds)
 {
 	const struct CMUnitTest tests[] = {
 		AWAY(stream_of_another_device),
@@ -471,6 +472,7 @@ int suite_devices(uint64_t seed)
 	if (!suite_bed->device_count || suite_bed->device_count() < DEVICES)
 		return 0;
 	devices_seed = seed;
+	devices_rounds = rounds;
 	failed = cmocka_run_group_tests_name("devices", tests, NULL, NULL);
 	/* The model counts calls that were made with another device current; other drivers
 	 * report none. */

@@ -5,7 +5,11 @@
  * - -R: the random graphs only.
  * - -S STRATEGY: this strategy only.
  * - -d: the cases for two devices only (exit status 77 with one device).
- * - -w FEATURES: a model without these features (dagpatch/model.h). */
+ * - -t ROUNDS: rounds of the threads on two devices.
+ * - -w FEATURES: a model without these features (dagpatch/model.h).
+ *
+ * In the ThreadSanitizer build, which can find nothing in a case that starts no thread, only the
+ * files with other cases run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +33,12 @@ static bool has_capability(enum dagpatch_capability capability)
 	return has;
 }
 
+#ifdef __SANITIZE_THREAD__
+#define ONLY_THREADS true
+#else
+#define ONLY_THREADS false
+#endif
+
 #ifndef SUITE_REBINDS
 #define SUITE_REBINDS 1000
 #endif
@@ -37,8 +47,24 @@ struct choice {
 	uint32_t rebinds; /* for random graphs, over all strategies */
 	uint64_t seed;
 	bool only_random, only_devices;
+	uint32_t rounds;      /* for threads on two devices */
 	const char *strategy; /* NULL: all strategies */
 };
+
+/* The files whose cases start no threads. */
+static int run_one_thread(void)
+{
+	int failed;
+
+	suite_may_start_threads = false;
+	failed = suite_graphs() + suite_copies() + suite_captured() + suite_refused() +
+		 suite_addresses() + suite_recapture() + suite_adopted() + suite_given() +
+		 suite_into() + suite_sets() + suite_attributes();
+	failed += has_capability(DAGPATCH_HAS_CONDITIONALS) ? suite_conditionals()
+							    : suite_no_conditionals();
+	suite_may_start_threads = true;
+	return failed;
+}
 
 static int run_strategy(const char *name, enum dagpatch_strategy strategy,
 			const struct choice *choice)
@@ -50,16 +76,15 @@ static int run_strategy(const char *name, enum dagpatch_strategy strategy,
 	printf("---- %s, %s\n", suite_bed->driver, name);
 	suite_strategy = strategy;
 	if (choice->only_devices)
-		return suite_devices(choice->seed);
-	if (!choice->only_random) {
-		failed += suite_graphs() + suite_copies() + suite_captured() + suite_refused() +
-			  suite_addresses() + suite_recapture() + suite_adopted() + suite_given() +
-			  suite_into() + suite_states() + suite_sets() + suite_attributes();
-		failed += has_capability(DAGPATCH_HAS_CONDITIONALS) ? suite_conditionals()
-								    : suite_no_conditionals();
-		failed += suite_devices(choice->seed);
-	}
-	return failed + suite_random(choice->seed + strategy, choice->rebinds);
+		return suite_devices(choice->seed, choice->rounds);
+	if (!choice->only_random && !ONLY_THREADS)
+		failed += run_one_thread();
+	/* The devices come after, because they look for misplaced calls of all cases. */
+	if (!choice->only_random)
+		failed += suite_states() + suite_devices(choice->seed, choice->rounds);
+	if (!ONLY_THREADS)
+		failed += suite_random(choice->seed + strategy, choice->rebinds);
+	return failed;
 }
 
 static int run_all(struct choice *choice)
@@ -79,10 +104,10 @@ static int run_all(struct choice *choice)
 
 int main(int argc, char **argv)
 {
-	struct choice choice = {.rebinds = SUITE_REBINDS, .seed = test_seed()};
+	struct choice choice = {.rebinds = SUITE_REBINDS, .seed = test_seed(), .rounds = 1000};
 	int option, failed;
 
-	while ((option = getopt(argc, argv, "r:s:w:S:Rd")) != -1) {
+	while ((option = getopt(argc, argv, "r:s:w:S:t:Rd")) != -1) {
 		if (option == 'r')
 			choice.rebinds = (uint32_t)strtoul(optarg, NULL, 0);
 		else if (option == 's')
@@ -93,6 +118,8 @@ int main(int argc, char **argv)
 			choice.only_random = true;
 		else if (option == 'S')
 			choice.strategy = optarg;
+		else if (option == 't')
+			choice.rounds = (uint32_t)strtoul(optarg, NULL, 0);
 		else if (option == 'd')
 			choice.only_devices = true;
 		else
