@@ -122,7 +122,7 @@ static void sound_spool_passes(void **state)
 
 static void flip_each(struct scene *scene, size_t first, size_t stop, size_t step)
 {
-	for (size_t i = first; i < stop; i += step) {
+	for (size_t i = first; i < stop; i += step * TEST_BYTE_STEP) {
 		scene->image[i] ^= 0x41;
 		if (passes(scene->image, scene_bytes(scene)))
 			fail_msg("byte %zu changed and nobody saw it", i);
@@ -163,7 +163,7 @@ static void changed_records_of_a_killed_process_break_nothing(void **state)
 
 		chunks[i].state = SPOOL_CHUNK_OPEN;
 		chunks[i].used_bytes = 0;
-		for (uint32_t at = SPOOL_CHUNK_HEAD_BYTES; at < used; at++) {
+		for (uint32_t at = SPOOL_CHUNK_HEAD_BYTES; at < used; at += TEST_BYTE_STEP) {
 			unsigned char before = bytes[at];
 
 			bytes[at] = at % 2 ? 0xff : (unsigned char)(before + 1);
