@@ -24,6 +24,7 @@
 #include "trace/load/registers.h"
 #include "trace/pack/origin.h"
 #include "trace/raw_list.h"
+#include "trace/record_facts.h"
 #include "trace/trace_model.h"
 #include "trace/works.h"
 
@@ -215,12 +216,6 @@ uint32_t load_find_scope(const struct process_load *load, uint64_t id);
 uint32_t load_find_call(const struct process_load *load, uint64_t cid);
 uint32_t load_find_graph(const struct process_load *load, uint64_t id);
 uint32_t load_find_exec(const struct process_load *load, uint64_t id);
-
-/* The key of a packet among all queues of a process: a queue has fewer than 2^40 packets. */
-static inline uint64_t packet_key(uint32_t queue_id, uint64_t packet_index)
-{
-	return ((uint64_t)queue_id << 40) + packet_index;
-}
 
 /* The kernel with this id, or one without a name and of kind TRACE_KERNEL. */
 struct load_kernel load_find_kernel(const struct process_load *load, uint32_t id);

@@ -47,34 +47,6 @@ struct first_walk {
 	bool is_closed;
 };
 
-/* The time at which a record was written, ns; 0 if it does not say. If the spool has no end, the
- * latest of these is the process's end. */
-static uint64_t moment_of(const struct record_header *header)
-{
-	const void *at = header;
-
-	switch (header->type) {
-	case RECORD_THREAD:
-		return ((const struct record_thread *)at)->ns;
-	case RECORD_API:
-		return ((const struct record_api *)at)->end_ns;
-	case RECORD_DISPATCH:
-		return ((const struct record_dispatch *)at)->ns;
-	case RECORD_COPY:
-		return ((const struct record_copy *)at)->ns;
-	case RECORD_SCOPE:
-		return ((const struct record_scope *)at)->ns;
-	case RECORD_ANCHOR:
-		return ((const struct record_anchor *)at)->host_ns;
-	case RECORD_CUDA_GRAPH:
-		return ((const struct record_cuda_graph *)at)->ns;
-	case RECORD_CUDA_UPDATE:
-		return ((const struct record_cuda_update *)at)->ns;
-	default:
-		return 0;
-	}
-}
-
 /* Ends the run that is being counted. */
 static int end_run(struct learned *learned)
 {
@@ -184,8 +156,8 @@ static int read_part(void *first_walk, unsigned worker, uint32_t number, struct 
 		part->first[type] = learned->lists[type].count;
 	while (err == 0 && (header = origin_walk_next(walk))) {
 		learned->type_counts[header->type]++;
-		if (!first->is_closed && moment_of(header) > learned->last_ns)
-			learned->last_ns = moment_of(header);
+		if (!first->is_closed && record_moment(header) > learned->last_ns)
+			learned->last_ns = record_moment(header);
 		err = sort_out(learned, header, walk);
 	}
 	if (err == 0)
