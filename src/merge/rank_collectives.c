@@ -32,13 +32,10 @@ struct group {
 	size_t room;
 };
 
-/* What an API is to the search. */
-enum role { ROLE_OTHER, ROLE_COLLECTIVE, ROLE_GROUP_START, ROLE_GROUP_END };
-
 struct search {
 	const struct trace *trace;
 	struct rank_collectives *found;
-	enum role *roles; /* by API */
+	enum rank_function_role *roles; /* by API */
 	struct envelope *envelopes;
 	uint32_t envelope_count;
 	struct hash_map envelope_index;
@@ -48,7 +45,7 @@ struct search {
 };
 
 /* Not ncclAllToAllv, whose counts may be zero between two ranks. NCCL writes AlltoAll. */
-bool rank_collectives_has_function(const char *name)
+static bool is_collective(const char *name)
 {
 	static const char *const collectives[] = {
 		"ncclAllReduce",      "ncclAllReduceWithBias",	 "ncclAllReduceConfig",
@@ -64,20 +61,16 @@ bool rank_collectives_has_function(const char *name)
 	return false;
 }
 
-static enum role role_of(const struct trace *trace, const struct trace_api *api)
+enum rank_function_role rank_function_role(const char *name)
 {
-	const char *name = trace_text(trace, api->name);
-
-	if (api->domain != RECORD_DOMAIN_RCCL)
-		return ROLE_OTHER;
-	if (rank_collectives_has_function(name))
-		return ROLE_COLLECTIVE;
+	if (is_collective(name))
+		return RANK_FUNCTION_COLLECTIVE;
 	if (!strcmp(name, "ncclGroupStart"))
-		return ROLE_GROUP_START;
+		return RANK_FUNCTION_GROUP_START;
 	/* The latter runs nothing, but ends the group. */
 	if (!strcmp(name, "ncclGroupEnd") || !strcmp(name, "ncclGroupSimulateEnd"))
-		return ROLE_GROUP_END;
-	return ROLE_OTHER;
+		return RANK_FUNCTION_GROUP_END;
+	return RANK_FUNCTION_OTHER;
 }
 
 /* ---- what calls submitted ---- */
@@ -264,18 +257,18 @@ static int add_to_group(struct group *group, uint32_t call)
 static int take_call(struct search *search, uint32_t call)
 {
 	const struct trace_call *row = &search->trace->calls[call];
-	enum role role = search->roles[row->api];
+	enum rank_function_role role = search->roles[row->api];
 	struct group *group;
 	int err = 0;
 
-	if (role == ROLE_OTHER || row->thread == TRACE_NONE)
+	if (role == RANK_FUNCTION_OTHER || row->thread == TRACE_NONE)
 		return 0;
 	group = &search->groups[row->thread];
-	if (role == ROLE_GROUP_START) {
+	if (role == RANK_FUNCTION_GROUP_START) {
 		group->depth++;
-	} else if (role == ROLE_COLLECTIVE && group->depth) {
+	} else if (role == RANK_FUNCTION_COLLECTIVE && group->depth) {
 		err = add_to_group(group, call);
-	} else if (role == ROLE_COLLECTIVE) {
+	} else if (role == RANK_FUNCTION_COLLECTIVE) {
 		err = add_operation(search, call, root_of(search->trace, call));
 	} else if (group->depth && --group->depth == 0) {
 		for (uint32_t i = 0; i < group->count && err == 0; i++)
@@ -291,8 +284,11 @@ static int find_operations(struct search *search)
 	const struct trace *trace = search->trace;
 	int err = 0;
 
-	for (uint32_t i = 0; i < trace->apis_count; i++)
-		search->roles[i] = role_of(trace, &trace->apis[i]);
+	for (uint32_t i = 0; i < trace->apis_count; i++) {
+		if (trace->apis[i].domain == RECORD_DOMAIN_RCCL)
+			search->roles[i] =
+				rank_function_role(trace_text(trace, trace->apis[i].name));
+	}
 	for (uint32_t i = 0; i < trace->calls_count && err == 0; i++)
 		err = take_call(search, i);
 	return err;

@@ -36,8 +36,16 @@ struct rank_collectives {
  * caller releases *RET_FOUND; or -ENOMEM. */
 int rank_collectives_find(const struct trace *trace, struct rank_collectives *ret_found);
 
-/* Whether NAME is a function whose operations are found. */
-bool rank_collectives_has_function(const char *name);
+/* What a function is to the search. */
+enum rank_function_role {
+	RANK_FUNCTION_OTHER,
+	RANK_FUNCTION_COLLECTIVE, /* its operations are found */
+	RANK_FUNCTION_GROUP_START,
+	RANK_FUNCTION_GROUP_END
+};
+
+/* The role of the function NAME of RCCL or NCCL. */
+enum rank_function_role rank_function_role(const char *name);
 
 /* Frees the rows and makes FOUND empty. */
 void rank_collectives_release(struct rank_collectives *found);

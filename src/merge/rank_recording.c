@@ -2,85 +2,18 @@
 #include "merge/rank_recording.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/table.h"
-#include "base/workers.h"
-#include "merge/rank_collectives.h"
-#include "trace/pack/origin.h"
-
-#define FUNCTIONS (RECORD_CUDA_FUNCTION_FIRST - RECORD_RCCL_FUNCTION_FIRST)
-
-/* The search for calls of collectives in the records of one process. */
-struct call_search {
-	bool is_collective[FUNCTIONS]; /* by number of the function */
-	bool has_functions;
-	atomic_bool has_calls;
-};
+#include "merge/rank_calls.h"
+#include "merge/rank_records.h"
 
 /* The processes of a file. */
 struct sections {
 	struct origin *rows;
 	uint32_t count;
 };
-
-static bool is_nccl_function(const struct record_header *header)
-{
-	return header->tag >= RECORD_RCCL_FUNCTION_FIRST &&
-	       header->tag < RECORD_CUDA_FUNCTION_FIRST;
-}
-
-static int read_names(void *call_search, unsigned worker, uint32_t part, struct origin_walk *walk)
-{
-	struct call_search *search = call_search;
-	const struct record_header *header;
-
-	while ((header = origin_walk_next(walk))) {
-		const struct record_api_name *name = (const void *)header;
-		char text[64] = "";
-		size_t bytes;
-
-		if (header->type != RECORD_API_NAME || !is_nccl_function(header))
-			continue;
-		bytes = name->text_bytes < sizeof(text) ? name->text_bytes : sizeof(text) - 1;
-		memcpy(text, name->text, bytes);
-		text[strcspn(text, " ")] = '\0';
-		if (!rank_collectives_has_function(text))
-			continue;
-		search->is_collective[header->tag - RECORD_RCCL_FUNCTION_FIRST] = true;
-		search->has_functions = true;
-	}
-	return 0;
-}
-
-static int read_calls(void *call_search, unsigned worker, uint32_t part, struct origin_walk *walk)
-{
-	struct call_search *search = call_search;
-	const struct record_header *header;
-
-	while (!atomic_load_explicit(&search->has_calls, memory_order_relaxed) &&
-	       (header = origin_walk_next(walk))) {
-		if (header->type == RECORD_API && is_nccl_function(header) &&
-		    search->is_collective[header->tag - RECORD_RCCL_FUNCTION_FIRST])
-			atomic_store_explicit(&search->has_calls, true, memory_order_relaxed);
-	}
-	return 0;
-}
-
-/* Whether the process of ORIGIN called collectives, or -ENOMEM. */
-static int calls_collectives(struct origin *origin)
-{
-	struct call_search search = {0};
-	/* One thread, which fills is_collective. */
-	int err = origin_share(origin, ORIGIN_TYPE(RECORD_API_NAME), 1, read_names, &search);
-
-	if (err == 0 && search.has_functions)
-		err = origin_share(origin, ORIGIN_TYPE(RECORD_API), WORKERS_ALL, read_calls,
-				   &search);
-	return err < 0 ? err : search.has_calls;
-}
 
 /* ---- sections ---- */
 
@@ -134,46 +67,55 @@ static int compare_sections(const void *left, const void *right)
 	return (a->session_id > b->session_id) - (a->session_id < b->session_id);
 }
 
-/* Whether the processes of all sections are known without loading them: each has its end, and none
- * called a collective. -ENOMEM if memory ran out. */
-static int are_processes_enough(struct sections *sections)
-{
-	int calls = 0;
-
-	for (uint32_t i = 0; i < sections->count && !calls; i++) {
-		if (!origin_info(&sections->rows[i])->closed)
-			return false;
-		calls = calls_collectives(&sections->rows[i]);
-	}
-	return calls < 0 ? calls : !calls && sections->count;
-}
-
 /* ---- opening ---- */
 
-/* Makes a trace of the process of ORIGIN without any record. */
-static int open_process(const struct origin *origin, struct rank_recording *recording)
+static const struct trace_options load_options = {
+	.without_waits = true, .without_ledger = true, .without_scopes = true};
+
+/* Makes a trace of the process of ORIGIN with the collectives that it has. */
+static int open_process(struct origin *origin, struct rank_recording *recording)
 {
-	const struct record_set nothing = {.info = origin_info(origin)};
+	const struct spool_info *info = origin_info(origin);
 	struct trace **place =
 		table_add((void **)&recording->traces, &recording->count, sizeof(*place));
+	struct rank_records records = {0};
+	int err;
 
 	if (!place)
 		return -ENOMEM;
 	*place = NULL;
-	return trace_open_records(&nothing, NULL, place);
+	err = rank_calls_are_there(origin);
+	/* When a process that was cut off ended, only its records tell. */
+	if (err > 0 || (err == 0 && !info->closed))
+		err = rank_records_select(origin, &records);
+	if (err == 0) {
+		const struct record_set set = {info, records.runs, records.run_count};
+
+		err = trace_open_records(&set, &load_options, place);
+	}
+	rank_records_release(&records);
+	return err;
+}
+
+static int open_processes(struct sections *sections, struct rank_recording *recording)
+{
+	int err = 0;
+
+	qsort(sections->rows, sections->count, sizeof(*sections->rows), compare_sections);
+	for (uint32_t i = 0; i < sections->count && err == 0; i++)
+		err = open_process(&sections->rows[i], recording);
+	return err;
 }
 
 static int open_all(const char *path, struct rank_recording *recording, struct dagtap_error *error)
 {
-	const struct trace_options options = {
-		.without_waits = true, .without_ledger = true, .without_scopes = true};
 	struct trace **place =
 		table_add((void **)&recording->traces, &recording->count, sizeof(*place));
 
 	if (!place)
 		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
 	*place = NULL;
-	return trace_open(path, &options, place, error);
+	return trace_open(path, &load_options, place, error);
 }
 
 int rank_recording_open(const char *path, const struct bundle *bundle,
@@ -181,22 +123,17 @@ int rank_recording_open(const char *path, const struct bundle *bundle,
 {
 	struct rank_recording recording = {0};
 	struct sections sections = {0};
-	int err = open_sections(path, bundle, &sections), is_enough = err == 0;
+	int err = open_sections(path, bundle, &sections);
 
-	if (is_enough)
-		is_enough = are_processes_enough(&sections);
-	if (is_enough > 0) {
-		qsort(sections.rows, sections.count, sizeof(*sections.rows), compare_sections);
-		err = 0;
-		for (uint32_t i = 0; i < sections.count && err == 0; i++)
-			err = open_process(&sections.rows[i], &recording);
+	/* What is wrong with a section is told by loading. */
+	if (err < 0 || sections.count == 0) {
+		err = open_all(path, &recording, error);
+	} else {
+		err = open_processes(&sections, &recording);
 		if (err < 0)
 			dagtap_error_set(error, err, "%s: %s", path, strerror(-err));
 	}
 	close_sections(&sections);
-	/* What is wrong with a section is told by loading. */
-	if (is_enough <= 0)
-		err = open_all(path, &recording, error);
 	if (err < 0)
 		rank_recording_close(&recording);
 	else

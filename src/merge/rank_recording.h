@@ -1,18 +1,18 @@
-/* Opens what a merge needs of the recording of a rank.
+/* Opens what a merge needs of the recording of a rank: its processes, and of each the calls of
+ * collectives with what they submitted (rank_records.h). Of a process that called none, and has its
+ * end, no more is read than it takes to know that. Nothing else is loaded, unless a section of the
+ * file cannot be read: then all of it is, so that loading tells what is wrong.
  *
- * A recording whose processes have ended and called no collectives is not loaded: its processes are
- * all that a merge needs. To know that, only the blocks are read that hold calls of NCCL or RCCL,
- * if there can be any.
- *
- * Threading: one thread; loading uses others inside. Memory: with collectives that of the loaded
- * recording, else a few blocks of it. */
+ * Threading: one thread; loading uses others inside. Memory: that of at most RANK_COLLECTIVES_MOST
+ * collectives of each process, whatever its length. */
 #ifndef DAGTAP_MERGE_RANK_RECORDING_H
 #define DAGTAP_MERGE_RANK_RECORDING_H
 
 #include "trace/load.h"
 #include "trace/pack/bundle.h"
 
-/* The processes of a file in the order of their starts, in one trace or in one each. */
+/* The processes of a file in the order of their starts, in one trace or in one each, with those
+ * calls and activities alone. */
 struct rank_recording {
 	struct trace **traces;
 	uint32_t count;

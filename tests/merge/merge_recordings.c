@@ -3,7 +3,10 @@
  * would be without communicators that are known. Rank 1 is missing. Two more of rank 2 are damaged:
  * one starts behind its end, one at a time that cannot be.
  *
- * usage: merge_recordings FOLDER */
+ * With more arguments, a long job instead: RANKS recordings rank0, rank1, ... of a machine each,
+ * with OPERATIONS all-reduces and KERNELS other kernels behind each.
+ *
+ * usage: merge_recordings FOLDER [RANKS OPERATIONS KERNELS] */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,11 +66,46 @@ static void write_rank(const char *folder, const char *name, uint32_t rank, uint
 	scene_release(&scene.scene);
 }
 
+/* The ranks are late in turn. Rank R's clock is R s ahead. */
+static void write_long(const char *folder, uint32_t rank, const uint32_t counts[3])
+{
+	uint32_t ranks = counts[0], operations = counts[1], kernels = counts[2];
+	int64_t ahead_ns = rank * 1000000000ll, step_ns = 1000000;
+	struct rank_scene scene;
+	char path[4096], host[16];
+
+	snprintf(host, sizeof(host), "host%u", rank);
+	rank_scene_init_long(&scene, rank, ranks, host, 1000000000000 - ahead_ns,
+			     8 + (uint32_t)((uint64_t)operations * (kernels + 2) / 150));
+	for (uint32_t i = 0; i < operations; i++) {
+		int64_t begun_ns = ahead_ns + BEGIN_NS + i * step_ns;
+
+		scene.scene.ns = (uint64_t)begun_ns - 10000;
+		rank_scene_reduce(&scene, i + 1ull, begun_ns - (i % ranks == rank ? 0 : 5000),
+				  begun_ns + TRANSFER_NS);
+		for (uint32_t k = 0; k < kernels; k++)
+			rank_scene_kernel(&scene, 0, begun_ns + 10000 + k * 1000,
+					  begun_ns + 10500 + k * 1000);
+	}
+	rank_scene_close(&scene, ahead_ns + BEGIN_NS + operations * step_ns);
+	snprintf(path, sizeof(path), "%s/rank%u.dagtap", folder, rank);
+	rank_scene_write(&scene, path);
+	scene_release(&scene.scene);
+}
+
 int main(int argc, char **argv)
 {
-	if (argc != 2) {
-		fprintf(stderr, "usage: merge_recordings FOLDER\n");
+	if (argc != 2 && argc != 5) {
+		fprintf(stderr, "usage: merge_recordings FOLDER [RANKS OPERATIONS KERNELS]\n");
 		return 2;
+	}
+	if (argc == 5) {
+		const uint32_t counts[] = {(uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]),
+					   (uint32_t)atoi(argv[4])};
+
+		for (uint32_t i = 0; i < counts[0]; i++)
+			write_long(argv[1], i, counts);
+		return 0;
 	}
 	write_rank(argv[1], "rank0", 0, 0xc0ffee, 0);
 	write_rank(argv[1], "rank2", 2, 0xc0ffee, 0);

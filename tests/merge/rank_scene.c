@@ -28,13 +28,19 @@ static void put_name(struct rank_scene *scene, enum rank_function function, cons
 void rank_scene_init(struct rank_scene *scene, uint32_t rank, uint32_t ranks, const char *host,
 		     int64_t wall_ns)
 {
+	rank_scene_init_long(scene, rank, ranks, host, wall_ns, SCENE_CHUNKS);
+}
+
+void rank_scene_init_long(struct rank_scene *scene, uint32_t rank, uint32_t ranks, const char *host,
+			  int64_t wall_ns, uint32_t chunks_most)
+{
 	static const char words[] = "count:s datatype:e op:e comm:h stream:h rank:i seq:u nranks:i "
 				    "commId:u";
 	struct spool_header *header;
 	char text[128];
 
 	*scene = (struct rank_scene){.communicator = 0xc0ffee, .rank = rank, .ranks = ranks};
-	scene_init(&scene->scene, 100 + rank);
+	scene_init_long(&scene->scene, 100 + rank, chunks_most);
 	header = (struct spool_header *)scene->scene.image;
 	strncpy(header->host, host, sizeof(header->host) - 1);
 	header->start_realtime_ns = (uint64_t)(wall_ns + (int64_t)header->start_ns);
@@ -52,21 +58,32 @@ uint64_t rank_scene_tick(int64_t host_ns)
 	return (uint64_t)(host_ns - 500) / 10;
 }
 
-uint64_t rank_scene_call(struct rank_scene *scene, enum rank_function function, uint64_t number)
+void rank_scene_return(struct rank_scene *scene)
 {
 	struct {
 		struct record_api api;
 		uint64_t args[ARGUMENTS];
 	} record = {
-		.api = {.cid = scene_reserve_cid(&scene->scene),
+		.api = {.cid = scene->cid,
 			.begin_ns = scene->scene.ns,
 			.end_ns = scene->scene.ns + 1},
-		.args = {1000, 7, 0, 0xc0, STREAM, scene->rank, number, scene->ranks,
-			 scene->communicator},
+		.args = {1000, 7, 0, 0xc0, STREAM, scene->rank, scene->number, scene->ranks,
+			 scene->call_communicator},
 	};
 
-	scene_put(&scene->scene, 0, RECORD_API, function, &record, sizeof(record));
-	return record.api.cid;
+	if (scene->cid)
+		scene_put(&scene->scene, 0, RECORD_API, scene->function, &record, sizeof(record));
+	scene->cid = 0;
+}
+
+uint64_t rank_scene_call(struct rank_scene *scene, enum rank_function function, uint64_t number)
+{
+	rank_scene_return(scene);
+	scene->cid = scene_reserve_cid(&scene->scene);
+	scene->function = function;
+	scene->number = number;
+	scene->call_communicator = scene->communicator;
+	return scene->cid;
 }
 
 void rank_scene_kernel(struct rank_scene *scene, uint64_t cid, int64_t begin_ns, int64_t end_ns)
@@ -84,9 +101,37 @@ void rank_scene_kernel(struct rank_scene *scene, uint64_t cid, int64_t begin_ns,
 	};
 	uint64_t packet;
 
+	if (cid != scene->cid)
+		rank_scene_return(scene);
 	scene_put(&scene->scene, 0, RECORD_API, SCENE_LAUNCH_KERNEL, &launch, sizeof(launch));
 	packet = scene_dispatch(&scene->scene, launch.api.cid, 0, 1, 1);
 	scene_done(&scene->scene, packet, rank_scene_tick(begin_ns), rank_scene_tick(end_ns));
+}
+
+void rank_scene_cuda_kernel(struct rank_scene *scene, uint64_t cid, int64_t begin_ns,
+			    int64_t end_ns)
+{
+	struct record_api launch = {.cid = scene_reserve_cid(&scene->scene),
+				    .parent = cid,
+				    .begin_ns = scene->scene.ns,
+				    .end_ns = scene->scene.ns + 1};
+	struct record_cuda_inner inner = {.cid = scene_reserve_cid(&scene->scene),
+					  .outer = launch.cid};
+	struct record_cuda_inner innermost = {.cid = scene_reserve_cid(&scene->scene),
+					      .outer = inner.cid};
+	struct record_cuda_kernel kernel = {.cid = innermost.cid,
+					    .start = (uint64_t)begin_ns,
+					    .end = (uint64_t)end_ns,
+					    .context = 1,
+					    .stream = 7};
+
+	if (cid != scene->cid)
+		rank_scene_return(scene);
+	scene_put(&scene->scene, 0, RECORD_CUDA_INNER, 0, &innermost, sizeof(innermost));
+	scene_put(&scene->scene, 0, RECORD_CUDA_INNER, 0, &inner, sizeof(inner));
+	scene_put(&scene->scene, 0, RECORD_API, RECORD_CUDA_FUNCTION_RUNTIME + 211, &launch,
+		  sizeof(launch));
+	scene_put(&scene->scene, 1, RECORD_CUDA_KERNEL, 1, &kernel, sizeof(kernel));
 }
 
 void rank_scene_reduce(struct rank_scene *scene, uint64_t number, int64_t begin_ns, int64_t end_ns)
@@ -96,6 +141,7 @@ void rank_scene_reduce(struct rank_scene *scene, uint64_t number, int64_t begin_
 
 void rank_scene_close(struct rank_scene *scene, int64_t end_ns)
 {
+	rank_scene_return(scene);
 	scene->scene.ns = (uint64_t)end_ns;
 	scene_close(&scene->scene);
 }

@@ -10,7 +10,9 @@
 #include <cmocka.h>
 
 #include "../launched.h"
+#include "merge/rank_collectives.h"
 #include "merge/rank_recording.h"
+#include "merge_job.h"
 #include "rank_scene.h"
 
 static struct rank_scene scene;
@@ -22,7 +24,35 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Opens the scene's file, and compares its process with that of the whole recording. */
+/* Asserts that both recordings have the same collectives and members. If some were left out, TRACE
+ * may also have the first of each member. */
+static void assert_same_collectives(const struct trace *trace, const struct trace *whole)
+{
+	struct rank_collectives found, all;
+	uint32_t more = 0;
+
+	assert_int_equal(rank_collectives_find(trace, &found), 0);
+	assert_int_equal(rank_collectives_find(whole, &all), 0);
+	for (uint32_t i = 0; i < all.count; i++) {
+		while (all.found > all.count && more < all.member_count &&
+		       found.rows[i + more].number != all.rows[i].number)
+			more++;
+		assert_memory_equal(&found.rows[i + more], &all.rows[i], sizeof(*all.rows));
+	}
+	assert_int_equal(found.count, all.count + more);
+	assert_int_equal(found.member_count, all.member_count);
+	for (uint32_t i = 0; i < all.member_count; i++) {
+		assert_int_equal(found.members[i].communicator, all.members[i].communicator);
+		assert_int_equal(found.members[i].ranks, all.members[i].ranks);
+		assert_int_equal(found.members[i].rank, all.members[i].rank);
+		assert_int_equal(found.members[i].process, all.members[i].process);
+	}
+	rank_collectives_release(&found);
+	rank_collectives_release(&all);
+}
+
+/* Opens the scene's file, and compares its process and its collectives with those of the whole
+ * recording. */
 static const struct trace *open_rank(void)
 {
 	char path[TEST_PATH_BYTES];
@@ -48,6 +78,7 @@ static const struct trace *open_rank(void)
 	assert_int_equal(process->session, whole->processes[0].session);
 	assert_int_equal(process->state, whole->processes[0].state);
 	assert_string_equal(trace_text(recording.traces[0], process->host), "host");
+	assert_same_collectives(recording.traces[0], whole);
 	trace_close(whole);
 	return recording.traces[0];
 }
@@ -71,7 +102,7 @@ static void without_collectives_nothing_is_loaded(void **state)
 	assert_int_equal(trace->activities_count, 0);
 }
 
-static void with_a_collective_all_is_loaded(void **state)
+static void of_others_only_collectives_are_loaded(void **state)
 {
 	const struct trace *trace;
 
@@ -79,19 +110,123 @@ static void with_a_collective_all_is_loaded(void **state)
 	rank_scene_reduce(&scene, 1, 40000, 50000);
 	rank_scene_close(&scene, 10000000);
 	trace = open_rank();
-	assert_int_equal(trace->calls_count, 3);
-	assert_int_equal(trace->activities_count, 2);
+	assert_int_equal(trace->calls_count, 2);
+	assert_int_equal(trace->activities_count, 1);
 }
 
 /* When it ended, only its last record tells. */
-static void a_process_that_was_cut_off_is_loaded(void **state)
+static void a_process_that_was_cut_off_has_its_last_time(void **state)
 {
 	const struct trace *trace;
 
+	rank_scene_reduce(&scene, 1, 40000, 50000);
+	scene.scene.ns = 2000000000;
 	rank_scene_kernel(&scene, 0, 20000, 30000);
 	trace = open_rank();
 	assert_int_equal(trace->processes[0].state, TRACE_TRUNCATED);
+	assert_int_equal(trace->processes[0].end_ns, 2000000001);
 	assert_int_equal(trace->activities_count, 1);
+}
+
+/* Puts something into the scene: an operation, a group of up to four, or kernels of others. */
+static void put_something(uint64_t *seed, uint64_t *number, int64_t ns)
+{
+	uint32_t count = (uint32_t)(job_random(seed) * 4);
+	double kind = job_random(seed);
+	uint64_t end;
+
+	scene.communicator = job_random(seed) < 0.7 ? 0xc0ffee : 0xbee;
+	if (kind < 0.4) {
+		rank_scene_reduce(&scene, ++*number, ns, ns + 20000);
+		return;
+	}
+	if (kind < 0.6) {
+		end = rank_scene_call(&scene, RANK_BROADCAST, ++*number);
+	} else if (kind < 0.8) {
+		rank_scene_call(&scene, RANK_GROUP_START, 0);
+		for (uint32_t i = 0; i < count; i++)
+			rank_scene_call(&scene, RANK_ALL_REDUCE, ++*number);
+		end = rank_scene_call(&scene, RANK_GROUP_END, 0);
+	} else {
+		end = 0;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		rank_scene_kernel(&scene, end, ns + 1000 * i, ns + 1000 * i + 5000);
+}
+
+/* Also if the last group is open, and if the end of the process is missing. */
+static void the_collectives_are_those_of_the_whole_recording(void **state)
+{
+	for (uint64_t number = 0; number < 200; number++) {
+		uint64_t seed = number, operation = 0;
+
+		for (int64_t i = 0; i < 100; i++)
+			put_something(&seed, &operation, 1000000 + 100000 * i);
+		if (number % 4 == 0)
+			rank_scene_call(&scene, RANK_GROUP_START, 0);
+		if (number % 4 < 2)
+			rank_scene_call(&scene, RANK_ALL_REDUCE, operation + 1);
+		rank_scene_return(&scene);
+		if (number % 3)
+			rank_scene_close(&scene, 1000000000);
+		open_rank();
+		rank_recording_close(&recording);
+		setup(state);
+	}
+	scene_release(&scene.scene);
+}
+
+/* The kernels name CUDA's inner calls, which have no record of a call. */
+static void collectives_on_cuda_are_loaded(void **state)
+{
+	const struct record_anchor anchors[] = {{.tick = 1000, .host_ns = 1000},
+						{.tick = 2000000, .host_ns = 2000000}};
+	const struct trace *trace;
+	struct rank_collectives found;
+
+	for (int i = 0; i < 2; i++)
+		scene_put(&scene.scene, 0, RECORD_ANCHOR, RECORD_CUDA_CLOCK, &anchors[i],
+			  sizeof(anchors[i]));
+	for (int64_t i = 0; i < 10; i++) {
+		rank_scene_cuda_kernel(&scene,
+				       rank_scene_call(&scene, RANK_ALL_REDUCE, (uint64_t)i + 1),
+				       1000000 + i * 1000, 1000500 + i * 1000);
+		rank_scene_cuda_kernel(&scene, 0, 1000600 + i * 1000, 1000700 + i * 1000);
+	}
+	rank_scene_close(&scene, 1000000000);
+	trace = open_rank();
+	assert_int_equal(trace->activities_count, 10);
+	assert_int_equal(rank_collectives_find(trace, &found), 0);
+	assert_int_equal(found.count, 10);
+	rank_collectives_release(&found);
+}
+
+/* Of COUNT operations with a kernel of another call after each. */
+static uint32_t calls_of_long(uint32_t count)
+{
+	uint32_t calls;
+
+	scene_release(&scene.scene);
+	rank_scene_init_long(&scene, 1, 3, "host", 1000, count / 60 + 8);
+	for (uint32_t i = 0; i < count; i++) {
+		rank_scene_reduce(&scene, i + 1, 100000 + 10000 * (int64_t)i,
+				  105000 + 10000 * (int64_t)i);
+		rank_scene_kernel(&scene, 0, 106000 + 10000 * (int64_t)i,
+				  109000 + 10000 * (int64_t)i);
+	}
+	rank_scene_close(&scene, 100000 + 10000 * (int64_t)count);
+	calls = open_rank()->calls_count;
+	rank_recording_close(&recording);
+	return calls;
+}
+
+/* Each operation is two calls. The first tells that the rank is in the communicator. */
+static void what_is_loaded_does_not_grow_with_the_recording(void **state)
+{
+	assert_int_equal(calls_of_long(RANK_COLLECTIVES_MOST), 2 * RANK_COLLECTIVES_MOST);
+	assert_int_equal(calls_of_long(RANK_COLLECTIVES_MOST + 1), RANK_COLLECTIVES_MOST + 2);
+	assert_int_equal(calls_of_long(4 * RANK_COLLECTIVES_MOST - 4),
+			 2 * RANK_COLLECTIVES_MOST - 2 + 2);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, leave)
@@ -100,8 +235,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(without_collectives_nothing_is_loaded),
-		CASE(with_a_collective_all_is_loaded),
-		CASE(a_process_that_was_cut_off_is_loaded),
+		CASE(of_others_only_collectives_are_loaded),
+		CASE(a_process_that_was_cut_off_has_its_last_time),
+		CASE(the_collectives_are_those_of_the_whole_recording),
+		CASE(collectives_on_cuda_are_loaded),
+		CASE(what_is_loaded_does_not_grow_with_the_recording),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

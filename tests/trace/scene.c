@@ -58,7 +58,7 @@ static void next_chunk(struct scene *scene, unsigned writer)
 	struct spool_chunk *chunk =
 		(struct spool_chunk *)(scene->image + SPOOL_CHUNK_OFFSET) + scene->chunks;
 
-	assert_true(scene->chunks < SCENE_CHUNKS);
+	assert_true(scene->chunks < scene->chunks_most);
 	if (scene->chunk[writer])
 		seal(scene, writer);
 	chunk->magic = SPOOL_CHUNK_MAGIC;
@@ -215,8 +215,13 @@ static void put_machine(struct scene *scene)
 
 void scene_init(struct scene *scene, uint32_t pid)
 {
-	*scene = (struct scene){.pid = pid, .next_cid = 1, .ns = 2000};
-	scene->image = calloc(1, SCENE_BYTES);
+	scene_init_long(scene, pid, SCENE_CHUNKS);
+}
+
+void scene_init_long(struct scene *scene, uint32_t pid, uint32_t chunks_most)
+{
+	*scene = (struct scene){.pid = pid, .chunks_most = chunks_most, .next_cid = 1, .ns = 2000};
+	scene->image = calloc(1, SPOOL_CHUNK_OFFSET + (size_t)chunks_most * SPOOL_CHUNK_BYTES);
 	assert_non_null(scene->image);
 	make_header(scene);
 	for (unsigned writer = 0; writer < SCENE_WRITERS; writer++)

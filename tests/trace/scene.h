@@ -46,7 +46,7 @@ struct scene {
 	struct spool_chunk *chunk[SCENE_WRITERS]; /* the writers' current chunks */
 	uint32_t used[SCENE_WRITERS];		  /* bytes used in each of them */
 	uint32_t sequence[SCENE_WRITERS];
-	uint32_t chunks;
+	uint32_t chunks, chunks_most;
 	uint64_t next_cid;
 	uint64_t next_packet;
 	uint64_t ns;
@@ -60,6 +60,8 @@ struct scene {
  * thread 11.
  */
 void scene_init(struct scene *scene, uint32_t pid);
+/* The same with room for CHUNKS_MOST chunks instead of SCENE_CHUNKS. */
+void scene_init_long(struct scene *scene, uint32_t pid, uint32_t chunks_most);
 void scene_release(struct scene *scene);
 
 /*
