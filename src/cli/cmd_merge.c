@@ -400,10 +400,10 @@ static int print_report(const struct ranks *ranks)
 	terminal_wrap_lines();
 	err = print_clocks(ranks);
 	for (uint32_t i = 0; i < ranks->clock_count && err == CLI_OK; i++) {
-		if (ranks->clocks[i].uneven_ns)
+		if (rank_clock_is_assumed(&ranks->clocks[i]))
 			human_print("note: the clocks of some ranks do not run evenly; the "
 				    "uncertainty includes an assumption (docs/merge.md)");
-		if (ranks->clocks[i].uneven_ns)
+		if (rank_clock_is_assumed(&ranks->clocks[i]))
 			break;
 	}
 	for (uint32_t i = 0; i < ranks->note_count && err == CLI_OK; i++)

@@ -7,12 +7,19 @@
 
 static void put_uncertainties(struct json *json, const struct rank_clock *fit)
 {
+	uint32_t count = fit->joint_count ? fit->joint_count : RANK_CLOCK_KNOTS;
+
 	json_key(json, "uncertainty");
 	json_array_begin(json);
-	for (int i = 0; i < RANK_CLOCK_KNOTS; i++) {
+	for (uint32_t i = 0; i < count; i++) {
+		int64_t ns =
+			fit->joint_count ? fit->joints[i].host_ns : rank_clock_knot(fit, (int)i);
+
 		json_object_begin(json);
-		json_put_i64(json, "ns", rank_clock_map(fit, rank_clock_knot(fit, i)));
-		json_put_u64(json, "uncertainty_ns", fit->uncertainty_ns[i]);
+		json_put_i64(json, "ns", rank_clock_map(fit, ns));
+		json_put_u64(json, "uncertainty_ns", rank_clock_uncertainty(fit, ns));
+		if (fit->joint_count)
+			json_put_i64(json, "offset_ns", fit->joints[i].offset_ns);
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -38,7 +45,8 @@ static void put_clock(struct json *json, const struct trace *trace, uint32_t clo
 	json_put_i64(json, "base_ns", fit->base_ns);
 	json_put_double(json, "drift_ppm", (double)fit->drift * 1e6 / RANK_CLOCK_PARTS);
 	json_put_u64(json, "collectives", fit->matched);
-	json_put_u64(json, "uneven_ns", fit->uneven_ns);
+	json_put_u64(json, "uneven_ns", rank_clock_is_assumed(fit) ? fit->uneven_ns : 0);
+	json_put_u64(json, "pieces", fit->joint_count ? fit->joint_count - 1 : 1);
 	json_put_u64(json, "worst_ns", rank_clock_worst(fit));
 	put_uncertainties(json, fit);
 	json_object_end(json);

@@ -8,13 +8,21 @@
 #include "base/hash_map.h"
 #include "base/table.h"
 #include "merge/clock_bounds.h"
+#include "merge/clock_pieces.h"
 
 #define NO_CLOCK UINT32_MAX
+
+/* A collective of a pair. */
+struct match {
+	const struct collective *own, *other;
+};
 
 /* Two clocks that were compared: OWN's times by OTHER's. */
 struct pair {
 	uint32_t own, other;
 	struct clock_bounds bounds;
+	struct match *matches; /* for clocks that do not run evenly */
+	size_t match_count, match_room;
 };
 
 /* The state of a fit. */
@@ -160,6 +168,28 @@ static struct pair *pair_of(struct fit *fit, uint32_t own, uint32_t other)
 	return pair;
 }
 
+/* The times of the collective that OWN and OTHER have in common. */
+static struct clock_match times_of(const struct collective *own, const struct collective *other)
+{
+	return (struct clock_match){
+		{own->begin_ns, own->end_ns},
+		{other->begin_ns, other->end_ns},
+		(int64_t)own->error_ns + other->error_ns,
+	};
+}
+
+static int add_match(struct pair *pair, const struct collective *own,
+		     const struct collective *other)
+{
+	const struct clock_match times = times_of(own, other);
+
+	if (table_reserve((void **)&pair->matches, &pair->match_room, pair->match_count + 1ull,
+			  sizeof(*pair->matches)) < 0)
+		return -ENOMEM;
+	pair->matches[pair->match_count++] = (struct match){own, other};
+	return clock_bounds_add(&pair->bounds, times.own, times.other, times.error_ns);
+}
+
 /* Compares HUB with the other clocks of one operation. */
 static int add_operation(struct fit *fit, const struct collective *rows, size_t count, uint32_t hub)
 {
@@ -176,11 +206,7 @@ static int add_operation(struct fit *fit, const struct collective *rows, size_t 
 		if (own == other)
 			continue;
 		pair = pair_of(fit, own->clock, hub);
-		if (!pair ||
-		    clock_bounds_add(&pair->bounds,
-				     (struct clock_interval){own->begin_ns, own->end_ns},
-				     (struct clock_interval){other->begin_ns, other->end_ns},
-				     (int64_t)own->error_ns + other->error_ns) < 0)
+		if (!pair || add_match(pair, own, other) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -220,20 +246,18 @@ static int make_pairs(struct fit *fit, struct collective *rows, size_t count)
 
 /* ---- reaching clocks ---- */
 
-/* Follows STEP, from a clock to PARENT, by PARENT's way to the reference. STEP becomes the way. */
-static void extend(struct rank_clock *step, const struct rank_clock *parent)
+/* Follows the line STEP, from a clock to PARENT, by PARENT's line to the reference. STEP becomes
+ * the way. */
+static void extend_line(struct rank_clock *step, const struct rank_clock *parent)
 {
 	int64_t at_ns = step->base_ns + step->offset_ns;
 	__int128 both = (__int128)step->drift * parent->drift / RANK_CLOCK_PARTS;
 
 	for (int i = 0; i < RANK_CLOCK_KNOTS; i++) {
-		uint64_t *ns = &step->uncertainty_ns[i];
 		int64_t mapped = rank_clock_map(step, rank_clock_knot(step, i));
 
-		/* The parent's clock runs faster than the reference by DRIFT_MOST at most. 2: the
-		 * rounding of two conversions. */
-		*ns = rank_clock_sum(*ns, *ns / (RANK_CLOCK_PARTS / RANK_CLOCK_DRIFT_MOST) + 2);
-		*ns = rank_clock_sum(*ns, rank_clock_uncertainty(parent, mapped));
+		step->uncertainty_ns[i] = clock_pieces_sum(step->uncertainty_ns[i],
+							   rank_clock_uncertainty(parent, mapped));
 	}
 	step->offset_ns += rank_clock_map(parent, at_ns) - at_ns;
 	step->drift += parent->drift + (int64_t)both;
@@ -244,23 +268,60 @@ static void extend(struct rank_clock *step, const struct rank_clock *parent)
 	step->source = parent->source == RANK_CLOCK_WALL ? RANK_CLOCK_WALL : RANK_CLOCK_COLLECTIVES;
 }
 
-/* Tries the way to CLOCK through PARENT, with BOUNDS of CLOCK's times by PARENT's. */
-static void try_step(struct fit *fit, uint32_t clock, uint32_t parent,
-		     const struct clock_bounds *bounds)
+/* The same with the pieces of both. */
+static void extend(struct rank_clock *step, const struct rank_clock *parent)
 {
+	struct rank_clock way = *step, line = *parent;
+
+	way.joint_count = 0;
+	line.joint_count = 0;
+	extend_line(&way, &line);
+	clock_pieces_follow(step, parent, &way);
+	*step = way;
+}
+
+/* Fits the clock of PAIR, or that of the other one if IS_MIRRORED, which does not run evenly. */
+static int fit_pieces(const struct pair *pair, bool is_mirrored, struct rank_clock *way)
+{
+	struct clock_match *matches = table_alloc(pair->match_count, sizeof(*matches));
+	int err;
+
+	if (!matches)
+		return -ENOMEM;
+	for (size_t i = 0; i < pair->match_count; i++) {
+		const struct match *match = &pair->matches[i];
+
+		matches[i] = is_mirrored ? times_of(match->other, match->own)
+					 : times_of(match->own, match->other);
+	}
+	err = clock_pieces_fit(matches, pair->match_count, way);
+	free(matches);
+	return err;
+}
+
+/* Tries the way over PAIR to its own clock, whose parent is the other one, or the other way round
+ * if IS_MIRRORED. BOUNDS: of the clock's times by the parent's. */
+static int try_step(struct fit *fit, const struct pair *pair, bool is_mirrored,
+		    const struct clock_bounds *bounds)
+{
+	uint32_t clock = is_mirrored ? pair->other : pair->own;
+	uint32_t parent = is_mirrored ? pair->own : pair->other;
 	const struct clock_facts *facts = &fit->facts[clock];
 	struct rank_clock way = {0};
 
 	clock_bounds_fit(bounds, facts->first_ns, facts->last_ns, &way);
 	if (!rank_clock_is_possible(&way))
-		return;
+		return 0;
+	if (way.uneven_ns && fit_pieces(pair, is_mirrored, &way) < 0)
+		return -ENOMEM;
 	extend(&way, &fit->clocks[parent]);
 	if (!rank_clock_is_possible(&way) ||
 	    (fit->is_reached[clock] &&
 	     rank_clock_worst(&way) >= rank_clock_worst(&fit->clocks[clock])))
-		return;
+		return 0;
 	fit->clocks[clock] = way;
 	fit->is_reached[clock] = true;
+	return 0;
 }
 
 /* Tries the ways through PARENT, whose own way is final, to the clocks that have none yet. */
@@ -273,11 +334,11 @@ static int try_pairs(struct fit *fit, uint32_t parent)
 		struct clock_bounds mirrored = {0};
 
 		if (pair->other == parent && !fit->is_done[pair->own]) {
-			try_step(fit, pair->own, parent, &pair->bounds);
+			err = try_step(fit, pair, false, &pair->bounds);
 		} else if (pair->own == parent && !fit->is_done[pair->other]) {
 			err = clock_bounds_mirror(&mirrored, &pair->bounds);
 			if (err == 0)
-				try_step(fit, pair->other, parent, &mirrored);
+				err = try_step(fit, pair, true, &mirrored);
 			clock_bounds_release(&mirrored);
 		}
 	}
@@ -357,8 +418,10 @@ static int reach_clocks(struct fit *fit)
 
 static void fit_release(struct fit *fit)
 {
-	for (uint32_t i = 0; i < fit->pair_count; i++)
+	for (uint32_t i = 0; i < fit->pair_count; i++) {
 		clock_bounds_release(&fit->pairs[i].bounds);
+		free(fit->pairs[i].matches);
+	}
 	free(fit->pairs);
 	hash_map_release(&fit->pair_index);
 	free(fit->shortest_ns);

@@ -61,9 +61,10 @@ static int tell_clock(struct trace *trace, const struct rank_file *file,
 		snprintf(text, sizeof(text),
 			 "%s: its times are right to %.3f us beside the reference's, %s%s",
 			 file->name, (double)rank_clock_worst(clock) / 1000, ways[clock->source],
-			 clock->uneven_ns ? ", if its uneven clock did not run more unevenly than "
-					    "they show"
-					  : "");
+			 rank_clock_is_assumed(clock)
+				 ? ", if its uneven clock did not run more unevenly than "
+				   "they show"
+				 : "");
 	return tell(trace, text);
 }
 

@@ -1,8 +1,11 @@
 /* The clock of a merged rank: how its host times become times on the clock of the reference, and
  * how wrong that may be (docs/merge.md).
  *
- * The uncertainty is known at RANK_CLOCK_KNOTS moments, equally spaced from first_ns to last_ns. It
- * is a convex function of time, so the line between two neighbouring moments is a bound, too.
+ * An even clock is a straight line over the host's time. Its uncertainty is known at
+ * RANK_CLOCK_KNOTS moments, equally spaced from first_ns to last_ns. It is a convex function of
+ * time, so the line between two neighbouring moments is a bound, too. A clock that is known to run
+ * unevenly is straight between joints, where it has its uncertainties; again the line between two
+ * neighbouring joints is a bound.
  *
  * Threading: functions of their arguments alone; any thread. */
 #ifndef DAGTAP_TRACE_RANK_CLOCK_H
@@ -11,7 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define RANK_CLOCK_KNOTS 9
+#define RANK_CLOCK_KNOTS       9
+#define RANK_CLOCK_JOINTS_MOST 64
 
 /* Drifts are integers in this part of a ns for each ns, so that files say exactly what is used. */
 #define RANK_CLOCK_PARTS 1000000000000000ll
@@ -31,6 +35,13 @@ enum rank_clock_source {
 	RANK_CLOCK_WALL,	/* by wall clocks, whose error is an assumption */
 };
 
+/* Where two straight pieces of an uneven clock meet. */
+struct rank_clock_joint {
+	int64_t host_ns;
+	int64_t offset_ns; /* the reference's time minus host_ns */
+	uint64_t uncertainty_ns;
+};
+
 struct rank_clock {
 	enum rank_clock_source source;
 	/* A host time h is h + offset_ns + drift * (h - base_ns) on the reference's clock. */
@@ -43,8 +54,14 @@ struct rank_clock {
 	uint64_t spread;
 	uint64_t matched; /* collectives that were used on the way to the reference */
 	/* Not 0: no clocks with a constant drift agree with the collectives. Then this is how far
-	 * the clocks are assumed to leave a line, and the uncertainty includes it. */
+	 * the clocks are assumed to leave a line, and uncertainty_ns includes it. */
 	uint64_t uneven_ns;
+	/* Not 0: the clock runs in pieces, whose uncertainty needs no such assumption. The
+	 * functions use the joints, by ascending host_ns, and not the line, which is for readers
+	 * that know no joints. Before the first joint and behind the last the outer pieces go
+	 * on. */
+	uint32_t joint_count;
+	struct rank_clock_joint joints[RANK_CLOCK_JOINTS_MOST];
 };
 
 /* Whether the fields are within the limits that the other functions need, and files may have. */
@@ -55,6 +72,10 @@ uint64_t rank_clock_sum(uint64_t a_ns, uint64_t b_ns);
 
 /* HOST_NS on the reference's clock. A time beyond RANK_CLOCK_TIME_MOST stays. */
 int64_t rank_clock_map(const struct rank_clock *clock, int64_t host_ns);
+
+/* The host time that rank_clock_map converts to MAPPED_NS, to a ns. A time beyond
+ * RANK_CLOCK_TIME_MOST stays. */
+int64_t rank_clock_unmap(const struct rank_clock *clock, int64_t mapped_ns);
 
 /* The most by which rank_clock_map may be wrong at HOST_NS; INT64_MAX: nothing is known. */
 uint64_t rank_clock_uncertainty(const struct rank_clock *clock, int64_t host_ns);
@@ -67,6 +88,9 @@ uint64_t rank_clock_worst(const struct rank_clock *clock);
 
 /* The moment of KNOT, from 0 to RANK_CLOCK_KNOTS - 1. */
 int64_t rank_clock_knot(const struct rank_clock *clock, int knot);
+
+/* Whether the uncertainty includes an assumption of how unevenly the clock ran (uneven_ns). */
+bool rank_clock_is_assumed(const struct rank_clock *clock);
 
 /* A short word for SOURCE, as JSON has it. */
 const char *rank_clock_source_text(enum rank_clock_source source);

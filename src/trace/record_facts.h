@@ -1,5 +1,5 @@
-/* What records say, for those who look at them before they are loaded. Threading: functions of their
- * arguments. */
+/* What records say, for those who look at them before they are loaded. Threading: functions of
+ * their arguments. */
 #ifndef DAGTAP_TRACE_RECORD_FACTS_H
 #define DAGTAP_TRACE_RECORD_FACTS_H
 

@@ -25,16 +25,26 @@ static double exponential(uint64_t *seed, double mean)
 
 static double shown(const struct job_clock *clock, double true_ns)
 {
-	return (true_ns - clock->offset_ns) / (1 + clock->drift);
+	double slewed_ns = fmin(true_ns, clock->slew_end_ns) - clock->slew_begin_ns;
+
+	return (true_ns - clock->offset_ns) / (1 + clock->drift) +
+	       (clock->slew ? clock->slew * fmax(slewed_ns, 0) : 0);
+}
+
+/* Each round leaves a thousandth of the error. */
+static double true_time(const struct job_clock *clock, double ns)
+{
+	/* The shown times of a clock differ little from true ones, so differences keep digits. */
+	double true_ns = ns + ns * clock->drift + clock->offset_ns;
+
+	for (int i = 0; clock->slew && i < 8; i++)
+		true_ns += ns - shown(clock, true_ns);
+	return true_ns;
 }
 
 double job_convert(const struct job *job, uint32_t a, uint32_t b, double ns)
 {
-	const struct job_clock *from = &job->clocks[a], *to = &job->clocks[b];
-	/* The shown times of a clock differ little from true ones, so differences keep digits. */
-	double true_ns = ns + ns * from->drift + from->offset_ns;
-
-	return shown(to, true_ns);
+	return shown(&job->clocks[b], true_time(&job->clocks[a], ns));
 }
 
 /* How the ranks of a job scatter. */
@@ -72,10 +82,30 @@ static void add_collective(struct job *job, uint64_t *seed, const struct scatter
 	}
 }
 
-void job_make(struct job *job, uint64_t seed)
+/* Slews some of the clocks of JOB, which lasts SPAN_NS. One way, so that no two of them differ by
+ * more than 1000 ppm. */
+static void slew_clocks(struct job *job, uint64_t *seed, double span_ns)
 {
-	uint32_t operations = 10 + (uint32_t)(job_random(&seed) * (JOB_OPERATIONS_MOST / 2 - 10));
-	double span_ns = exp(between(&seed, log(1e9), log(6e11)));
+	double sign = job_random(seed) < 0.5 ? -1 : 1;
+
+	for (uint32_t i = 0; i < job->clock_count; i++) {
+		struct job_clock *clock = &job->clocks[i];
+
+		clock->slew_begin_ns = between(seed, 0.1, 0.5) * span_ns;
+		clock->slew_end_ns = clock->slew_begin_ns + between(seed, 0.1, 0.4) * span_ns;
+		clock->slew = sign * between(seed, 2e-4, 5e-4);
+		if (i && job_random(seed) < 0.5)
+			clock->slew = 0;
+	}
+}
+
+static void make(struct job *job, uint64_t seed, uint32_t operations_least, double span_least_ns,
+		 bool is_uneven)
+{
+	uint32_t operations =
+		operations_least +
+		(uint32_t)(job_random(&seed) * (JOB_OPERATIONS_MOST / 2 - operations_least));
+	double span_ns = exp(between(&seed, log(span_least_ns), log(6e11)));
 	const struct scatter scatter = {
 		.begin_ns = between(&seed, 1e4, 3e5),
 		.end_ns = between(&seed, 1e3, 5e4),
@@ -90,6 +120,10 @@ void job_make(struct job *job, uint64_t seed)
 			.drift = between(&seed, -5e-5, 5e-5),
 			.end_delay_ns = exponential(&seed, 3e4),
 		};
+	}
+	if (is_uneven)
+		slew_clocks(job, &seed, span_ns);
+	for (uint32_t i = 0; i < job->clock_count; i++) {
 		job->facts[i] = (struct clock_facts){
 			.first_ns = (int64_t)shown(&job->clocks[i], -0.05 * span_ns),
 			.last_ns = (int64_t)shown(&job->clocks[i], 1.05 * span_ns),
@@ -105,4 +139,14 @@ void job_make(struct job *job, uint64_t seed)
 			add_collective(job, &seed, &scatter, (const uint64_t[]){9, i + 1}, shared,
 				       job->clock_count - 1, at_ns + span_ns / operations / 2);
 	}
+}
+
+void job_make(struct job *job, uint64_t seed)
+{
+	make(job, seed, 10, 1e9, false);
+}
+
+void job_make_uneven(struct job *job, uint64_t seed)
+{
+	make(job, seed, 100, 6e10, true);
 }

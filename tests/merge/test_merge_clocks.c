@@ -201,26 +201,56 @@ static void a_clock_without_anything_is_unknown(void **state)
 	assert_true(rank_clock_worst(&plan.clocks[1]) == INT64_MAX);
 }
 
-/* Clock 1 is set forward by 1 ms in the middle. */
+/* Two clocks with ten collectives in 90 s. Clock 1 is set forward by JUMP_NS in the middle. */
+static void fit_jump(struct plan *plan, int64_t jump_ns)
+{
+	add_clock(plan, 0);
+	add_clock(plan, 5 * SECOND);
+	add_turns(plan, 5, 0, 1, 10);
+	for (size_t i = 0; i < plan->count; i++) {
+		struct collective *row = &plan->rows[i];
+
+		if (row->clock == 1 && row->number > 5) {
+			row->begin_ns += jump_ns;
+			row->end_ns += jump_ns;
+		}
+	}
+	fit(plan, SECOND);
+	assert_true(plan->clocks[1].uneven_ns > 0);
+}
+
+/* 20 ms within 10 s is more than a clock can be slewed. */
 static void a_clock_that_jumps_is_told(void **state)
 {
 	struct plan plan = {0};
 
-	add_clock(&plan, 0);
-	add_clock(&plan, 5 * SECOND);
-	add_turns(&plan, 5, 0, 1, 10);
-	for (size_t i = 0; i < plan.count; i++) {
-		struct collective *row = &plan.rows[i];
-
-		if (row->clock == 1 && row->number > 5) {
-			row->begin_ns += 1000000;
-			row->end_ns += 1000000;
-		}
-	}
-	fit(&plan, SECOND);
-	assert_true(plan.clocks[1].uneven_ns > 0);
+	fit_jump(&plan, 20000000);
+	assert_true(rank_clock_is_assumed(&plan.clocks[1]));
 	assert_true(rank_clock_worst(&plan.clocks[1]) >= plan.clocks[1].uneven_ns);
-	expect(&plan, 1, 0, 2500000);
+	expect(&plan, 1, 0, 50000000);
+}
+
+/* 1 ms within 10 s may have been slewed by 100 ppm, or by 1000 ppm at any moment between. */
+static void a_clock_that_is_slewed_runs_in_pieces(void **state)
+{
+	const struct rank_clock *clock;
+	struct plan plan = {0};
+
+	fit_jump(&plan, 1000000);
+	clock = &plan.clocks[1];
+	assert_false(rank_clock_is_assumed(clock));
+	assert_true(clock->joint_count >= 2);
+	assert_true(clock->joints[0].host_ns <= clock->first_ns);
+	assert_true(clock->joints[clock->joint_count - 1].host_ns >= clock->last_ns);
+	expect(&plan, 1, 0, 6000000);
+	/* From the last collective, 10 s on at 1000 ppm. */
+	assert_true(rank_clock_uncertainty(clock, 95 * SECOND) < 12000000);
+	assert_true(rank_clock_worst(clock) >= rank_clock_uncertainty(clock, 95 * SECOND));
+	for (int64_t s = -10; s < 110; s++) {
+		int64_t mapped = rank_clock_map(clock, s * SECOND);
+
+		assert_in_range(rank_clock_unmap(clock, mapped) - s * SECOND + 1, 0, 2);
+	}
 }
 
 static void one_collective_bounds_by_the_drift(void **state)
@@ -272,6 +302,7 @@ int main(void)
 		cmocka_unit_test(what_a_wall_clock_joins_brings_its_pairs),
 		cmocka_unit_test(a_clock_without_anything_is_unknown),
 		cmocka_unit_test(a_clock_that_jumps_is_told),
+		cmocka_unit_test(a_clock_that_is_slewed_runs_in_pieces),
 		cmocka_unit_test(one_collective_bounds_by_the_drift),
 		cmocka_unit_test(clocks_that_contradict_each_other_stay_possible),
 	};

@@ -145,6 +145,9 @@ static void what_is_said_of_ranks_is_no_damage(void **state)
 	trace_close(trace);
 }
 
+#define CLOCK	  "clock 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+#define FILE_LINE "file 0 1 name\n"
+
 static void impossible_sections_are_refused(void **state)
 {
 	static const char *const texts[] = {
@@ -157,6 +160,13 @@ static void impossible_sections_are_refused(void **state)
 		"clock 1 0 0 0 5 4 0 0 0 0 0 0 0 0 0 0 0 0\nfile 0 1 name\n",
 		"clock 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\nfile 1 1 name\n",
 		"clock 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\nfile 0 1\n",
+		CLOCK "joints 1 0 0 0 9 0 0\n" FILE_LINE,
+		CLOCK "joints 0 0 0 0\n" FILE_LINE,
+		CLOCK "joints 0 0 0 0 9 0\n" FILE_LINE,
+		CLOCK "joints 0 9 0 0 9 0 0\n" FILE_LINE,
+		CLOCK "joints 0 0 0 0 100 12 0\n" FILE_LINE,
+		CLOCK "joints 0 0 0 0 9 0 9223372036854775808\n" FILE_LINE,
+		"joints 0 0 0 0 9 0 0\n" CLOCK FILE_LINE,
 		"wall 2305843009213693953\nclock 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
 		"file 0 1 name\n",
 	};
@@ -172,6 +182,40 @@ static void impossible_sections_are_refused(void **state)
 	ranks_release(&ranks);
 }
 
+/* Between two joints, and before and behind them. Versions that know no joints use the line. */
+static void a_clock_has_pieces(void **state)
+{
+	static const char text[] =
+		"wall 0\nclock 1 0 7 0 0 3000 500000000000000 0 9 5 5 5 5 5 5 5 5 5\n"
+		"joints 0 1000 100 10 2000 200 30 4000 0 30\n" FILE_LINE;
+	const struct rank_clock *clock;
+	struct ranks ranks;
+	size_t bytes;
+	char *again;
+
+	assert_int_equal(ranks_read(text, strlen(text), &ranks), 0);
+	clock = &ranks.clocks[0];
+	assert_int_equal(clock->joint_count, 3);
+	assert_int_equal(rank_clock_map(clock, 1500), 1650);
+	assert_int_equal(rank_clock_map(clock, 2000), 2200);
+	assert_int_equal(rank_clock_map(clock, 3000), 3100);
+	assert_int_equal(rank_clock_map(clock, 500), 550);
+	assert_int_equal(rank_clock_map(clock, 5000), 4900);
+	assert_int_equal(rank_clock_unmap(clock, 1650), 1500);
+	assert_int_equal(rank_clock_unmap(clock, 4900), 5000);
+	assert_int_equal(rank_clock_uncertainty(clock, 1000), 11);
+	assert_int_equal(rank_clock_uncertainty(clock, 1500), 21);
+	assert_int_equal(rank_clock_uncertainty(clock, 0), 511);
+	assert_int_equal(rank_clock_uncertainty(clock, 4100), 81);
+	assert_int_equal(rank_clock_worst(clock), 511);
+	assert_false(rank_clock_is_assumed(clock));
+	assert_int_equal(ranks_write(&ranks, &again, &bytes), 0);
+	assert_int_equal(bytes, strlen(text));
+	assert_memory_equal(again, text, bytes);
+	free(again);
+	ranks_release(&ranks);
+}
+
 #define CASE(name)                                                                                 \
 	cmocka_unit_test_setup_teardown(name, bundle_folder_setup, bundle_folder_teardown)
 
@@ -182,6 +226,7 @@ int main(void)
 		CASE(the_model_has_the_clocks),
 		CASE(what_is_said_of_ranks_is_no_damage),
 		cmocka_unit_test(impossible_sections_are_refused),
+		cmocka_unit_test(a_clock_has_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,6 +57,17 @@ static void put_clock(FILE *out, const struct rank_clock *clock)
 	fputc('\n', out);
 }
 
+static void put_joints(FILE *out, uint32_t number, const struct rank_clock *clock)
+{
+	if (clock->joint_count == 0)
+		return;
+	fprintf(out, "joints %" PRIu32, number);
+	for (uint32_t i = 0; i < clock->joint_count; i++)
+		fprintf(out, " %" PRId64 " %" PRId64 " %" PRIu64, clock->joints[i].host_ns,
+			clock->joints[i].offset_ns, clock->joints[i].uncertainty_ns);
+	fputc('\n', out);
+}
+
 int ranks_write(const struct ranks *ranks, char **ret_text, size_t *ret_bytes)
 {
 	char *text = NULL;
@@ -68,6 +79,8 @@ int ranks_write(const struct ranks *ranks, char **ret_text, size_t *ret_bytes)
 	fprintf(out, "wall %" PRId64 "\n", ranks->wall_ns);
 	for (uint32_t i = 0; i < ranks->clock_count; i++)
 		put_clock(out, &ranks->clocks[i]);
+	for (uint32_t i = 0; i < ranks->clock_count; i++)
+		put_joints(out, i, &ranks->clocks[i]);
 	for (uint32_t i = 0; i < ranks->file_count; i++) {
 		const struct rank_file *file = &ranks->files[i];
 
@@ -145,6 +158,26 @@ static int read_clock(struct ranks *ranks, const char *line)
 	return 0;
 }
 
+static int read_joints(struct ranks *ranks, const char *line)
+{
+	struct rank_clock *clock;
+	uint32_t number;
+
+	if (!take_u32(&line, &number) || number >= ranks->clock_count)
+		return -EINVAL;
+	clock = &ranks->clocks[number];
+	clock->joint_count = 0;
+	while (*line) {
+		struct rank_clock_joint *joint = &clock->joints[clock->joint_count];
+
+		if (clock->joint_count++ == RANK_CLOCK_JOINTS_MOST ||
+		    !take_i64(&line, &joint->host_ns) || !take_i64(&line, &joint->offset_ns) ||
+		    !take_u64(&line, &joint->uncertainty_ns))
+			return -EINVAL;
+	}
+	return rank_clock_is_possible(clock) ? 0 : -EINVAL;
+}
+
 static int read_file(struct ranks *ranks, const char *line)
 {
 	uint32_t clock, sections;
@@ -168,6 +201,8 @@ static int read_line(struct ranks *ranks, const char *line)
 {
 	if (!strncmp(line, "clock ", 6))
 		return read_clock(ranks, line + 6);
+	if (!strncmp(line, "joints ", 7))
+		return read_joints(ranks, line + 7);
 	if (!strncmp(line, "file ", 5))
 		return read_file(ranks, line + 5);
 	if (!strncmp(line, "note ", 5))
