@@ -264,6 +264,20 @@ static double slope_of(const struct rank_clock_joint *joint)
 	       (double)(joint[1].host_ns - joint->host_ns);
 }
 
+/* Raises the uncertainty of JOINT to WORST, or to what it is at GATE. */
+static void raise_joint(const struct corridor *corridor, const struct gate *gate, double worst,
+			struct rank_clock_joint *joint)
+{
+	double offset = (double)(joint->offset_ns - corridor->offset_ns);
+	uint64_t ns;
+
+	if (gate)
+		worst = fmax(gate->highest - offset, offset - gate->lowest);
+	ns = whole_ns(worst + ROUNDING_NS);
+	if (ns > joint->uncertainty_ns)
+		joint->uncertainty_ns = ns;
+}
+
 static void set_uncertainties(const struct corridor *corridor, struct rank_clock *clock)
 {
 	const struct rank_clock_joint *joints = clock->joints;
@@ -273,12 +287,16 @@ static void set_uncertainties(const struct corridor *corridor, struct rank_clock
 	size_t at = 0;
 
 	for (uint32_t i = 0; i < pieces; i++) {
-		uint64_t ns = whole_ns(piece_uncertainty(corridor, &joints[i], &at) + ROUNDING_NS);
+		size_t begin = at;
+		double worst = piece_uncertainty(corridor, &joints[i], &at);
+		/* There each side of the corridor is one line, so that the ends say all. */
+		bool is_outside = joints[i + 1].host_ns <= corridor->first_ns ||
+				  joints[i].host_ns >= corridor->last_ns;
 
-		for (uint32_t k = i; k <= i + 1; k++) {
-			if (ns > joints[k].uncertainty_ns)
-				clock->joints[k].uncertainty_ns = ns;
-		}
+		raise_joint(corridor, is_outside ? &corridor->gates[begin] : NULL, worst,
+			    &clock->joints[i]);
+		raise_joint(corridor, is_outside ? &corridor->gates[at] : NULL, worst,
+			    &clock->joints[i + 1]);
 	}
 	if (steep > clock->spread)
 		clock->spread = steep;
