@@ -111,6 +111,32 @@ grep -q '^rank2.dagtap ' out && grep -q 'another rank, the times are right to ' 
 "$dagtap" path rank2.dagtap >out
 grep -q 'another rank' out && fail "a rank alone has others on its path: $(cat out)"
 
+# A clock that is slewed by 500 ppm for 2 s of the 6 s is converted in pieces, by a bound.
+expect_code 0 merge -o slewed-job.dagtap rank0.dagtap slewed.dagtap
+grep -q 'do not run evenly' out && fail "a clock in pieces is said to rest on an assumption: $(cat out)"
+"$dagtap" info --json slewed-job.dagtap >info.json
+"$dagtap" export -f --format csv --table activities -o slewed.csv slewed-job.dagtap
+python3 - <<'END' || fail "the times of a clock in pieces"
+import csv, json
+def ends(pid):
+    return [int(row["end_ns"]) for row in csv.DictReader(open("slewed.csv")) if row["process"] == str(pid)]
+clock = json.load(open("info.json"))["clocks"][1]
+known = [(row["ns"], row["uncertainty_ns"]) for row in clock["uncertainty"]]
+assert clock["pieces"] == len(known) - 1 > 2 and clock["uneven_ns"] == 0, clock
+assert clock["worst_ns"] == max(ns for _, ns in known), clock
+def uncertainty(ns):
+    for (a, at_a), (b, at_b) in zip(known, known[1:]):
+        if a <= ns <= b:
+            return at_a + (at_b - at_a) * (ns - a) / (b - a) + 2
+zero, two = ends(100), ends(102)
+assert len(zero) == len(two) == 60
+for a, b in zip(zero, two):
+    assert abs(a - b) <= uncertainty(b) < 1000000, (a, b, uncertainty(b))
+END
+"$dagtap" check slewed-job.dagtap >check || true
+grep -q '^note: slewed.dagtap: its times are right to [0-9.]* us beside the reference.s, by collectives$' check ||
+	fail "check does not tell the bound: $(cat check)"
+
 # By wall clocks, which differ by 40 ms.
 expect_code 0 merge -o wall.dagtap rank0.dagtap alone.dagtap
 expect "source" "$(json wall.dagtap info '[(clock["source"], clock["worst_ns"]) for clock in d["clocks"]]')" \

@@ -1,7 +1,8 @@
 /* Writes the recordings of a job of three ranks into a folder, for tests of dagtap merge: rank 0 of
  * machine a, rank 2 of machine b, whose clock is 3 s behind and 20 ppm fast; and rank 2 again as it
- * would be without communicators that are known. Rank 1 is missing. Two more of rank 2 are damaged:
- * one starts behind its end, one at a time that cannot be.
+ * would be without communicators that are known, and with a clock that is slewed by 500 ppm for
+ * 2 s. Rank 1 is missing. Two more of rank 2 are damaged: one starts behind its end, one at a time
+ * that cannot be.
  *
  * With more arguments, a long job instead: RANKS recordings rank0, rank1, ... of a machine each,
  * with OPERATIONS all-reduces and KERNELS other kernels behind each.
@@ -25,10 +26,17 @@
 
 enum { OPERATIONS = 60, WAIT_NS = 400000, TRANSFER_NS = 6000 };
 
+#define SLEW_BEGIN_NS (BEGIN_NS + 2000000000ll)
+#define SLEW_NS	      2000000000ll
+
+static double slew; /* of the clock of rank 2 */
+
 /* What the clock of RANK shows at a time of rank 0's clock. */
 static int64_t shown(uint32_t rank, int64_t ns)
 {
-	return rank == 0 ? ns : llround(((double)ns - BEHIND_NS) * (1 + DRIFT));
+	double slewed_ns = fmin(fmax((double)(ns - SLEW_BEGIN_NS), 0), SLEW_NS);
+
+	return rank == 0 ? ns : llround(((double)ns - BEHIND_NS) * (1 + DRIFT) + slew * slewed_ns);
 }
 
 /* Lets the process start at START_NS. */
@@ -112,5 +120,7 @@ int main(int argc, char **argv)
 	write_rank(argv[1], "alone", 2, 0, 0);
 	write_rank(argv[1], "backward", 2, 0xc0ffee, 1000 * (uint64_t)BEGIN_NS);
 	write_rank(argv[1], "absurd", 2, 0xc0ffee, UINT64_C(1) << 62);
+	slew = 500e-6;
+	write_rank(argv[1], "slewed", 2, 0xc0ffee, 0);
 	return 0;
 }

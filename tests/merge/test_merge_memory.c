@@ -1,4 +1,5 @@
-/* Whichever allocation fails: opening a rank's recording and fitting clocks say so, and leak nothing. */
+/* Whichever allocation fails: opening a rank's recording and fitting clocks say so, and leak
+ * nothing. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
