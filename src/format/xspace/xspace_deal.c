@@ -208,6 +208,8 @@ int xspace_deal(struct xspace_writer *writer, const struct trace *trace)
 	writer->gpu_of_call = table_alloc(trace->calls_count, sizeof(*writer->gpu_of_call));
 	if (!err && !writer->gpu_of_call)
 		err = -ENOMEM;
+	if (!err)
+		err = xspace_batches_init(&writer->batches);
 	if (err) {
 		xspace_deal_release(writer);
 		return err;
@@ -225,6 +227,7 @@ void xspace_deal_release(struct xspace_writer *writer)
 	timeline_release(&writer->timeline);
 	xspace_chains_release(&writer->chains);
 	free(writer->gpu_of_call);
+	xspace_batches_release(&writer->batches);
 }
 
 void xspace_put_foreign(const struct xspace_writer *writer, const struct xspace_foreign_row *row,

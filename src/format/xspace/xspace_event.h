@@ -18,21 +18,12 @@ struct xspace_event {
 	uint64_t duration_ps;
 };
 
-/* The bytes of the fields that xspace_event_head writes after the event's length. */
-static inline unsigned xspace_event_bytes(const struct xspace_event *event)
+/* Writes the first fields of an event at AT and returns their end. The caller writes its stats
+ * behind them, then calls xspace_event_end. */
+static inline uint8_t *xspace_event_begin(uint8_t *at, const struct xspace_event *event)
 {
-	unsigned bytes = 2 + varint_bytes(event->metadata_id) + varint_bytes(event->offset_ps);
-
-	return bytes + (event->duration_ps ? 1 + varint_bytes(event->duration_ps) : 0);
-}
-
-/* Writes the head of an event at AT and returns its end. BODY_BYTES: of these fields and of all
- * stats that the caller writes after them. */
-static inline uint8_t *xspace_event_head(uint8_t *at, const struct xspace_event *event,
-					 size_t body_bytes)
-{
-	*at++ = XSPACE_KEY_BYTES(XLINE_EVENTS);
-	at = varint_put(at, body_bytes);
+	*at = XSPACE_KEY_BYTES(XLINE_EVENTS);
+	at += 2; /* a length of one byte is enough for most events */
 	*at++ = XSPACE_KEY_VARINT(XEVENT_METADATA_ID);
 	at = varint_put(at, event->metadata_id);
 	*at++ = XSPACE_KEY_VARINT(XEVENT_OFFSET_PS);
@@ -44,22 +35,38 @@ static inline uint8_t *xspace_event_head(uint8_t *at, const struct xspace_event 
 	return at;
 }
 
-/* The size of a numeric stat and its encoding at AT, which returns the end. STAT is below 128;
- * FIELD gives the number's type. */
-static inline unsigned xspace_number_bytes(uint64_t value)
+/* Ends the event that was begun at BEGIN, whose stats end before END: writes its length, and moves
+ * its fields if that takes more bytes. Returns its end. */
+static inline uint8_t *xspace_event_end(uint8_t *begin, uint8_t *end)
 {
-	return 5 + varint_bytes(value);
+	uint8_t *fields = begin + 2;
+	size_t bytes = (size_t)(end - fields);
+	unsigned more = varint_bytes(bytes) - 1;
+	uint8_t length[VARINT_BYTES_MAX];
+
+	if (more == 0) {
+		begin[1] = (uint8_t)bytes;
+		return end;
+	}
+	varint_put(length, bytes);
+	memmove(fields + more, fields, bytes);
+	memcpy(begin + 1, length, more + 1);
+	return end + more;
 }
 
+/* Writes a numeric stat at AT and returns its end. STAT is below 128; FIELD gives the number's
+ * type. */
 static inline uint8_t *xspace_number_put(uint8_t *at, enum xspace_stat stat, enum xstat_field field,
 					 uint64_t value)
 {
-	*at++ = XSPACE_KEY_BYTES(XEVENT_STATS);
-	*at++ = (uint8_t)(3 + varint_bytes(value));
-	*at++ = XSPACE_KEY_VARINT(XSTAT_METADATA_ID);
-	*at++ = (uint8_t)stat;
-	*at++ = XSPACE_KEY_VARINT(field);
-	return varint_put(at, value);
+	uint8_t *end = varint_put(at + 5, value);
+
+	at[0] = XSPACE_KEY_BYTES(XEVENT_STATS);
+	at[1] = (uint8_t)(end - at - 2);
+	at[2] = XSPACE_KEY_VARINT(XSTAT_METADATA_ID);
+	at[3] = (uint8_t)stat;
+	at[4] = XSPACE_KEY_VARINT(field);
+	return end;
 }
 
 #endif

@@ -9,166 +9,26 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "format/timeline/pieces.h"
 #include "format/words.h"
-#include "format/xspace/xspace_event.h"
+#include "format/xspace/xspace_host_rows.h"
 #include "format/xspace/xspace_writer.h"
-#include "trace/row_table.h"
-
-struct named_piece {
-	uint32_t event; /* id of its name's metadata; 0 = not encoded yet */
-	struct piece stats;
-};
-
-struct api_entry {
-	uint32_t event; /* id of its name's metadata; 0 = not encoded yet */
-	bool allocates;
-};
 
 struct host {
 	struct xspace_writer *writer;
 	const struct trace *trace;
 	struct xspace_plane plane;
-	struct xspace_stats stats; /* buffer for stats that are being encoded */
-	struct pieces pieces;
-	struct api_entry *apis;
-	struct named_piece *chains; /* by chain: name and attributes of the innermost scope */
+	struct xspace_host_rows rows;
+	struct xspace_stats *stats; /* the rows' buffer for stats that are being encoded */
 	uint64_t *line_ids;	    /* by thread; the last one is for no thread */
 	uint64_t next_line_id;
 	struct rows_nest nest;
 	uint32_t joined_next; /* event of the joined line that is written next */
-	int error;
 };
 
 static void fail(struct host *host, int err)
 {
-	if (err < 0 && !host->error)
-		host->error = err;
-}
-
-static const char *name_or(const char *name, const char *other)
-{
-	return name[0] == '\0' ? other : name;
-}
-
-/* Adds the details of an allocation, if the call's arguments were recorded: its size is the
- * argument of that name. */
-static void put_allocation(struct host *host, const struct trace_call *call)
-{
-	const char *api = trace_text(host->trace, host->trace->apis[call->api].name);
-	struct words_arg arg;
-	char details[64];
-
-	for (uint32_t i = 0; words_call_arg(host->trace, call, i, &arg); i++) {
-		if (strcmp(arg.name, "size") != 0 && strcmp(arg.name, "sizeBytes") != 0)
-			continue;
-		snprintf(details, sizeof(details), "kind:%s num_bytes:%" PRIu64,
-			 strstr(api, "Host") ? "pinned" : "device", arg.words[0]);
-		xspace_put_ref(&host->stats, XSPACE_STAT_MEMALLOC_DETAILS, details);
-		return;
-	}
-}
-
-static void put_graph_launch(struct host *host, const struct trace_call *call)
-{
-	const struct trace_launch *launch = &host->trace->launches[call->launch];
-	const struct trace_exec *exec = &host->trace->execs[launch->exec];
-
-	if (exec->graph != TRACE_NONE)
-		xspace_put_u64(&host->stats, XSPACE_STAT_GRAPH_ID,
-			       host->trace->graphs[exec->graph].id);
-	xspace_put_u64(&host->stats, XSPACE_STAT_GRAPH_EXEC_ID, exec->id);
-	xspace_put_u64(&host->stats, XSPACE_STAT_REPLAY, launch->replay);
-}
-
-/* True if the call must have caused activities but none is in the trace. */
-static bool lacks_activities(const struct trace_call *call)
-{
-	return call->activity_count == 0 && call->activities_expected > 0 &&
-	       call->activities_expected != TRACE_NONE;
-}
-
-/* Encodes the stats that few calls have. */
-static void put_rarities(struct host *host, const struct trace_call *call)
-{
-	proto_reset(&host->stats.bytes);
-	if (call->launch != TRACE_NONE)
-		put_graph_launch(host, call);
-	if (call->result)
-		xspace_put_i64(&host->stats, XSPACE_STAT_RESULT, call->result);
-	if (lacks_activities(call))
-		xspace_put_ref(&host->stats, XSPACE_STAT_ORPHAN, "no activity");
-	if (host->apis[call->api].allocates)
-		put_allocation(host, call);
-	if (host->stats.bytes.used > XSPACE_OUT_PIECE / 2)
-		fail(host, -EFBIG);
-}
-
-static bool has_rarities(const struct trace_call *call, const struct api_entry *api)
-{
-	return call->launch != TRACE_NONE || call->result || api->allocates ||
-	       lacks_activities(call);
-}
-
-static const struct api_entry *find_api(struct host *host, uint32_t number)
-{
-	struct api_entry *api = &host->apis[number];
-	const char *name;
-
-	if (api->event == 0) {
-		name = trace_text(host->trace, host->trace->apis[number].name);
-		api->event = xspace_plane_event(&host->plane, name_or(name, "(no name)"));
-		api->allocates = strstr(name, "Malloc") != NULL;
-	}
-	return api;
-}
-
-static struct xspace_event event_of(const struct host *host, uint32_t metadata_id,
-				    struct rows_time time)
-{
-	return (struct xspace_event){
-		.metadata_id = metadata_id,
-		.offset_ps = xspace_offset_ps(host->writer, time.begin_ns),
-		.duration_ps = (uint64_t)(time.end_ns - time.begin_ns) * 1000,
-	};
-}
-
-static void put_call(struct host *host, uint32_t row)
-{
-	struct xspace_writer *writer = host->writer;
-	const struct trace_call *call = &host->trace->calls[row];
-	const struct api_entry *api = find_api(host, call->api);
-	struct xspace_event event =
-		event_of(host, api->event, timeline_call_time(host->trace->calls, row));
-	uint64_t correlation_id = timeline_correlation(&writer->timeline, call->process, call->cid);
-	uint64_t scope_id = 0;
-	uint32_t gpu = writer->gpu_of_call[row];
-	size_t bytes = xspace_event_bytes(&event) + xspace_number_bytes(correlation_id);
-	uint8_t *room, *at;
-
-	host->stats.bytes.used = 0;
-	if (call->scope != TRACE_NONE) {
-		scope_id = xspace_scope_id(writer, call->scope);
-		bytes += xspace_number_bytes(scope_id);
-	}
-	if (gpu < writer->timeline.gpus.count)
-		bytes += xspace_number_bytes(gpu);
-	if (has_rarities(call, api))
-		put_rarities(host, call);
-	bytes += host->stats.bytes.used;
-	if (host->error)
-		return;
-	room = xspace_out_room(&writer->out);
-	at = xspace_event_head(room, &event, bytes);
-	at = xspace_number_put(at, XSPACE_STAT_CORRELATION_ID, XSTAT_UINT64, correlation_id);
-	if (call->scope != TRACE_NONE)
-		at = xspace_number_put(at, XSPACE_STAT_SCOPE_RANGE_ID, XSTAT_INT64, scope_id);
-	if (gpu < writer->timeline.gpus.count)
-		at = xspace_number_put(at, XSPACE_STAT_DEVICE_ID, XSTAT_UINT64, gpu);
-	if (host->stats.bytes.used)
-		memcpy(at, host->stats.bytes.bytes, host->stats.bytes.used);
-	at += host->stats.bytes.used;
-	writer->out.used += (size_t)(at - room);
+	if (err < 0 && !host->rows.error)
+		host->rows.error = err;
 }
 
 static struct xspace_span span_of(const struct host *host, struct rows_time time)
@@ -190,9 +50,9 @@ static void put_foreign_call(struct host *host, uint32_t row)
 		.set = trace->call_attributes ? trace->call_attributes[row] : 0,
 	};
 
-	xspace_put_foreign(host->writer, &foreign, &host->stats);
+	xspace_put_foreign(host->writer, &foreign, host->stats);
 	xspace_event_put(&host->plane, trace_text(trace, trace->apis[call->api].name),
-			 span_of(host, timeline_call_time(trace->calls, row)), &host->stats);
+			 span_of(host, timeline_call_time(trace->calls, row)), host->stats);
 }
 
 /* True for kinds that neither a length of 0 nor a stat of the event itself shows. */
@@ -206,7 +66,7 @@ static void put_foreign_scope(struct host *host, uint32_t row)
 {
 	const struct trace *trace = host->trace;
 	const struct trace_scope *scope = &trace->scopes[row];
-	struct xspace_stats *stats = &host->stats;
+	struct xspace_stats *stats = host->stats;
 
 	proto_reset(&stats->bytes);
 	if (!xspace_scope_is_numbered(scope->id))
@@ -223,84 +83,6 @@ static void put_foreign_scope(struct host *host, uint32_t row)
 			 span_of(host, timeline_scope_time(trace->scopes, row)), stats);
 }
 
-/* Encodes a scope's name and attributes into host->stats and returns the id of its name. */
-static uint32_t describe_scope(struct host *host, const struct trace_scope *scope)
-{
-	const struct trace *trace = host->trace;
-	struct xspace_stats *stats = &host->stats;
-
-	proto_reset(&stats->bytes);
-	if (scope->kind != RECORD_SCOPE_DAGTAP)
-		xspace_put_ref(stats, XSPACE_STAT_SCOPE_KIND, words_scope_kind(scope->kind));
-	if (scope->kind == RECORD_SCOPE_STEP)
-		xspace_put_i64(stats, XSPACE_STAT_ROOT, 1);
-	for (uint32_t i = 0; i < scope->attribute_count && i < XSPACE_KEYS_MAX; i++) {
-		const struct trace_scope_attribute *attribute =
-			&trace->scope_attributes[scope->attribute_first + i];
-
-		if (xspace_chains_allow(&host->writer->chains, attribute->key))
-			xspace_put_attribute(stats, trace, attribute);
-	}
-	return xspace_plane_event(&host->plane,
-				  name_or(trace_text(trace, scope->name), "(no name)"));
-}
-
-/* The same, encoded once for each chain, which many scopes share. */
-static const struct named_piece *find_description(struct host *host, uint32_t row)
-{
-	struct named_piece *found = &host->chains[xspace_chains_find(&host->writer->chains, row)];
-
-	if (found->event == 0) {
-		found->event = describe_scope(host, &host->trace->scopes[row]);
-		fail(host, host->stats.bytes.error);
-		found->stats =
-			pieces_add(&host->pieces, host->stats.bytes.bytes, host->stats.bytes.used);
-		fail(host, host->pieces.error);
-	}
-	return found;
-}
-
-static void put_scope(struct host *host, uint32_t row)
-{
-	const struct trace *trace = host->trace;
-	struct xspace_writer *writer = host->writer;
-	const struct trace_scope *scope = &trace->scopes[row];
-	struct rows_time time = timeline_scope_time(trace->scopes, row);
-	uint64_t id = xspace_scope_id(writer, row);
-	const struct named_piece *shared = NULL;
-	struct xspace_event event;
-	size_t bytes;
-	uint8_t *room, *at;
-
-	if (xspace_scope_annotates(scope)) {
-		shared = find_description(host, row);
-		host->stats.bytes.used = 0;
-		event = event_of(host, shared->event, time);
-	} else {
-		event = event_of(host, describe_scope(host, scope), time);
-	}
-	if (scope->open)
-		xspace_put_i64(&host->stats, XSPACE_STAT_SCOPE_OPEN, 1);
-	if (scope->parent != TRACE_NONE && !xspace_scope_in_tree(trace, scope))
-		xspace_put_i64(&host->stats, XSPACE_STAT_SCOPE_PARENT,
-			       (int64_t)xspace_scope_id(writer, scope->parent));
-	if (host->stats.bytes.used > XSPACE_OUT_PIECE / 4 ||
-	    (shared && shared->stats.bytes > XSPACE_OUT_PIECE / 4))
-		fail(host, -EFBIG);
-	if (host->error)
-		return;
-	bytes = xspace_event_bytes(&event) + xspace_number_bytes(id) + host->stats.bytes.used;
-	room = xspace_out_room(&writer->out);
-	at = xspace_event_head(room, &event, bytes + (shared ? shared->stats.bytes : 0));
-	at = xspace_number_put(at, XSPACE_STAT_SCOPE_RANGE_ID, XSTAT_INT64, id);
-	if (shared)
-		at = pieces_copy(at, &host->pieces, shared->stats);
-	if (host->stats.bytes.used)
-		memcpy(at, host->stats.bytes.bytes, host->stats.bytes.used);
-	at += host->stats.bytes.used;
-	writer->out.used += (size_t)(at - room);
-}
-
 /* Writes a thread's name; another tool's names stay unchanged. */
 static int name_thread(const struct host *host, const struct trace_thread *row, char *name,
 		       size_t size)
@@ -309,7 +91,8 @@ static int name_thread(const struct host *host, const struct trace_thread *row, 
 
 	if (text[0] && xspace_is_foreign(host->trace))
 		return snprintf(name, size, "%.64s", text);
-	return snprintf(name, size, "%.64s/%" PRIu32, name_or(text, "Host Threads"), row->tid);
+	return snprintf(name, size, "%.64s/%" PRIu32, xspace_name_or(text, "Host Threads"),
+			row->tid);
 }
 
 static void name_line(const struct host *host, uint32_t thread, const char *kind, unsigned track,
@@ -337,18 +120,15 @@ static void name_line(const struct host *host, uint32_t thread, const char *kind
 		snprintf(name + used, size - used, " lane %u", track);
 }
 
-static void put_row(struct host *host, enum track_table table, uint32_t row)
+/* Writes the rows of a track of another tool's trace. */
+static void put_foreign_track(struct host *host, struct tracks *tracks)
 {
-	bool is_foreign = xspace_is_foreign(host->trace);
-
-	if (table == TRACK_CALLS && is_foreign)
-		put_foreign_call(host, row);
-	else if (table == TRACK_CALLS)
-		put_call(host, row);
-	else if (is_foreign)
-		put_foreign_scope(host, row);
-	else
-		put_scope(host, row);
+	while (tracks_next(tracks)) {
+		if (tracks->table == TRACK_CALLS)
+			put_foreign_call(host, tracks->row);
+		else
+			put_foreign_scope(host, tracks->row);
+	}
 }
 
 /* The line of a joined profile whose events are written on the thread's line; or NULL. */
@@ -374,6 +154,27 @@ static void put_joined_before(struct host *host, const struct with_line *line,
 			       (uint64_t)(time.end_ns - time.begin_ns) * 1000);
 }
 
+/* Writes the rows of a track between the events of a joined profile. */
+static void put_joined_track(struct host *host, const struct with_line *line, struct tracks *tracks)
+{
+	while (!host->rows.error && tracks_next(tracks)) {
+		put_joined_before(host, line, tracks);
+		xspace_host_rows_put_one(&host->rows, tracks);
+	}
+	xspace_with_put_before(host->writer->with, &host->plane, line, &host->joined_next,
+			       UINT64_MAX, 0);
+}
+
+static void put_track(struct host *host, const struct with_line *joined, struct tracks *tracks)
+{
+	if (xspace_is_foreign(host->trace))
+		put_foreign_track(host, tracks);
+	else if (joined)
+		put_joined_track(host, joined, tracks);
+	else
+		xspace_host_rows_put(&host->rows, tracks);
+}
+
 /* Another tool's rows stay on one line, also where they overlap: XProf joins the rows of a line. */
 static void put_thread(struct host *host, uint32_t thread, bool ranges)
 {
@@ -383,7 +184,7 @@ static void put_thread(struct host *host, uint32_t thread, bool ranges)
 	const struct with_line *joined;
 	char name[256];
 
-	while (!host->error && tracks_begin(&tracks)) {
+	while (!host->rows.error && tracks_begin(&tracks)) {
 		struct xspace_line line = {.name = name, .id = host->line_ids[thread]};
 
 		name_line(host, thread, ranges ? " ranges" : "", tracks.number, name, sizeof(name));
@@ -391,14 +192,7 @@ static void put_thread(struct host *host, uint32_t thread, bool ranges)
 			line.id = host->next_line_id++;
 		xspace_line_begin(&host->plane, &line);
 		joined = tracks.number == 1 && !ranges ? begin_joined(host, thread) : NULL;
-		while (!host->error && tracks_next(&tracks)) {
-			if (joined)
-				put_joined_before(host, joined, &tracks);
-			put_row(host, tracks.table, tracks.row);
-		}
-		if (joined)
-			xspace_with_put_before(host->writer->with, &host->plane, joined,
-					       &host->joined_next, UINT64_MAX, 0);
+		put_track(host, joined, &tracks);
 		xspace_line_end(&host->plane, &line);
 	}
 	fail(host, tracks.error);
@@ -466,25 +260,22 @@ int xspace_put_host(struct xspace_writer *writer)
 	if (err)
 		return err;
 	host.plane.lines_ns = xspace_lines_ns(writer);
-	host.stats = (struct xspace_stats){.plane = &host.plane, .field = XEVENT_STATS};
-	host.apis = calloc((size_t)trace->apis_count + 1, sizeof(*host.apis));
-	host.chains = table_zeroed(writer->chains.rows_count, sizeof(*host.chains));
-	host.error = host.apis && host.chains ? number_lines(&host) : -ENOMEM;
-	if (!host.error && writer->pjrt)
+	xspace_host_rows_init(&host.rows, writer, &host.plane);
+	host.stats = &host.rows.stats;
+	if (!host.rows.error)
+		fail(&host, number_lines(&host));
+	if (!host.rows.error && writer->pjrt)
 		take_reader_ids(&host, writer->pjrt);
-	if (!host.error)
+	if (!host.rows.error)
 		put_threads(&host);
-	if (!host.error && writer->with)
+	if (!host.rows.error && writer->with)
 		xspace_with_put_lines(writer->with, &host.plane);
-	if (!host.error && writer->pjrt)
+	if (!host.rows.error && writer->pjrt)
 		xspace_put_message_line(writer, &host.plane);
 	err = xspace_plane_end(&host.plane);
-	free(host.apis);
-	free(host.chains);
+	fail(&host, host.rows.stats.bytes.error);
 	free(host.line_ids);
-	pieces_release(&host.pieces);
+	xspace_host_rows_release(&host.rows);
 	rows_nest_release(&host.nest);
-	fail(&host, host.stats.bytes.error);
-	proto_release(&host.stats.bytes);
-	return host.error ? host.error : err;
+	return host.rows.error ? host.rows.error : err;
 }

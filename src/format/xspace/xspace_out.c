@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "wire/varint.h"
 
@@ -217,4 +217,89 @@ void xspace_out_end(struct xspace_out *out, uint64_t mark)
 	if (written < LENGTH_BYTES)
 		memcpy(out->bytes + (mark + written - out->flushed), length + written,
 		       LENGTH_BYTES - written);
+}
+
+/* The bytes so far must be in the file, and none in a buffer of the FILE, before others write to
+ * the file itself. */
+void xspace_turns_begin(struct xspace_turns *turns, struct xspace_out *out)
+{
+	*turns = (struct xspace_turns){.out = out, .fd = -1};
+	pthread_mutex_init(&turns->lock, NULL);
+	pthread_cond_init(&turns->changed, NULL);
+	write_now(out, out->bytes, out->used);
+	out->flushed += out->used;
+	out->used = 0;
+	if (out->error || !out->file)
+		return;
+	errno = 0;
+	if (fflush(out->file) != 0)
+		fail(out, last_error());
+	turns->fd = fileno(out->file);
+}
+
+static int write_at(int fd, const uint8_t *bytes, size_t count, off_t offset)
+{
+	while (count > 0) {
+		ssize_t written = pwrite(fd, bytes, count, offset);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return written < 0 ? -errno : -EIO;
+		bytes += written;
+		count -= (size_t)written;
+		offset += written;
+	}
+	return 0;
+}
+
+/* Takes the place of COUNT bytes, and passes the turn on. A file without a descriptor gets its
+ * bytes in order. Returns whether the bytes are to be written at RET_OFFSET. */
+static bool take_turn(struct xspace_turns *turns, const void *bytes, size_t count, int error,
+		      off_t *ret_offset)
+{
+	struct xspace_out *out = turns->out;
+
+	if (error)
+		fail(out, error);
+	*ret_offset = out->start + (off_t)out->flushed;
+	out->flushed += count;
+	if (out->flushed > out->bytes_max)
+		fail(out, -EFBIG);
+	if (turns->fd < 0)
+		write_now(out, bytes, count);
+	turns->next++;
+	pthread_cond_broadcast(&turns->changed);
+	return turns->fd >= 0 && !out->error;
+}
+
+void xspace_turns_put(struct xspace_turns *turns, uint32_t number, const void *bytes, size_t count,
+		      int error)
+{
+	bool is_written;
+	off_t offset;
+
+	pthread_mutex_lock(&turns->lock);
+	while (turns->next != number)
+		pthread_cond_wait(&turns->changed, &turns->lock);
+	is_written = take_turn(turns, bytes, count, error, &offset);
+	pthread_mutex_unlock(&turns->lock);
+	error = is_written ? write_at(turns->fd, bytes, count, offset) : 0;
+	if (error < 0) {
+		pthread_mutex_lock(&turns->lock);
+		fail(turns->out, error);
+		pthread_mutex_unlock(&turns->lock);
+	}
+}
+
+void xspace_turns_end(struct xspace_turns *turns)
+{
+	struct xspace_out *out = turns->out;
+
+	pthread_cond_destroy(&turns->changed);
+	pthread_mutex_destroy(&turns->lock);
+	errno = 0;
+	if (!out->error && turns->fd >= 0 &&
+	    fseeko(out->file, out->start + (off_t)out->flushed, SEEK_SET) != 0)
+		fail(out, last_error());
 }

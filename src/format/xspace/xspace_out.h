@@ -4,10 +4,12 @@
  *
  * If the target cannot seek (a pipe, a file opened for appending), the message is built in a
  * temporary file first. Errors stick: after the first one nothing more is written, and
- * xspace_out_finish returns it. Threading: one thread at a time. */
+ * xspace_out_finish returns it. Threading: one thread at a time, except for struct xspace_turns. */
 #ifndef DAGTAP_FORMAT_XSPACE_OUT_H
 #define DAGTAP_FORMAT_XSPACE_OUT_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -81,5 +83,31 @@ uint64_t xspace_out_begin(struct xspace_out *out, uint32_t field);
 /* Ends the message and patches its length in. MARK is what xspace_out_begin returned. May seek in
  * FILE. */
 void xspace_out_end(struct xspace_out *out, uint64_t mark);
+
+/* Lets several threads append to an output, in an order that is not that of time: each append has a
+ * number, and its bytes stand behind those of the number before it.
+ *
+ * Life: xspace_turns_begin, xspace_turns_put by any threads for each number from 0 on, without
+ * gaps, xspace_turns_end. In between the output is used for nothing else. */
+struct xspace_turns {
+	struct xspace_out *out;
+	int fd;	       /* of the file that the bytes go to; -1: none, or a file without one */
+	uint32_t next; /* the number whose turn it is; protected by the lock, as is OUT */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+};
+
+/* Prepares appending to OUT. The struct must not be moved until xspace_turns_end. */
+void xspace_turns_begin(struct xspace_turns *turns, struct xspace_out *out);
+
+/* Waits for the numbers before NUMBER and appends COUNT bytes at BYTES, or makes ERROR that of the
+ * output if it is not 0. Threads write at the same time; the next number need not wait for that.
+ * The caller gives the numbers to threads in ascending order, so that each waits only for numbers
+ * that other threads have. */
+void xspace_turns_put(struct xspace_turns *turns, uint32_t number, const void *bytes, size_t count,
+		      int error);
+
+/* After the last xspace_turns_put. Leaves the output as if one thread had written to it. */
+void xspace_turns_end(struct xspace_turns *turns);
 
 #endif

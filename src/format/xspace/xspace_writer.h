@@ -7,6 +7,7 @@
 
 #include "format/format.h"
 #include "format/timeline/timeline.h"
+#include "format/xspace/xspace_batch.h"
 #include "format/xspace/xspace_chains.h"
 #include "format/xspace/xspace_out.h"
 #include "format/xspace/xspace_plane.h"
@@ -69,6 +70,7 @@ struct xspace_writer {
 	struct xspace_left_out left_out;
 	/* by call: GPU of its first activity; TRACE_NONE = no activity; owned */
 	uint32_t *gpu_of_call;
+	struct xspace_batches batches;
 	struct xspace_out out;
 };
 
