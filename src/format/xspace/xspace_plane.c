@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "format/xspace/xspace_event.h"
+
 static int number_stats(struct xspace_plane *plane)
 {
 	for (uint32_t stat = 1; stat < XSPACE_STAT_END; stat++)
@@ -117,20 +119,33 @@ static size_t begin_stat(struct xspace_stats *stats, uint32_t stat)
 	return mark;
 }
 
+/* Appends a stat whose value is a varint, as most are. */
+static void put_number(struct xspace_stats *stats, uint32_t stat, enum xstat_field field,
+		       uint64_t value)
+{
+	uint8_t bytes[4 + 3 * VARINT_BYTES_MAX];
+	uint8_t *at = bytes;
+
+	if (stat < XSPACE_STAT_END)
+		stats->plane->used[stat] = true;
+	*at++ = XSPACE_KEY_BYTES(stats->field);
+	at++; /* the length is less than 128 */
+	*at++ = XSPACE_KEY_VARINT(XSTAT_METADATA_ID);
+	at = varint_put(at, stat);
+	*at++ = XSPACE_KEY_VARINT(field);
+	at = varint_put(at, value);
+	bytes[1] = (uint8_t)(at - bytes - 2);
+	proto_put_raw(&stats->bytes, bytes, (size_t)(at - bytes));
+}
+
 void xspace_put_u64(struct xspace_stats *stats, uint32_t stat, uint64_t value)
 {
-	size_t mark = begin_stat(stats, stat);
-
-	proto_put_u64(&stats->bytes, XSTAT_UINT64, value);
-	proto_end(&stats->bytes, mark);
+	put_number(stats, stat, XSTAT_UINT64, value);
 }
 
 void xspace_put_i64(struct xspace_stats *stats, uint32_t stat, int64_t value)
 {
-	size_t mark = begin_stat(stats, stat);
-
-	proto_put_i64(&stats->bytes, XSTAT_INT64, value);
-	proto_end(&stats->bytes, mark);
+	put_number(stats, stat, XSTAT_INT64, (uint64_t)value);
 }
 
 void xspace_put_double(struct xspace_stats *stats, uint32_t stat, double value)
@@ -151,15 +166,10 @@ void xspace_put_text(struct xspace_stats *stats, uint32_t stat, const char *text
 
 void xspace_put_ref(struct xspace_stats *stats, uint32_t stat, const char *text)
 {
-	size_t mark;
-
-	if (text[0] == '\0') {
+	if (text[0] == '\0')
 		xspace_put_text(stats, stat, text);
-		return;
-	}
-	mark = begin_stat(stats, stat);
-	proto_put_u64(&stats->bytes, XSTAT_REF, xspace_plane_stat(stats->plane, text));
-	proto_end(&stats->bytes, mark);
+	else
+		put_number(stats, stat, XSTAT_REF, xspace_plane_stat(stats->plane, text));
 }
 
 /* The stat id of a string; 0 for the empty string, which cannot be a stat's name, or if there is
@@ -185,15 +195,10 @@ void xspace_put_string(struct xspace_stats *stats, uint32_t stat, const struct t
 		       trace_string string)
 {
 	uint32_t id = find_string(stats->plane, trace, string);
-	size_t mark;
-
-	if (id == 0) {
+	if (id == 0)
 		xspace_put_text(stats, stat, trace_text(trace, string));
-		return;
-	}
-	mark = begin_stat(stats, stat);
-	proto_put_u64(&stats->bytes, XSTAT_REF, id);
-	proto_end(&stats->bytes, mark);
+	else
+		put_number(stats, stat, XSTAT_REF, id);
 }
 
 void xspace_put_attribute(struct xspace_stats *stats, const struct trace *trace,
