@@ -91,7 +91,7 @@ static uint32_t intern(struct xspace_chains *chains, uint32_t parent, uint32_t n
 
 static int resolve_one(struct xspace_chains *chains, uint32_t number, uint32_t parent)
 {
-	uint32_t *chain = &chains->of_scope[number].chain;
+	uint32_t *chain = &chains->of_scope[number];
 
 	*chain = parent;
 	if (!xspace_scope_annotates(&chains->trace->scopes[number]))
@@ -109,12 +109,12 @@ static int resolve(struct xspace_chains *chains, uint32_t number, uint32_t *path
 	uint32_t depth = 0;
 	int err = 0;
 
-	while (at != TRACE_NONE && chains->of_scope[at].chain == UNKNOWN) {
-		chains->of_scope[at].chain = OPEN;
+	while (at != TRACE_NONE && chains->of_scope[at] == UNKNOWN) {
+		chains->of_scope[at] = OPEN;
 		path[depth++] = at;
 		at = scopes[at].parent;
 	}
-	if (at != TRACE_NONE && chains->of_scope[at].chain == OPEN)
+	if (at != TRACE_NONE && chains->of_scope[at] == OPEN)
 		at = TRACE_NONE;
 	while (depth > 0 && !err) {
 		depth--;
@@ -145,9 +145,10 @@ static int resolve_all(struct xspace_chains *chains)
 
 	if (!path)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++)
-		chains->of_scope[i] = (struct xspace_scope_ref){
-			own_ids ? chains->trace->scopes[i].id : (uint64_t)i + 1, UNKNOWN};
+	for (uint32_t i = 0; i < count; i++) {
+		chains->ids[i] = own_ids ? chains->trace->scopes[i].id : (uint64_t)i + 1;
+		chains->of_scope[i] = UNKNOWN;
+	}
 	for (uint32_t i = 0; i < count && !err; i++)
 		err = resolve(chains, i, path);
 	free(path);
@@ -198,9 +199,10 @@ int xspace_chains_init(struct xspace_chains *chains, const struct trace *trace)
 	int err = -ENOMEM;
 
 	*chains = (struct xspace_chains){.trace = trace};
+	chains->ids = table_alloc(trace->scopes_count, sizeof(*chains->ids));
 	chains->of_scope = table_alloc(trace->scopes_count, sizeof(*chains->of_scope));
 	empty = table_add((void **)&chains->rows, &chains->rows_count, sizeof(*empty));
-	if (chains->of_scope && empty) {
+	if (chains->ids && chains->of_scope && empty) {
 		*empty = (struct xspace_chain){.roctx = TRACE_NONE};
 		err = find_allowed(chains);
 		if (!err)
@@ -213,6 +215,7 @@ int xspace_chains_init(struct xspace_chains *chains, const struct trace *trace)
 
 void xspace_chains_release(struct xspace_chains *chains)
 {
+	free(chains->ids);
 	free(chains->of_scope);
 	free(chains->rows);
 	hash_map_release(&chains->map);

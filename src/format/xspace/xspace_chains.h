@@ -46,16 +46,11 @@ struct xspace_chain {
 	uint32_t attribute;
 };
 
-/* What most events need to know of their scope, in 16 bytes. */
-struct xspace_scope_ref {
-	uint64_t id;	/* the scope's id in the file */
-	uint32_t chain; /* index into xspace_chains.rows */
-};
-
 struct xspace_chains {
 	const struct trace *trace;
 	/* by index into trace.scopes; owned, as all arrays here */
-	struct xspace_scope_ref *of_scope;
+	uint64_t *ids;	    /* the scope's id in the file */
+	uint32_t *of_scope; /* index into rows */
 	struct xspace_chain *rows;
 	uint32_t rows_count;
 	struct hash_map map; /* of the rows but chain 0 */
@@ -72,7 +67,7 @@ void xspace_chains_release(struct xspace_chains *chains);
 /* The chain of SCOPE, an index into trace.scopes; 0 for TRACE_NONE. */
 static inline uint32_t xspace_chains_find(const struct xspace_chains *chains, uint32_t scope)
 {
-	return scope == TRACE_NONE ? 0 : chains->of_scope[scope].chain;
+	return scope == TRACE_NONE ? 0 : chains->of_scope[scope];
 }
 
 /* Appends the stats of a chain to STATS: tf_op, nvtx_range, and every attribute key with the value

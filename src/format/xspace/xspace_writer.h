@@ -85,7 +85,7 @@ void xspace_deal_release(struct xspace_writer *writer);
 /* The id of a scope in the file: its own, or its index + 1 if the ids of processes overlap. */
 static inline uint64_t xspace_scope_id(const struct xspace_writer *writer, uint32_t scope)
 {
-	return writer->chains.of_scope[scope].id;
+	return writer->chains.ids[scope];
 }
 
 /* The wall clock at the origin of the lines, ns since 1970; 0 if it is not known. */
