@@ -6,7 +6,22 @@
 #include <stdio.h>
 
 #include "format/words.h"
+#include "format/xspace/xspace_event.h"
 #include "format/xspace/xspace_writer.h"
+
+static void put_parent(struct xspace_out *out, int64_t child, int64_t parent)
+{
+	uint8_t *stat = xspace_out_room(out), *at = stat;
+
+	*at++ = XSPACE_KEY_BYTES(XPLANE_STATS);
+	at++; /* the length is less than 128 */
+	*at++ = XSPACE_KEY_VARINT(XSTAT_METADATA_ID);
+	at = varint_put(at, (uint64_t)child);
+	*at++ = XSPACE_KEY_VARINT(XSTAT_INT64);
+	at = varint_put(at, (uint64_t)parent);
+	stat[1] = (uint8_t)(at - stat - 2);
+	out->used += (size_t)(at - stat);
+}
 
 /* Writes each scope that has a parent as a stat: its metadata id is the child, its value the
  * parent. Only the greatest id gets metadata, without a name: a tool that extends the plane
@@ -28,10 +43,7 @@ static void put_tree(struct xspace_writer *writer, struct xspace_plane *plane)
 		parent = (int64_t)xspace_scope_id(writer, trace->scopes[i].parent);
 		greatest = child > greatest ? child : greatest;
 		greatest = parent > greatest ? parent : greatest;
-		proto_reset(stat);
-		proto_put_i64(stat, XSTAT_METADATA_ID, child);
-		proto_put_i64(stat, XSTAT_INT64, parent);
-		xspace_out_put_message(&writer->out, XPLANE_STATS, stat);
+		put_parent(&writer->out, child, parent);
 	}
 	proto_reset(stat);
 	proto_put_i64(stat, XMAP_KEY, greatest);
