@@ -1,7 +1,8 @@
 /* Distributes the rows of a trace to the lines of an XSpace, in one pass before the one that
  * writes. Also chooses the time origin.
  *
- * One thread deals activities, another one calls and scopes: their lists are different ones. */
+ * One thread deals activities, another one calls and scopes: their lists are different ones. A
+ * third one finds the chains of scopes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,9 @@ static bool is_near(int64_t ns, int64_t other_ns)
 /* Fewer rows are dealt before a thread has started. */
 #define ROWS_FOR_THREADS 100000
 
-/* The part of a thread. */
+enum deal_part { DEAL_ACTIVITIES, DEAL_HOST, DEAL_CHAINS, DEAL_PARTS };
+
+/* The part of a thread that deals rows. */
 struct dealer {
 	struct xspace_writer *writer;
 	struct timeline_ids *ids; /* by process */
@@ -121,12 +124,14 @@ static void deal_scope(struct dealer *dealer, uint32_t row)
 		timeline_deal_scope(&writer->timeline, row, thread_list(writer, scope->thread));
 }
 
-static int deal_part(void *dealers, unsigned worker, uint32_t number)
+static int deal_part(void *dealers, unsigned worker, uint32_t part)
 {
-	struct dealer *dealer = (struct dealer *)dealers + number;
+	struct dealer *dealer = (struct dealer *)dealers + part;
 	const struct trace *trace = dealer->writer->trace;
 
-	if (number == 0) {
+	if (part == DEAL_CHAINS)
+		return xspace_chains_init(&dealer->writer->chains, trace);
+	if (part == DEAL_ACTIVITIES) {
 		for (uint32_t i = 0; i < trace->activities_count; i++)
 			deal_activity(dealer, i);
 		return 0;
@@ -182,20 +187,23 @@ static struct timeline_ids *make_ids(uint32_t processes)
 static int deal(struct xspace_writer *writer)
 {
 	struct timeline_ids *ids = make_ids(writer->trace->processes_count);
-	unsigned threads = writer->trace->calls_count < ROWS_FOR_THREADS ? 1 : 2;
-	struct dealer dealers[2];
+	unsigned threads = writer->trace->calls_count < ROWS_FOR_THREADS ? 1 : WORKERS_ALL;
+	struct dealer dealers[DEAL_PARTS];
+	int err;
 
 	if (!ids)
 		return -ENOMEM;
 	choose_start(writer);
-	dealers[0] = (struct dealer){writer, writer->timeline.ids, writer->origin_ns, 0};
-	dealers[1] = (struct dealer){writer, ids, writer->origin_ns, 0};
-	workers_run(threads, 2, deal_part, dealers);
-	take_dealt(&dealers[0]);
-	take_dealt(&dealers[1]);
+	dealers[DEAL_ACTIVITIES] =
+		(struct dealer){writer, writer->timeline.ids, writer->origin_ns, 0};
+	dealers[DEAL_HOST] = (struct dealer){writer, ids, writer->origin_ns, 0};
+	dealers[DEAL_CHAINS] = (struct dealer){.writer = writer};
+	err = workers_run(threads, DEAL_PARTS, deal_part, dealers);
+	take_dealt(&dealers[DEAL_ACTIVITIES]);
+	take_dealt(&dealers[DEAL_HOST]);
 	free(ids);
 	timeline_number_correlations(&writer->timeline, true);
-	return 0;
+	return err;
 }
 
 int xspace_deal(struct xspace_writer *writer, const struct trace *trace)
@@ -203,8 +211,6 @@ int xspace_deal(struct xspace_writer *writer, const struct trace *trace)
 	int err = timeline_init(&writer->timeline, trace);
 
 	writer->trace = trace;
-	if (!err)
-		err = xspace_chains_init(&writer->chains, trace);
 	writer->gpu_of_call = table_alloc(trace->calls_count, sizeof(*writer->gpu_of_call));
 	if (!err && !writer->gpu_of_call)
 		err = -ENOMEM;
