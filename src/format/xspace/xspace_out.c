@@ -182,6 +182,7 @@ uint64_t xspace_out_begin(struct xspace_out *out, uint32_t field)
 
 	put_key(out, field, WIRE_BYTES, 0);
 	mark = out->flushed + out->used - 1;
+	memset(out->bytes + out->used, 0, LENGTH_BYTES - 1);
 	out->used += LENGTH_BYTES - 1;
 	return mark;
 }
