@@ -3,18 +3,28 @@
 
 #include "record/spool_reader_state.h"
 
-void reader_give_back(const struct spool_reader *r, uint64_t offset, uint64_t bytes)
+static void give_back(const struct spool_reader *r, uint64_t offset, uint64_t bytes)
 {
 	if (r->mapping && !r->cut)
 		madvise((char *)r->mapping + offset, bytes, MADV_DONTNEED);
 }
 
-void reader_map_ahead(const struct spool_reader *r, uint64_t offset, uint64_t bytes)
+void reader_give_back_part(const struct spool_reader *r, uint32_t number)
 {
-	if (r->mapping && offset < r->length)
-		madvise((char *)r->mapping + offset,
-			bytes < r->length - offset ? bytes : r->length - offset,
-			MADV_POPULATE_READ);
+	uint64_t first, end;
+
+	reader_part_places(r, number, &first, &end);
+	give_back(r, reader_offset_of(first), (end - first) * SPOOL_CHUNK_BYTES);
+}
+
+void reader_map_part(const struct spool_reader *r, uint32_t number)
+{
+	uint64_t first, end;
+
+	reader_part_places(r, number, &first, &end);
+	if (r->mapping)
+		madvise((char *)r->mapping + reader_offset_of(first),
+			(end - first) * SPOOL_CHUNK_BYTES, MADV_POPULATE_READ);
 }
 
 /* ---- cursor ---- */
@@ -102,63 +112,66 @@ uint32_t spool_reader_chunk_in_file(const struct spool_reader *r, uint32_t place
 	return r->file_order[place];
 }
 
-/* The bytes of a step's chunks in the file. Returns 0 if they are not adjacent. */
-static uint64_t step_bytes(const struct spool_reader *r, struct spool_step step,
-			   uint64_t *ret_offset)
-{
-	uint64_t last = r->chunks[r->file_order[step.end - 1]].offset;
-
-	*ret_offset = r->chunks[r->file_order[step.first]].offset;
-	return last - *ret_offset == (uint64_t)(step.end - step.first - 1) * SPOOL_CHUNK_BYTES
-		       ? last - *ret_offset + SPOOL_CHUNK_BYTES
-		       : 0;
-}
-
 uint32_t spool_reader_step_count(const struct spool_reader *r)
 {
-	return (uint32_t)((r->chunk_count + KEEP_CHUNKS - 1) / KEEP_CHUNKS);
+	return (uint32_t)((r->places + KEEP_CHUNKS - 1) / KEEP_CHUNKS);
+}
+
+/* Number of chunks before PLACE in the file. */
+static uint32_t chunks_before(const struct spool_reader *r, uint64_t place)
+{
+	uint64_t offset = reader_offset_of(place);
+	uint32_t low = 0, high = (uint32_t)r->chunk_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (r->chunks[r->file_order[middle]].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 struct spool_step spool_reader_step(const struct spool_reader *r, uint32_t number)
 {
-	uint32_t first = number * KEEP_CHUNKS;
+	uint64_t first, end;
 
-	return (struct spool_step){first, r->chunk_count - first < KEEP_CHUNKS
-						  ? (uint32_t)r->chunk_count
-						  : first + KEEP_CHUNKS};
+	reader_part_places(r, number, &first, &end);
+	return (struct spool_step){chunks_before(r, first), chunks_before(r, end)};
 }
 
 struct spool_step spool_reader_step_begin(const struct spool_reader *r, uint32_t number)
 {
-	struct spool_step step = spool_reader_step(r, number);
-	uint64_t offset, bytes = step_bytes(r, step, &offset);
-
-	reader_map_ahead(r, offset, bytes);
-	return step;
+	reader_map_part(r, number);
+	return spool_reader_step(r, number);
 }
 
 void spool_reader_step_end(const struct spool_reader *r, uint32_t number)
 {
-	uint64_t offset, bytes = step_bytes(r, spool_reader_step(r, number), &offset);
+	reader_give_back_part(r, number);
+}
 
-	reader_give_back(r, offset, bytes);
+void reader_fill_stretch(const struct spool_reader *r, const struct found_chunk *found,
+			 struct spool_stretch *ret_stretch)
+{
+	*ret_stretch = (struct spool_stretch){
+		.writer = found->writer,
+		.order = (uint64_t)found->writer << 32 | found->sequence,
+		.types = found->types,
+		.records = reader_chunk_at(r, found->offset)->records,
+		.bytes = found->end ? found->end - SPOOL_CHUNK_HEAD_BYTES : 0,
+	};
 }
 
 void spool_reader_stretch(const struct spool_reader *r, uint32_t chunk,
 			  struct spool_stretch *ret_stretch)
 {
-	const struct found_chunk *found = &r->chunks[chunk];
-	const struct spool_chunk *at = reader_chunk_at(r, found->offset);
-
-	*ret_stretch = (struct spool_stretch){
-		.writer = found->writer,
-		.types = found->types,
-		.records = at->records,
-		.bytes = found->end ? found->end - SPOOL_CHUNK_HEAD_BYTES : 0,
-	};
+	reader_fill_stretch(r, &r->chunks[chunk], ret_stretch);
 }
 
 void spool_reader_forget(const struct spool_reader *r, uint32_t chunk)
 {
-	reader_give_back(r, r->chunks[chunk].offset, SPOOL_CHUNK_BYTES);
+	give_back(r, r->chunks[chunk].offset, SPOOL_CHUNK_BYTES);
 }

@@ -253,29 +253,48 @@ struct check_all {
 	struct spool_reader *r;
 	struct found_records *found; /* by worker */
 	struct check *parts;
-	uint64_t places;
+	spool_part_read *read; /* NULL: nobody reads the chunks while they are checked */
+	void *context;
 };
 
-static int check_part(void *check_all, unsigned worker, uint32_t part)
+struct spool_part {
+	struct check *check;
+	uint64_t place, end; /* of the next chunk; the end of the part */
+};
+
+bool spool_part_next(struct spool_part *part, struct spool_stretch *ret_stretch)
+{
+	const struct spool_reader *r = part->check->r;
+
+	while (part->place < part->end) {
+		uint64_t place = part->place++, offset = reader_offset_of(place);
+
+		if (reader_is_reusing(r, place) || is_unlabelled(r, reader_chunk_at(r, offset)) ||
+		    !find_chunk(part->check, offset, &r->chunks[place]))
+			continue;
+		reader_fill_stretch(r, &r->chunks[place], ret_stretch);
+		return true;
+	}
+	return false;
+}
+
+static int check_part(void *check_all, unsigned worker, uint32_t number)
 {
 	const struct check_all *all = check_all;
-	const struct spool_reader *r = all->r;
-	struct check *check = &all->parts[part];
-	uint64_t first = (uint64_t)part * KEEP_CHUNKS;
-	uint64_t end = first + KEEP_CHUNKS < all->places ? first + KEEP_CHUNKS : all->places;
-	uint64_t part_offset = SPOOL_CHUNK_OFFSET + first * SPOOL_CHUNK_BYTES;
+	struct check *check = &all->parts[number];
+	struct spool_part part = {.check = check};
+	struct spool_stretch unread;
+	int err = 0;
 
+	reader_part_places(all->r, number, &part.place, &part.end);
 	*check = (struct check){.r = all->r, .found = &all->found[worker]};
-	reader_map_ahead(r, part_offset, KEEP_CHUNKS * SPOOL_CHUNK_BYTES);
-	for (uint64_t i = first; i < end; i++) {
-		uint64_t offset = SPOOL_CHUNK_OFFSET + i * SPOOL_CHUNK_BYTES;
-
-		if (!reader_is_reusing(r, i) && !is_unlabelled(r, reader_chunk_at(r, offset)))
-			find_chunk(check, offset, &r->chunks[i]);
-	}
-	if (end - first == KEEP_CHUNKS)
-		reader_give_back(r, part_offset, KEEP_CHUNKS * SPOOL_CHUNK_BYTES);
-	return 0;
+	reader_map_part(all->r, number);
+	if (all->read)
+		err = all->read(all->context, worker, number, &part);
+	while (spool_part_next(&part, &unread))
+		continue;
+	reader_give_back_part(all->r, number);
+	return err;
 }
 
 static void add_found(struct found_records *sum, const struct found_records *found)
@@ -288,51 +307,56 @@ static void add_found(struct found_records *sum, const struct found_records *fou
 }
 
 /* Threads share the parts; those of a cut need the order of the file. */
-static int check_parts(struct check_all *all, uint32_t part_count)
+static int check_parts(struct check_all *all)
 {
 	struct spool_reader *r = all->r;
+	uint32_t part_count = spool_reader_step_count(r);
 	unsigned threads = workers_count(r->cut ? 1 : WORKERS_ALL);
-	int err = 0;
+	int err;
 
 	all->parts = table_zeroed(part_count, sizeof(*all->parts));
 	all->found = calloc(threads, sizeof(*all->found));
 	if (!all->parts || !all->found)
 		return -ENOMEM;
-	workers_run(threads, part_count, check_part, all);
+	err = workers_run(threads, part_count, check_part, all);
 	for (uint32_t i = 0; i < part_count; i++) {
 		if (take_damages(r, &all->parts[i]) < 0)
 			err = -ENOMEM;
 	}
 	for (unsigned i = 0; i < threads; i++)
 		add_found(r->found, &all->found[i]);
-	for (uint64_t i = 0; i < all->places; i++) {
+	for (uint64_t i = 0; i < r->places; i++) {
 		if (r->chunks[i].state)
 			r->chunks[r->chunk_count++] = r->chunks[i];
 	}
 	return err;
 }
 
-static int find_all(struct spool_reader *r)
+void reader_count_places(struct spool_reader *r)
 {
-	uint64_t places = (r->length - SPOOL_CHUNK_OFFSET) / SPOOL_CHUNK_BYTES;
 	uint64_t taken = chunks_in_file(r);
-	struct check_all all;
-	int err;
 
-	r->chunks = calloc(places ? places : 1, sizeof(*r->chunks));
-	if (!r->chunks)
-		return -ENOMEM;
-	if (r->writers_trusted && taken > places)
-		reader_add_damage(r, SPOOL_DAMAGE_CUT, SPOOL_NO_WRITER, r->length, taken - places,
-				  NULL);
+	r->places = (r->length - SPOOL_CHUNK_OFFSET) / SPOOL_CHUNK_BYTES;
+	if (r->writers_trusted && taken > r->places)
+		reader_add_damage(r, SPOOL_DAMAGE_CUT, SPOOL_NO_WRITER, r->length,
+				  taken - r->places, NULL);
 	/* The process cuts off the chunks behind these when it closes the file, perhaps
 	 * now: touching their mapping could raise SIGBUS. */
-	if (r->mapping && r->writers_trusted && places > taken)
-		places = taken;
+	if (r->mapping && r->writers_trusted && r->places > taken)
+		r->places = taken;
+}
+
+static int find_all(struct spool_reader *r, spool_part_read *read, void *context)
+{
+	struct check_all all = {.r = r, .read = read, .context = context};
+	int err;
+
+	r->chunks = calloc(r->places ? r->places : 1, sizeof(*r->chunks));
+	if (!r->chunks)
+		return -ENOMEM;
 	if (r->cut && r->header->ring_bytes)
-		return find_live_ring(r, places);
-	all = (struct check_all){.r = r, .places = places};
-	err = check_parts(&all, (uint32_t)((places + KEEP_CHUNKS - 1) / KEEP_CHUNKS));
+		return find_live_ring(r, r->places);
+	err = check_parts(&all);
 	free(all.parts);
 	free(all.found);
 	return err;
@@ -364,11 +388,12 @@ static void uncount_chunk(struct spool_reader *r, const struct found_chunk *foun
 	}
 }
 
-/* Of chunks with the same writer and sequence keeps the first in the file. r->chunks is sorted. */
-static void drop_duplicates(struct spool_reader *r)
+/* Of chunks with the same writer and sequence keeps the first in the file. r->chunks is sorted.
+ * Returns whether there were any. */
+static bool drop_duplicates(struct spool_reader *r)
 {
 	struct found_chunk *chunks = r->chunks;
-	size_t kept = 0;
+	size_t kept = 0, found = r->chunk_count;
 
 	for (size_t i = 0; i < r->chunk_count; i++) {
 		const struct found_chunk *chunk = &chunks[i];
@@ -385,6 +410,7 @@ static void drop_duplicates(struct spool_reader *r)
 		}
 	}
 	r->chunk_count = kept;
+	return kept < found;
 }
 
 static int compare_offsets(const void *a, const void *b, void *context)
@@ -407,15 +433,16 @@ static int order_by_offset(struct spool_reader *r)
 	return 0;
 }
 
-int reader_find_chunks(struct spool_reader *r)
+int reader_find_chunks(struct spool_reader *r, spool_part_read *read, void *context)
 {
-	int err = find_all(r);
+	int err = find_all(r, read, context);
+	bool has_duplicates;
 
 	if (err)
 		return err;
 	qsort(r->chunks, r->chunk_count, sizeof(*r->chunks), compare_chunks);
-	drop_duplicates(r);
+	has_duplicates = drop_duplicates(r);
 	if (r->chunk_count)
 		r->writer_count = r->chunks[r->chunk_count - 1].writer + 1;
-	return order_by_offset(r);
+	return order_by_offset(r) < 0 ? -ENOMEM : has_duplicates;
 }

@@ -29,9 +29,16 @@ static int read_spool(struct spool_reader *r, struct dagtap_error *error)
 	err = reader_read_header(r, error);
 	if (err)
 		return err;
-	err = reader_find_chunks(r);
-	if (err)
-		return dagtap_error_set(error, err, "%s: out of memory", r->name);
+	reader_count_places(r);
+	return 0;
+}
+
+int spool_reader_check(struct spool_reader *r, spool_part_read *read, void *context)
+{
+	int result = reader_find_chunks(r, read, context);
+
+	if (result < 0)
+		return result;
 	if (r->cut)
 		live_cut_finish(r->cut);
 	reader_check_counts(r);
@@ -39,7 +46,20 @@ static int read_spool(struct spool_reader *r, struct dagtap_error *error)
 	free(r->is_damaged);
 	r->found = NULL;
 	r->is_damaged = NULL;
-	return 0;
+	r->is_checked = true;
+	return result;
+}
+
+bool spool_reader_is_checked(const struct spool_reader *r)
+{
+	return r->is_checked;
+}
+
+static int check_all(struct spool_reader *r, struct dagtap_error *error)
+{
+	int result = spool_reader_check(r, NULL, NULL);
+
+	return result < 0 ? dagtap_error_set(error, result, "%s: out of memory", r->name) : 0;
 }
 
 /* Takes ownership of MAPPING and CUT, also when it fails. */
@@ -64,6 +84,9 @@ static int create_reader(const void *bytes, size_t length, void *mapping, struct
 	r->name = strdup(name);
 	err = r->name ? read_spool(r, error)
 		      : dagtap_error_set(error, -ENOMEM, "%s: out of memory", name);
+	/* Of a file that is still written, before its process goes on much longer. */
+	if (!err && cut)
+		err = check_all(r, error);
 	if (err) {
 		spool_reader_close(r);
 		return err;
@@ -72,13 +95,35 @@ static int create_reader(const void *bytes, size_t length, void *mapping, struct
 	return 0;
 }
 
-int spool_reader_open_memory(const void *bytes, size_t length, const char *name,
-			     struct spool_reader **ret_reader, struct dagtap_error *error)
+int spool_reader_open_memory_unchecked(const void *bytes, size_t length, const char *name,
+				       struct spool_reader **ret_reader, struct dagtap_error *error)
 {
 	if ((uintptr_t)bytes % 8)
 		return dagtap_error_set(error, -EINVAL, "%s: memory is not aligned to 8 bytes",
 					name);
 	return create_reader(bytes, length, NULL, NULL, name, ret_reader, error);
+}
+
+/* Checks what was opened without a check, with RESULT. */
+static int finish_open(int result, struct spool_reader *r, struct spool_reader **ret_reader,
+		       struct dagtap_error *error)
+{
+	if (!result && !r->is_checked)
+		result = check_all(r, error);
+	if (!result)
+		*ret_reader = r;
+	else
+		spool_reader_close(r);
+	return result;
+}
+
+int spool_reader_open_memory(const void *bytes, size_t length, const char *name,
+			     struct spool_reader **ret_reader, struct dagtap_error *error)
+{
+	struct spool_reader *r = NULL;
+	int result = spool_reader_open_memory_unchecked(bytes, length, name, &r, error);
+
+	return finish_open(result, r, ret_reader, error);
 }
 
 /* A private, writable mapping: check_records removes passed-over records from our copy of a file
@@ -94,8 +139,8 @@ static int map_file(int fd, size_t length, void **ret_mapping)
 	return 0;
 }
 
-int spool_reader_open_fd(int fd, const char *name, struct spool_reader **ret_reader,
-			 struct dagtap_error *error)
+static int open_fd_unchecked(int fd, const char *name, struct spool_reader **ret_reader,
+			     struct dagtap_error *error)
 {
 	struct live_cut *cut = NULL;
 	struct stat status;
@@ -120,8 +165,17 @@ int spool_reader_open_fd(int fd, const char *name, struct spool_reader **ret_rea
 			     ret_reader, error);
 }
 
-int spool_reader_open(const char *path, struct spool_reader **ret_reader,
-		      struct dagtap_error *error)
+int spool_reader_open_fd(int fd, const char *name, struct spool_reader **ret_reader,
+			 struct dagtap_error *error)
+{
+	struct spool_reader *r = NULL;
+	int result = open_fd_unchecked(fd, name, &r, error);
+
+	return finish_open(result, r, ret_reader, error);
+}
+
+int spool_reader_open_unchecked(const char *path, struct spool_reader **ret_reader,
+				struct dagtap_error *error)
 {
 	/* O_NONBLOCK: the open of a FIFO must not wait for its other end. */
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -129,9 +183,18 @@ int spool_reader_open(const char *path, struct spool_reader **ret_reader,
 
 	if (fd < 0)
 		return dagtap_error_set(error, -errno, "%s: %s", path, strerrordesc_np(errno));
-	result = spool_reader_open_fd(fd, path, ret_reader, error);
+	result = open_fd_unchecked(fd, path, ret_reader, error);
 	close(fd);
 	return result;
+}
+
+int spool_reader_open(const char *path, struct spool_reader **ret_reader,
+		      struct dagtap_error *error)
+{
+	struct spool_reader *r = NULL;
+	int result = spool_reader_open_unchecked(path, &r, error);
+
+	return finish_open(result, r, ret_reader, error);
 }
 
 void spool_reader_close(struct spool_reader *r)

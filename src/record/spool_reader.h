@@ -19,10 +19,10 @@
  *	}
  *	spool_reader_close(reader);
  *
- * Threading: a reader does not change after it was opened; any number of threads may use it, each
- * with its own cursors. Cost: opening reads the whole file once, and needs 36 bytes of memory per
- * chunk. Opening and spool_reader_next_chunk give back the pages that they have passed, so a
- * closed file of any size takes a few MB of resident memory. Of a file that is still written the
+ * Threading: a reader does not change after it was opened and checked; any number of threads may
+ * use it, each with its own cursors. Cost: opening reads the whole file once, and needs 36 bytes of
+ * memory per chunk. Opening and spool_reader_step_end give back the pages that they have passed, so
+ * a closed file of any size takes a few MB of resident memory. Of a file that is still written the
  * pages stay. */
 #ifndef DAGTAP_RECORD_SPOOL_READER_H
 #define DAGTAP_RECORD_SPOOL_READER_H
@@ -53,6 +53,38 @@ int spool_reader_open_fd(int fd, const char *name, struct spool_reader **ret_rea
  * caller's, and must outlive the reader. NAME, which is copied, stands for it in messages. */
 int spool_reader_open_memory(const void *bytes, size_t length, const char *name,
 			     struct spool_reader **ret_reader, struct dagtap_error *error);
+
+/* As spool_reader_open and spool_reader_open_memory, but the chunks are not checked yet, so that
+ * the caller can use records while their check has them in the CPU's cache. spool_reader_check must
+ * follow; before it, only spool_reader_info, spool_reader_step_count and spool_reader_close may be
+ * called. The chunks of a file that is still written are checked at once. */
+int spool_reader_open_unchecked(const char *path, struct spool_reader **ret_reader,
+				struct dagtap_error *error);
+int spool_reader_open_memory_unchecked(const void *bytes, size_t length, const char *name,
+				       struct spool_reader **ret_reader,
+				       struct dagtap_error *error);
+
+/* Whether the chunks of READER were checked. */
+bool spool_reader_is_checked(const struct spool_reader *reader);
+
+/* A step (spool_reader_step_count) while its chunks are checked. */
+struct spool_part;
+struct spool_stretch;
+
+/* Gets step NUMBER. It calls spool_part_next for each of its chunks, or for the first of them.
+ * WORKER and the result as in base/workers.h. */
+typedef int spool_part_read(void *context, unsigned worker, uint32_t number,
+			    struct spool_part *part);
+
+/* Checks the next chunk of PART in the order of the file. Returns false after the last one. The
+ * records stay in place until the part's spool_part_read has returned. */
+bool spool_part_next(struct spool_part *part, struct spool_stretch *ret_stretch);
+
+/* Checks the chunks of a reader that was opened unchecked, on all threads, and calls READ for each
+ * step. READ may be NULL. Returns 0; or 1: READ has got chunks twice, of which only one counts, so
+ * what it has read is worth nothing; or -ENOMEM, or the error of the first part for which READ
+ * failed: then only spool_reader_close may follow. */
+int spool_reader_check(struct spool_reader *reader, spool_part_read *read, void *context);
 
 /* Frees the reader; its records and texts become invalid. READER may be NULL. */
 void spool_reader_close(struct spool_reader *reader);
@@ -175,6 +207,7 @@ uint32_t spool_reader_chunk_in_file(const struct spool_reader *reader, uint32_t 
  * Records of types that this program does not know are among them. */
 struct spool_stretch {
 	uint32_t writer;
+	uint64_t order;	     /* ascends by (writer, time of writing) */
 	uint64_t types;	     /* the known types in it: bits 1 << enum record_type */
 	const void *records; /* in the reader's memory */
 	size_t bytes;	     /* 0: nothing in the chunk can be trusted */
@@ -184,8 +217,8 @@ struct spool_stretch {
 void spool_reader_stretch(const struct spool_reader *reader, uint32_t chunk,
 			  struct spool_stretch *ret_stretch);
 
-/* All chunks in steps of some MiB, by their offset in the file: nearly in the order of time. Any
- * number of threads may read steps at the same time. */
+/* All chunks in steps of 8 MiB of the file: nearly in the order of time. A step may have no chunk.
+ * Any number of threads may read steps at the same time. */
 uint32_t spool_reader_step_count(const struct spool_reader *reader);
 
 /* Positions of chunks for spool_reader_chunk_in_file: [first, end). */

@@ -15,7 +15,7 @@
 
 #define DAMAGES_KEPT 64
 
-/* Pages are mapped ahead and given back in steps of this many chunks. */
+/* Places in a step, the part of the file that is mapped and given back at once. */
 #define KEEP_CHUNKS 128
 
 /* A chunk that has a label. */
@@ -45,6 +45,8 @@ struct spool_reader {
 	const struct spool_writer *writers; /* in bytes, or the cut's copy */
 	uint64_t writers_used;
 	bool writers_trusted; /* false: a closed file's counts do not match their checksum */
+	bool is_checked;      /* the members from `ledger` to `writer_count` are valid */
+	uint64_t places;      /* chunks that the file has room for */
 	struct spool_info info;
 	struct spool_ledger ledger;
 
@@ -52,7 +54,7 @@ struct spool_reader {
 	size_t chunk_count;
 	uint32_t *file_order; /* indexes of chunks, sorted by offset */
 	uint32_t writer_count;
-	struct found_records *found; /* only while opening, as the next member */
+	struct found_records *found; /* until the chunks are checked, as the next member */
 	bool *is_damaged;	     /* by writer */
 
 	struct spool_damage damages[DAMAGES_KEPT];
@@ -87,9 +89,13 @@ int reader_check_header(struct spool_reader *r, struct dagtap_error *error);
  * was checked, and r->writers is set. Returns 0, or -EINVAL with its text in ERROR. */
 int reader_read_header(struct spool_reader *r, struct dagtap_error *error);
 
+/* Sets r->places; lists as damage what the file is too short for. */
+void reader_count_places(struct spool_reader *r);
+
 /* Finds and checks all chunks, counts their records in r->found, and fills r->chunks,
- * r->file_order and r->writer_count. Returns 0 or -ENOMEM. */
-int reader_find_chunks(struct spool_reader *r);
+ * r->file_order and r->writer_count. READ, which may be NULL, gets the chunks while they are
+ * checked. Returns as spool_reader_check. */
+int reader_find_chunks(struct spool_reader *r, spool_part_read *read, void *context);
 
 /* Compares the chunks and records found with what their writers counted: lists what is missing as
  * damage, and fills r->ledger. */
@@ -99,13 +105,33 @@ void reader_check_counts(struct spool_reader *r);
  * reused. False in a closed file. */
 bool reader_is_reusing(const struct spool_reader *r, uint64_t place);
 
-/* Gives BYTES of the mapping back to the kernel; a later access reads them from the file again.
+/* Where the chunk at PLACE begins. */
+static inline uint64_t reader_offset_of(uint64_t place)
+{
+	return SPOOL_CHUNK_OFFSET + place * SPOOL_CHUNK_BYTES;
+}
+
+/* The places of step NUMBER, from *RET_FIRST up to *RET_END. */
+static inline void reader_part_places(const struct spool_reader *r, uint32_t number,
+				      uint64_t *ret_first, uint64_t *ret_end)
+{
+	uint64_t end = (number + 1ull) * KEEP_CHUNKS;
+
+	*ret_first = (uint64_t)number * KEEP_CHUNKS;
+	*ret_end = end < r->places ? end : r->places;
+}
+
+/* The records of a chunk that was checked. */
+void reader_fill_stretch(const struct spool_reader *r, const struct found_chunk *found,
+			 struct spool_stretch *ret_stretch);
+
+/* Gives the pages of step NUMBER back to the kernel; a later access reads them from the file again.
  * Does nothing for memory of the caller, and for an open file, whose private pages the reader has
  * changed (check_records removes records behind the cut). */
-void reader_give_back(const struct spool_reader *r, uint64_t offset, uint64_t bytes);
+void reader_give_back_part(const struct spool_reader *r, uint32_t number);
 
-/* Maps the pages of BYTES from OFFSET on, in one call, which costs a fraction of a fault for
- * every few pages. Does nothing for memory of the caller. */
-void reader_map_ahead(const struct spool_reader *r, uint64_t offset, uint64_t bytes);
+/* Maps the pages of step NUMBER in one call, which costs a fraction of a fault for every few
+ * pages. Does nothing for memory of the caller. */
+void reader_map_part(const struct spool_reader *r, uint32_t number);
 
 #endif

@@ -75,7 +75,7 @@ static int add_spool_file(struct recording *recording, const char *path)
 {
 	struct spool_reader *reader;
 	struct dagtap_error refusal;
-	int result = spool_reader_open(path, &reader, &refusal);
+	int result = spool_reader_open_unchecked(path, &reader, &refusal);
 
 	if (result == -ENOMEM)
 		return result;
@@ -88,7 +88,7 @@ static int add_spool_bytes(struct recording *recording, const char *name, const 
 {
 	struct spool_reader *reader;
 	struct dagtap_error refusal;
-	int result = spool_reader_open_memory(bytes, size, name, &reader, &refusal);
+	int result = spool_reader_open_memory_unchecked(bytes, size, name, &reader, &refusal);
 
 	if (result == -ENOMEM)
 		return result;

@@ -13,7 +13,7 @@
 struct raw {
 	const void *record; /* a copy, in the list's memory */
 	uint32_t tid;	    /* of the thread that wrote the record */
-	uint32_t order;	    /* origin_walk.order: ascends by (writer, time of writing) */
+	uint64_t order;	    /* origin_walk.order: ascends by (writer, time of writing) */
 };
 
 struct raw_block;

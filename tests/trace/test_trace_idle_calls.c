@@ -12,6 +12,8 @@
 
 #define GET_DEVICE   100
 #define EVENT_RECORD 101
+#define LATE_GET     102 /* functions that setup does not name */
+#define LATE_EVENT   103
 
 static const struct trace_options without = {
 	.is_brief = true,
@@ -145,12 +147,52 @@ static void of_equal_ids_the_same_call_counts(void **state)
 	trace_close(some);
 }
 
+/* A function's name may come behind calls of it, as in a ring recording. */
+static void names_behind_the_calls_count(void **state)
+{
+	struct scene *scene = *state;
+	struct trace *all, *some;
+	uint64_t idle, busy;
+
+	idle = scene_call(scene, LATE_GET, 0, NULL, 0);
+	busy = scene_call(scene, LATE_EVENT, 0, NULL, 0);
+	name_function(scene, LATE_GET, "hipGetDevice deviceId:o");
+	name_function(scene, LATE_EVENT, "hipEventRecord event:h stream:h");
+	scene_call(scene, LATE_GET, 0, NULL, 0);
+	scene_close(scene);
+	some = scene_load_with(scene, &without);
+	all = scene_take(scene);
+	assert_int_equal(some->idle_calls, 2);
+	assert_false(has_call(some, idle));
+	assert_true(has_call(some, busy));
+	assert_agrees(some, all);
+	trace_close(some);
+}
+
+/* Of a file that contradicts itself: calls before and behind the second name are the same. */
+static void function_with_an_idle_name_is_idle(void **state)
+{
+	struct scene *scene = *state;
+	struct trace *all, *some;
+
+	scene_call(scene, EVENT_RECORD, 0, NULL, 0);
+	name_function(scene, EVENT_RECORD, "hipGetDevice deviceId:o");
+	scene_call(scene, EVENT_RECORD, 0, NULL, 0);
+	scene_run_calls(scene, 3);
+	scene_close(scene);
+	some = scene_load_with(scene, &without);
+	all = scene_take(scene);
+	assert_int_equal(some->idle_calls, 2);
+	assert_agrees(some, all);
+	trace_close(some);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(idle_calls_are_left_out_and_counted),
-		CASE(calls_that_others_refer_to_stay),
-		CASE(of_equal_ids_the_same_call_counts),
+		CASE(idle_calls_are_left_out_and_counted), CASE(calls_that_others_refer_to_stay),
+		CASE(of_equal_ids_the_same_call_counts),   CASE(names_behind_the_calls_count),
+		CASE(function_with_an_idle_name_is_idle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -352,6 +353,25 @@ static void source_says_why_it_is_partial(void **state)
 	assert_string_equal(trace_text(trace, source->text), "because");
 }
 
+/* What was read of the second copy is not loaded. */
+static void chunk_twice_counts_once(void **state)
+{
+	struct scene *scene = *state;
+	struct trace *trace;
+
+	scene_run_calls(scene, 5);
+	scene_close(scene);
+	memcpy(scene->image + scene_bytes(scene), scene->chunk[0], SPOOL_CHUNK_BYTES);
+	scene->chunks++;
+	trace = scene_take(scene);
+	assert_int_equal(trace->calls_count, 5);
+	assert_int_equal(trace->activities_count, 5);
+	assert_int_equal(scene_unexplained(trace), 0);
+	assert_int_equal(trace->messages_count, 1);
+	assert_true(trace->messages[0].damage);
+	assert_non_null(strstr(trace_text(trace, trace->messages[0].text), "two chunks"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +396,7 @@ int main(void)
 		SCENE_CASE(packets_that_were_cut_are_explained),
 		SCENE_CASE(nodes_that_were_cut_are_explained),
 		SCENE_CASE(source_says_why_it_is_partial),
+		SCENE_CASE(chunk_twice_counts_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,24 +44,29 @@ static bool is_idle(const struct record_api_name *record)
 	return false;
 }
 
-static int read_names(void *idle_functions, unsigned worker, uint32_t part,
-		      struct origin_walk *walk)
+void idle_functions_learn(struct idle_functions *functions, const struct record_api_name *record)
 {
-	struct idle_functions *functions = idle_functions;
-	const struct record_header *header;
+	uint32_t function = record->header.tag;
+	uint64_t *bits = is_idle(record) ? functions->idle : functions->busy;
 
-	while ((header = origin_walk_next(walk))) {
-		if (header->type != RECORD_API_NAME || header->tag >= RECORD_RCCL_FUNCTION_FIRST ||
-		    idle_functions_have(functions, header->tag) ||
-		    !is_idle((const struct record_api_name *)header))
-			continue;
-		functions->bits[header->tag / 64] |= 1ull << header->tag % 64;
-		functions->count++;
-	}
-	return 0;
+	if (function < RECORD_RCCL_FUNCTION_FIRST)
+		__atomic_fetch_or(&bits[function / 64], 1ull << function % 64, __ATOMIC_RELAXED);
 }
 
-int idle_functions_find(struct origin *origin, struct idle_functions *functions)
+bool idle_functions_contradict(const struct idle_functions *functions)
 {
-	return origin_share(origin, ORIGIN_TYPE(RECORD_API_NAME), 1, read_names, functions);
+	for (uint32_t i = 0; i < IDLE_WORDS; i++) {
+		if (functions->idle[i] & functions->busy[i])
+			return true;
+	}
+	return false;
+}
+
+bool idle_functions_exist(const struct idle_functions *functions)
+{
+	for (uint32_t i = 0; i < IDLE_WORDS; i++) {
+		if (functions->idle[i])
+			return true;
+	}
+	return false;
 }

@@ -12,12 +12,18 @@
 #include "trace/load/idle_calls.h"
 #include "trace/process_load.h"
 
+struct unsure_call {
+	uint64_t cid;
+	uint32_t function;
+};
+
 /* What one thread has learned. The members are those of struct process_load. */
 struct learned {
 	struct idset cids, scope_ids, barrier_ids, packet_ids, copy_ids;
-	/* correlation ids of calls that are not idle; empty if no function is */
-	struct idset busy_cids;
-	const struct idle_functions *idle; /* shared */
+	struct idle_functions *idle; /* shared; NULL: idle calls are as any other */
+	struct idset busy_cids;	     /* correlation ids of calls that are not idle */
+	struct unsure_call *unsure;  /* calls of functions whose names were not known yet */
+	uint32_t unsure_count;
 	struct cuda_load cuda;
 	struct activity_run *runs;
 	uint32_t run_count;
@@ -39,8 +45,8 @@ struct copied_part {
 };
 
 struct first_walk {
-	struct learned *learned; /* by worker */
-	struct idle_functions idle;
+	struct learned *learned;    /* by worker */
+	struct idle_functions idle; /* kept when the walk is repeated */
 	struct copied_part *parts;
 	unsigned worker_count;
 	uint32_t part_count;
@@ -73,21 +79,36 @@ static inline int count_activity(struct learned *learned, uint64_t cid)
 	if (cid != learned->run_cid) {
 		err = end_run(learned);
 		learned->run_cid = cid;
-		if (err == 0 && learned->idle->count)
+		if (err == 0 && learned->idle)
 			err = idset_add(&learned->busy_cids, cid);
 	}
 	learned->run_activities++;
 	return err;
 }
 
+static int note_unsure(struct learned *learned, const struct record_api *record)
+{
+	struct unsure_call *place =
+		table_add((void **)&learned->unsure, &learned->unsure_count, sizeof(*place));
+
+	if (!place)
+		return -ENOMEM;
+	*place = (struct unsure_call){record->cid, record->header.tag};
+	return 0;
+}
+
 /* Learns which calls are busy by the record of one: a call inside another is, and the outer one. */
 static int learn_busy(struct learned *learned, const struct record_api *record)
 {
+	enum idleness idleness = IDLENESS_BUSY;
+
 	if (record->parent && idset_add(&learned->busy_cids, record->parent) < 0)
 		return -ENOMEM;
-	return record->parent || !idle_functions_have(learned->idle, record->header.tag)
-		       ? idset_add(&learned->busy_cids, record->cid)
-		       : 0;
+	if (!record->parent)
+		idleness = idle_functions_ask(learned->idle, record->header.tag);
+	if (idleness == IDLENESS_UNKNOWN)
+		return note_unsure(learned, record);
+	return idleness == IDLENESS_BUSY ? idset_add(&learned->busy_cids, record->cid) : 0;
 }
 
 /* Learns the ids of frequent records and keeps copies of the others. */
@@ -107,7 +128,7 @@ static int sort_out(struct learned *learned, const struct record_header *header,
 	case RECORD_API:
 		learned->cuda.call_records += cuda_is_call(header);
 		learned->cuda.nccl_records += cuda_is_nccl_call(header);
-		if (learned->idle->count && learn_busy(learned, at) < 0)
+		if (learned->idle && learn_busy(learned, at) < 0)
 			return -ENOMEM;
 		return idset_add(&learned->cids, ((const struct record_api *)at)->cid);
 	case RECORD_DISPATCH:
@@ -132,6 +153,10 @@ static int sort_out(struct learned *learned, const struct record_header *header,
 	case RECORD_DISPATCH_DONE:
 	case RECORD_COPY_DONE:
 		return 0;
+	case RECORD_API_NAME:
+		if (learned->idle)
+			idle_functions_learn(learned->idle, at);
+		break;
 	case RECORD_SCOPE:
 		if (idset_add(&learned->scope_ids, ((const struct record_scope *)at)->id) < 0)
 			return -ENOMEM;
@@ -215,8 +240,24 @@ static int gather_runs(struct process_load *load, const struct first_walk *first
 	return count < TRACE_NONE ? 0 : -E2BIG;
 }
 
+/* Decides about the calls whose functions were not known when they were read. */
+static int settle_unsure(struct learned *from)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < from->unsure_count && err == 0; i++) {
+		const struct unsure_call *call = &from->unsure[i];
+
+		if (idle_functions_ask(from->idle, call->function) != IDLENESS_IDLE)
+			err = idset_add(&from->busy_cids, call->cid);
+	}
+	return err;
+}
+
 static int gather_ids(struct process_load *load, struct learned *from)
 {
+	if (settle_unsure(from) < 0)
+		return -ENOMEM;
 	for (int type = 0; type < RECORD_TYPE_COUNT; type++)
 		load->raw.type_counts[type] += from->type_counts[type];
 	if (from->last_ns > load->raw.last_ns)
@@ -279,7 +320,7 @@ static int gather_sets(struct process_load *load, const struct first_walk *first
 	int err = workers_run(WORKERS_ALL, sizeof(gathering.sets) / sizeof(gathering.sets[0]),
 			      gather_set, &gathering);
 
-	if (err == 0 && first->idle.count)
+	if (err == 0 && idle_functions_exist(&first->idle))
 		err = drop_idle_calls(load, &busy_cids);
 	idset_release(&busy_cids);
 	return err;
@@ -309,6 +350,7 @@ static void release_learned(struct learned *learned)
 	idset_release(&learned->copy_ids);
 	idset_release(&learned->busy_cids);
 	cuda_load_release(&learned->cuda);
+	free(learned->unsure);
 	free(learned->runs);
 	for (int type = 0; type < RECORD_TYPE_COUNT; type++)
 		raw_release(&learned->lists[type]);
@@ -342,6 +384,52 @@ static uint64_t ignored_types(const struct process_load *load)
 	return types;
 }
 
+static int init_walk(const struct process_load *load, struct first_walk *first)
+{
+	first->learned = calloc(first->worker_count, sizeof(*first->learned));
+	first->parts = table_alloc(first->part_count, sizeof(*first->parts));
+	if (!first->learned || !first->parts)
+		return -ENOMEM;
+	for (unsigned i = 0; i < first->worker_count; i++) {
+		first->learned[i].ignored = ignored_types(load);
+		first->learned[i].idle = load->without_idle_calls ? &first->idle : NULL;
+	}
+	return 0;
+}
+
+static void release_walk(struct first_walk *first)
+{
+	for (unsigned i = 0; first->learned && i < first->worker_count; i++)
+		release_learned(&first->learned[i]);
+	free(first->learned);
+	free(first->parts);
+	first->learned = NULL;
+	first->parts = NULL;
+}
+
+/* Returns as origin_share. */
+static int walk_once(const struct process_load *load, struct first_walk *first)
+{
+	int err = init_walk(load, first);
+
+	return err == 0 ? origin_share(load->raw.origin, ORIGIN_ALL, WORKERS_ALL, read_part, first)
+			: err;
+}
+
+/* Walks a second time if only the first walk has found out which records count, or which functions
+ * are idle. */
+static int walk_all(const struct process_load *load, struct first_walk *first)
+{
+	int result = walk_once(load, first);
+
+	if (result == 0)
+		result = idle_functions_contradict(&first->idle);
+	if (result <= 0)
+		return result;
+	release_walk(first);
+	return walk_once(load, first);
+}
+
 int records_load(struct process_load *load)
 {
 	struct first_walk first = {
@@ -349,24 +437,10 @@ int records_load(struct process_load *load)
 		.part_count = origin_part_count(load->raw.origin),
 		.is_closed = origin_info(load->raw.origin)->closed,
 	};
-	int err = -ENOMEM;
+	int err = walk_all(load, &first);
 
-	first.learned = calloc(first.worker_count, sizeof(*first.learned));
-	first.parts = table_alloc(first.part_count, sizeof(*first.parts));
-	for (unsigned i = 0; first.learned && i < first.worker_count; i++) {
-		first.learned[i].ignored = ignored_types(load);
-		first.learned[i].idle = &first.idle;
-	}
-	if (first.learned && first.parts)
-		err = load->without_idle_calls ? idle_functions_find(load->raw.origin, &first.idle)
-					       : 0;
-	if (err == 0)
-		err = origin_share(load->raw.origin, ORIGIN_ALL, WORKERS_ALL, read_part, &first);
 	if (err == 0)
 		err = gather(load, &first);
-	for (unsigned i = 0; first.learned && i < first.worker_count; i++)
-		release_learned(&first.learned[i]);
-	free(first.learned);
-	free(first.parts);
+	release_walk(&first);
 	return err == 0 ? finish_sets(load) : err;
 }

@@ -61,6 +61,28 @@ static bool next_run(struct origin_walk *walk)
 	return false;
 }
 
+/* Makes STRETCH what the walk reads. False: it holds no record that is asked for. */
+static bool enter(struct origin_walk *walk, const struct spool_stretch *stretch)
+{
+	if (!(stretch->types & walk->types) || stretch->bytes == 0)
+		return false;
+	walk->at = stretch->records;
+	walk->end = walk->at + stretch->bytes;
+	walk->order = stretch->order;
+	return true;
+}
+
+static bool next_unchecked(struct origin_walk *walk)
+{
+	struct spool_stretch stretch;
+
+	while (spool_part_next(walk->unchecked, &stretch)) {
+		if (enter(walk, &stretch))
+			return true;
+	}
+	return false;
+}
+
 bool origin_walk_more(struct origin_walk *walk)
 {
 	const struct spool_reader *spool = walk->origin->spool;
@@ -68,16 +90,14 @@ bool origin_walk_more(struct origin_walk *walk)
 
 	if (walk->origin->set)
 		return next_run(walk);
+	if (walk->unchecked)
+		return next_unchecked(walk);
 	while (walk->rest.first != walk->rest.end) {
 		uint32_t chunk = spool_reader_chunk_in_file(spool, walk->rest.first++);
 
 		spool_reader_stretch(spool, chunk, &stretch);
-		if (!(stretch.types & walk->types) || stretch.bytes == 0)
-			continue;
-		walk->at = stretch.records;
-		walk->end = walk->at + stretch.bytes;
-		walk->order = chunk;
-		return true;
+		if (enter(walk, &stretch))
+			return true;
 	}
 	return false;
 }
@@ -107,6 +127,19 @@ static int read_step(void *share_of_origin, unsigned worker, uint32_t number)
 	err = share->read(share->context, worker, number, &walk);
 	spool_reader_step_end(spool, number);
 	return err;
+}
+
+static int read_unchecked(void *share_of_origin, unsigned worker, uint32_t number,
+			  struct spool_part *part)
+{
+	const struct share *share = share_of_origin;
+	struct origin_walk walk = {
+		.origin = share->origin,
+		.types = share->types,
+		.unchecked = part,
+	};
+
+	return share->read(share->context, worker, number, &walk);
 }
 
 static int read_block(void *share_of_origin, unsigned worker, uint32_t number)
@@ -172,6 +205,9 @@ int origin_share(struct origin *origin, uint64_t types, unsigned threads, origin
 
 	if (origin->set)
 		return workers_run(threads, 1, read_set, &share);
-	return origin->spool ? workers_run(threads, origin_part_count(origin), read_step, &share)
-			     : share_blocks(&share, threads);
+	if (origin->pack)
+		return share_blocks(&share, threads);
+	if (!spool_reader_is_checked(origin->spool))
+		return spool_reader_check(origin->spool, read_unchecked, &share);
+	return workers_run(threads, origin_part_count(origin), read_step, &share);
 }

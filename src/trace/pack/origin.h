@@ -67,8 +67,9 @@ struct origin_walk {
 	const char *at, *end; /* unread records of the current chunk or block */
 	/* Chunks or runs that follow the current one; none in a packed block. */
 	struct spool_step rest;
-	uint32_t tid;	/* thread that wrote the record which was returned last */
-	uint32_t order; /* of the chunk, block or run; ascends by (writer, time of writing) */
+	struct spool_part *unchecked; /* chunks that are checked as the walk comes to them */
+	uint32_t tid;		      /* thread that wrote the record which was returned last */
+	uint64_t order; /* of the chunk, block or run; ascends by (writer, time of writing) */
 };
 
 /* Reads part PART with origin_walk_next from WALK. WORKER as in base/workers.h. */
@@ -79,8 +80,10 @@ uint32_t origin_part_count(const struct origin *origin);
 
 /* Calls READ for each part, also for parts without such records, as workers_run does with THREADS
  * and CONTEXT. TYPES: ORIGIN_TYPE bits, or ORIGIN_ALL. Blocks that are found damaged are skipped
- * and listed, whatever THREADS is in the order of the file. Returns 0, or the error of the first
- * part that failed, -ENOMEM among them. */
+ * and listed, whatever THREADS is in the order of the file. The first call for a spool that was
+ * opened unchecked checks it, too, on all threads. Returns 0, or the error of the first part that
+ * failed, -ENOMEM among them; or 1 from the first call alone: READ got records that do not count,
+ * so the caller forgets what it has read and calls again. */
 int origin_share(struct origin *origin, uint64_t types, unsigned threads, origin_part *read,
 		 void *context);
 
