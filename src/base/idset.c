@@ -8,17 +8,15 @@
 #include "base/sort.h"
 #include "base/table.h"
 
-#define PAGE_BITS (IDSET_PAGE_WORDS * UINT64_C(64))
-
 /* Keys that consist of several parts differ in high bits too, so all bits count. */
 static inline uint32_t mix(uint64_t number)
 {
 	return (uint32_t)(number * 0x9e3779b97f4a7c15ull >> 32);
 }
 
-int idset_add(struct idset *set, uint64_t id)
+int idset_add_page(struct idset *set, uint64_t id)
 {
-	uint64_t number = id / PAGE_BITS;
+	uint64_t number = id / IDSET_PAGE_IDS;
 	uint32_t *recent = &set->recent[mix(number) % IDSET_RECENT];
 	struct idset_page *page = *recent ? &set->pages[*recent - 1] : NULL;
 
@@ -31,7 +29,8 @@ int idset_add(struct idset *set, uint64_t id)
 		page->number = number;
 		*recent = set->page_count;
 	}
-	page->bits[id % PAGE_BITS / 64] |= 1ull << (id % 64);
+	page->bits[id % IDSET_PAGE_IDS / 64] |= 1ull << (id % 64);
+	set->last = page;
 	return 0;
 }
 
@@ -160,7 +159,7 @@ void idset_release(struct idset *set)
 static uint32_t rank_on(const struct idset_page *page, uint64_t id)
 {
 	uint64_t bit = 1ull << (id % 64);
-	unsigned word = id % PAGE_BITS / 64;
+	unsigned word = id % IDSET_PAGE_IDS / 64;
 
 	if (!(page->bits[word] & bit))
 		return UINT32_MAX;
@@ -170,7 +169,7 @@ static uint32_t rank_on(const struct idset_page *page, uint64_t id)
 /* The page of ID; NULL: the set has none. */
 static const struct idset_page *find_page(const struct idset *set, uint64_t id)
 {
-	uint64_t number = id / PAGE_BITS;
+	uint64_t number = id / IDSET_PAGE_IDS;
 	uint32_t at = mix(number) & set->slot_mask;
 
 	for (; set->slots[at]; at = (at + 1) & set->slot_mask) {
@@ -193,7 +192,7 @@ uint32_t idset_find_near(const struct idset *set, uint64_t id, struct idset_near
 {
 	const struct idset_page *page = near->page ? &set->pages[near->page - 1] : NULL;
 
-	if (page && page->number == id / PAGE_BITS)
+	if (page && page->number == id / IDSET_PAGE_IDS)
 		return rank_on(page, id);
 	page = find_page(set, id);
 	if (!page)
@@ -207,7 +206,8 @@ int idset_intersect(struct idset *set, const struct idset *with)
 	uint32_t used = 0;
 
 	for (uint32_t i = 0; i < set->page_count; i++) {
-		const struct idset_page *other = find_page(with, set->pages[i].number * PAGE_BITS);
+		const struct idset_page *other =
+			find_page(with, set->pages[i].number * IDSET_PAGE_IDS);
 
 		if (!other)
 			continue;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define IDSET_PAGE_WORDS 8
+#define IDSET_PAGE_IDS	 (IDSET_PAGE_WORDS * UINT64_C(64))
 #define IDSET_RECENT	 512
 
 /* A bit for each of 512 neighbouring ids. */
@@ -28,15 +29,25 @@ struct idset {
 	/* While adding: cache of pages by number, index + 1; 0 = none. The chunks of threads take
 	 * turns in a file, and the ids of their calls lie in the same hundreds of pages. */
 	uint32_t recent[IDSET_RECENT];
+	struct idset_page *last; /* of the id that was added last; NULL: none */
 	/* Once finished: pages by the hash of their number, index + 1; 0 = free. Half the size of a
 	 * hash_map's slots: random lookups take two thirds of the time. */
 	uint32_t *slots;
 	uint32_t slot_mask;
 };
 
+/* The slow path of idset_add: finds or makes the page of ID. */
+int idset_add_page(struct idset *set, uint64_t id);
+
 /* Adds ID. Ids may come in any order and repeatedly. Returns 0 or -ENOMEM. Not after
  * idset_finish. */
-int idset_add(struct idset *set, uint64_t id);
+static inline int idset_add(struct idset *set, uint64_t id)
+{
+	if (!set->last || set->last->number != id / IDSET_PAGE_IDS)
+		return idset_add_page(set, id);
+	set->last->bits[id % IDSET_PAGE_IDS / 64] |= UINT64_C(1) << id % 64;
+	return 0;
+}
 
 /* Moves the ids of FROM, which becomes empty, into SET. Neither is finished; nothing may be added
  * to SET afterwards but by another merge. So several threads can add to sets of their own. Returns
