@@ -66,17 +66,50 @@ struct row_walk {
 	pthread_mutex_t lock;	     /* for load->long_completions */
 };
 
+/* Records from the one that is read to the one that is expected: in fewer, what the dispatch needs
+ * does not come from memory. */
+#define RECORDS_AHEAD 8
+
+/* The expected record, and the end of its chunk. */
+struct expected_record {
+	const char *at, *end;
+};
+
+static inline void expect_next(const struct row_walk *rows, unsigned worker,
+			       struct expected_record *expected)
+{
+	const struct record_header *header = (const void *)expected->at;
+
+	if (expected->at == expected->end)
+		return;
+	if (header->type == RECORD_DISPATCH)
+		submission_rows_expect(rows->submissions, worker, (const void *)header);
+	expected->at += (size_t)header->words * 8;
+}
+
+/* Looks ahead within the chunk that WALK is in. */
+static inline void look_ahead(const struct row_walk *rows, unsigned worker,
+			      const struct origin_walk *walk, struct expected_record *expected)
+{
+	if (expected->end != walk->end) {
+		*expected = (struct expected_record){walk->at, walk->end};
+		for (int i = 1; i < RECORDS_AHEAD; i++)
+			expect_next(rows, worker, expected);
+	}
+	expect_next(rows, worker, expected);
+}
+
 static int read_records(const struct row_walk *rows, unsigned worker, uint32_t part,
 			struct origin_walk *walk, struct completion_reader *completions)
 {
+	struct expected_record expected = {0};
 	const struct record_header *header;
 	int err = 0;
 
 	while (err == 0 && (header = origin_walk_next(walk))) {
 		uint64_t type = ORIGIN_TYPE(header->type) & walk->types;
 
-		if (walk->at != walk->end)
-			submission_rows_expect(rows->submissions, worker, (const void *)walk->at);
+		look_ahead(rows, worker, walk, &expected);
 		if (type & ORIGIN_TYPE(RECORD_API))
 			err = call_rows_read(rows->calls, worker, part, (const void *)header,
 					     walk->tid);

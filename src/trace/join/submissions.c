@@ -198,8 +198,12 @@ static int add_dispatch(struct submission_worker *worker, const struct record_di
 		return -ENOMEM;
 	if (rank == UINT32_MAX || !row)
 		return -ESTALE;
+	/* All members, in their order: what is left to the compiler it clears with a slow
+	 * instruction before. */
 	*row = (struct trace_activity){
 		.submit_ns = (int64_t)record->ns,
+		.start_ns = 0,
+		.end_ns = 0,
 		.cid = record->cid,
 		.id = record->packet_index,
 		.work = work,
@@ -212,9 +216,12 @@ static int add_dispatch(struct submission_worker *worker, const struct record_di
 		.thread = fill_thread(&worker->thread, load, record->tid),
 		.scope = find_scope(worker, record->scope),
 		.FIELD_RANK = rank,
+		.FIELD_IS_COPY = false,
 		.packet_header = record->packet_header,
 		.untimed = record->untimed < RECORD_UNTIMED_COUNT ? (uint8_t)record->untimed
 								  : RECORD_UNTIMED_RECORD_LOST,
+		.confidence = TRACE_CONFIDENCE_NONE,
+		.is_programmatic = false,
 	};
 	worker->awaited += record->untimed == RECORD_UNTIMED_NO;
 	worker->has_untimed |= record->untimed != RECORD_UNTIMED_NO;
@@ -295,10 +302,9 @@ static int add_cuda_copy(struct submission_worker *worker, const struct record_c
 }
 
 void submission_rows_expect(struct submission_rows *rows, unsigned number,
-			    const struct record_header *next)
+			    const struct record_dispatch *record)
 {
-	if (next->type == RECORD_DISPATCH)
-		seen_dispatches_fetch(&rows->workers[number].seen, (const void *)next);
+	seen_dispatches_fetch(&rows->workers[number].seen, record);
 }
 
 int submission_rows_read(struct submission_rows *rows, unsigned number,

@@ -25,9 +25,9 @@ unsigned submission_rows_threads(const struct process_load *load);
 void submission_rows_begin_part(struct submission_rows *rows, unsigned number, uint32_t part);
 int submission_rows_end_part(struct submission_rows *rows, unsigned number);
 
-/* Fetches what NEXT, a record that will be read soon, needs into the CPU's cache. */
+/* Fetches what RECORD, which will be read soon, needs into the CPU's cache. */
 void submission_rows_expect(struct submission_rows *rows, unsigned number,
-			    const struct record_header *next);
+			    const struct record_dispatch *record);
 
 /* Makes a row of the record, if it is of SUBMISSION_TYPES or a barrier packet. Returns 0, -ENOMEM,
  * or -ESTALE if the file changed. */
