@@ -8,24 +8,14 @@
 #include "base/table.h"
 #include "base/workers.h"
 
-static bool make_room(struct spread *spread, size_t more)
+bool spread_grow(struct spread *spread)
 {
-	if (table_reserve((void **)&spread->groups, &spread->groups_room, spread->count + more,
+	if (table_reserve((void **)&spread->groups, &spread->groups_room, spread->count + 1,
 			  sizeof(*spread->groups)) < 0 ||
-	    table_reserve((void **)&spread->values, &spread->values_room, spread->count + more,
+	    table_reserve((void **)&spread->values, &spread->values_room, spread->count + 1,
 			  sizeof(*spread->values)) < 0)
 		spread->has_failed = true;
 	return !spread->has_failed;
-}
-
-void spread_add(struct spread *spread, uint32_t group, struct tally *tally, int64_t ns)
-{
-	tally_add(tally, ns);
-	if (!make_room(spread, 1))
-		return;
-	spread->groups[spread->count] = group;
-	spread->values[spread->count] = ns;
-	spread->count++;
 }
 
 void spread_borrow(struct spread *spread, uint32_t *groups, int64_t *values, size_t count)

@@ -26,8 +26,21 @@ struct spread {
  * as many page faults. */
 void spread_borrow(struct spread *spread, uint32_t *groups, int64_t *values, size_t count);
 
+/* The slow path of spread_add. False: out of memory. */
+bool spread_grow(struct spread *spread);
+
 /* Adds a duration to TALLY, that of group GROUP, and keeps it. */
-void spread_add(struct spread *spread, uint32_t group, struct tally *tally, int64_t ns);
+static inline void spread_add(struct spread *spread, uint32_t group, struct tally *tally,
+			      int64_t ns)
+{
+	tally_add(tally, ns);
+	if ((spread->count >= spread->groups_room || spread->count >= spread->values_room) &&
+	    !spread_grow(spread))
+		return;
+	spread->groups[spread->count] = group;
+	spread->values[spread->count] = ns;
+	spread->count++;
+}
 
 /* Frees what SPREAD holds; spread_finish does it, too. */
 void spread_release(struct spread *spread);

@@ -10,7 +10,8 @@
 #include "base/workers.h"
 
 #define ROWS_PER_PIECE (1u << 17)
-#define ROWS_PER_BLOCK (1u << 13)
+/* Rows that fit in the first cache of a CPU. */
+#define ROWS_PER_BLOCK (1u << 8)
 
 double summary_bytes_per_s(const struct summary_row *row)
 {
@@ -175,8 +176,10 @@ static int init_table(struct piecewise *table, const struct trace *trace, enum s
 	table->numbers = calloc(table->piece_count, sizeof(*table->numbers));
 	if (!table->pieces || !table->numbers)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < table->piece_count; i++)
+	for (uint32_t i = 0; i < table->piece_count; i++) {
 		table->pieces[i] = empty;
+		table->pieces[i].piece = i + 1;
+	}
 	if (lend_room(table, rows) < 0)
 		return -ENOMEM;
 	if (by == SUMMARY_BY_SCOPE && summary_paths_make(trace, &table->paths) < 0)

@@ -91,11 +91,16 @@ static int add_duration(struct making *making, uint32_t activity, struct summary
 {
 	const struct trace_activity *at = &making->trace->activities[activity];
 	int64_t ns = tally_span(at->start_ns, at->end_ns);
+	struct summary_work_time *time = making->times ? &making->times[at->work] : NULL;
 
 	if (at->untimed != RECORD_UNTIMED_NO) {
 		if (!making->parts)
 			tally_add_untimed(&row->tally);
 		return 0;
+	}
+	if (time && at->agent != TRACE_NONE) {
+		time->ns += ns;
+		time->last = activity + 1 > time->last ? activity + 1 : time->last;
 	}
 	if (making->parts)
 		return add_to_cell(making, row, making->parts->of_activity[activity], ns);
@@ -103,25 +108,55 @@ static int add_duration(struct making *making, uint32_t activity, struct summary
 	return 0;
 }
 
+/* The number of the row that ACTIVITY belongs to, TRACE_NONE: to none; or -ENOMEM. */
+static int64_t find_row(struct making *making, const struct trace_activity *activity)
+{
+	uint64_t key = key_of(making, activity);
+	struct summary_row *row;
+
+	if (key == SUMMARY_NO_KEY)
+		return TRACE_NONE;
+	row = row_of(making, key);
+	return row ? row - making->rows : -ENOMEM;
+}
+
+/* find_row with the memory of work kinds: by kernel, the row depends on the work kind alone. */
+static int64_t find_row_again(struct making *making, const struct trace_activity *activity)
+{
+	struct summary_work_time *time = making->times ? &making->times[activity->work] : NULL;
+	int64_t number;
+
+	if (time && time->piece == making->piece)
+		return time->row;
+	number = find_row(making, activity);
+	if (time && number >= 0) {
+		time->row = (uint32_t)number;
+		time->piece = making->piece;
+	}
+	return number;
+}
+
 static int add_activities(struct making *making, uint32_t first, uint32_t end)
 {
 	for (uint32_t i = first; i < end; i++) {
 		const struct trace_activity *activity = &making->trace->activities[i];
-		uint64_t key = key_of(making, activity);
 		struct summary_row *row;
+		uint64_t bytes;
+		int64_t number;
 
-		if (key == SUMMARY_NO_KEY ||
-		    (making->parts && making->parts->of_activity[i] == TRACE_NONE))
+		if (making->parts && making->parts->of_activity[i] == TRACE_NONE)
 			continue;
-		row = row_of(making, key);
-		if (!row)
+		number = find_row_again(making, activity);
+		if (number < 0)
 			return -ENOMEM;
-		row->bytes += trace_work_of(making->trace, activity)->bytes;
+		if (number == TRACE_NONE)
+			continue;
+		row = &making->rows[number];
+		bytes = trace_work_of(making->trace, activity)->bytes;
+		row->bytes += bytes;
 		row->activities++;
 		if (activity->untimed == RECORD_UNTIMED_NO)
-			row->timed_bytes += trace_work_of(making->trace, activity)->bytes;
-		if (making->times)
-			summary_add_time(making->trace, making->times, i);
+			row->timed_bytes += bytes;
 		if (add_duration(making, i, row) < 0)
 			return -ENOMEM;
 	}

@@ -15,6 +15,7 @@ struct making {
 	const struct summary_parts *parts; /* NULL: each activity is described alone */
 	const struct summary_paths *paths; /* by scope: of all scopes */
 	struct summary_work_time *times;   /* by work kind; NULL: they are not asked for */
+	uint32_t piece;			   /* the piece's number, from 1 on; only with times */
 
 	struct numbers keys;	  /* numbers the keys of rows */
 	struct summary_row *rows; /* by number */

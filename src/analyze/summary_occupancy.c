@@ -5,17 +5,6 @@
 #include "analyze/summary_rows.h"
 #include "trace/occupancy.h"
 
-void summary_add_time(const struct trace *trace, struct summary_work_time *times, uint32_t activity)
-{
-	const struct trace_activity *row = &trace->activities[activity];
-
-	if (row->untimed != RECORD_UNTIMED_NO || row->agent == TRACE_NONE)
-		return;
-	times[row->work].ns += tally_span(row->start_ns, row->end_ns);
-	if (times[row->work].last <= activity)
-		times[row->work].last = activity + 1;
-}
-
 /* Adds the occupancy of a work kind to the row of its kernel. KNOWN_NS and MOST_NS are those of the
  * row: the time with known occupancy, and of its longest work kind. */
 static void add_occupancy(struct summary_row *row, const struct occupancy *occupancy, int64_t ns,

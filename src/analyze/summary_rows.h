@@ -60,11 +60,10 @@ struct summary_totals summary_counts_sum(const struct summary_counts *counts);
 struct summary_work_time {
 	__int128 ns;   /* exact, so that the order of adding does not count */
 	uint32_t last; /* its last activity that names a GPU, + 1; 0 = none */
+	/* Its row, or TRACE_NONE, in the piece of a table that was made last, and the number of
+	 * that piece; 0: it was in none yet. */
+	uint32_t row, piece;
 };
-
-/* Adds ACTIVITY to TIMES, by work kind. */
-void summary_add_time(const struct trace *trace, struct summary_work_time *times,
-		      uint32_t activity);
 
 /* Sets the occupancy of the rows of a table by kernel. TIMES are those of all activities; KEYS
  * numbers the rows by the names of their kernels. Returns 0 or -ENOMEM. */
