@@ -57,14 +57,14 @@ static int take_damages(struct spool_reader *r, struct check *check)
 	return check->no_memory ? -ENOMEM : 0;
 }
 
-/* Adds COUNT to the record's class: 1, or UINT64_MAX to subtract one. */
-static void count_record(struct found_records *found, uint32_t writer,
-			 const struct record_header *header, uint64_t count)
+/* Subtracts a record from its writer's. */
+static void uncount_record(struct found_records *found, uint32_t writer,
+			   const struct record_header *header)
 {
 	if (header->type >= RECORD_TYPE_COUNT)
-		found->unknown += count;
+		found->unknown--;
 	else
-		found->of_writer[writer][record_class_of(header->type)] += count;
+		found->of_writer[writer][record_class_of(header->type)]--;
 }
 
 /* The header is the last store of a record. Pairs with the release in writer_commit. */
@@ -82,6 +82,19 @@ static bool is_cut_off(const struct spool_reader *r, uint32_t writer,
 	       !live_cut_takes(r->cut, writer, header->type);
 }
 
+/* Adds the records of a chunk to its writer's, and sets found->types. */
+static void take_counts(struct found_records *records, struct found_chunk *found,
+			const uint32_t counts[RECORD_TYPE_COUNT + 1])
+{
+	for (int type = 0; type < RECORD_TYPE_COUNT; type++) {
+		if (counts[type] == 0)
+			continue;
+		records->of_writer[found->writer][record_class_of(type)] += counts[type];
+		found->types |= 1ull << type;
+	}
+	records->unknown += counts[RECORD_TYPE_COUNT];
+}
+
 /* Checks and counts the records of a chunk, and sets found->end and found->types. In an open
  * chunk a zero header is the end; in a full or sealed one the records must reach exactly to its
  * used length. */
@@ -89,15 +102,16 @@ static void check_records(struct check *check, struct found_chunk *found)
 {
 	const struct spool_reader *r = check->r;
 	const char *chunk = (const char *)reader_chunk_at(r, found->offset);
-	bool open = found->state == SPOOL_CHUNK_OPEN;
+	bool open = found->state == SPOOL_CHUNK_OPEN, has_cut = r->cut;
 	uint32_t limit = open ? SPOOL_CHUNK_BYTES : reader_chunk_at(r, found->offset)->used_bytes;
 	uint32_t end = found->end;
+	uint32_t counts[RECORD_TYPE_COUNT + 1] = {0}; /* the last one: of unknown types */
 
 	for (uint32_t at = end, bytes; at < limit; at += bytes) {
 		const struct record_header *header = (const struct record_header *)(chunk + at);
 		const char *fault;
 
-		if (!is_written(header) && open)
+		if (open && !is_written(header))
 			break;
 		fault = find_record_fault(header, at, limit);
 		if (fault) {
@@ -107,11 +121,9 @@ static void check_records(struct check *check, struct found_chunk *found)
 			break;
 		}
 		bytes = header->words * 8u;
-		if (is_cut_off(r, found->writer, header))
+		if (has_cut && is_cut_off(r, found->writer, header))
 			continue;
-		count_record(check->found, found->writer, header, 1);
-		if (header->type < RECORD_TYPE_COUNT)
-			found->types |= 1ull << header->type;
+		counts[header->type < RECORD_TYPE_COUNT ? header->type : RECORD_TYPE_COUNT]++;
 		/* Closes the gap that a passed-over record left, in our private
 		 * copy of the page. */
 		if (at != end)
@@ -119,6 +131,7 @@ static void check_records(struct check *check, struct found_chunk *found)
 		end += bytes;
 	}
 	found->end = end;
+	take_counts(check->found, found, counts);
 }
 
 /* Whether the chunk was never taken, or taken by a thread that was killed before it stored the
@@ -383,7 +396,7 @@ static void uncount_chunk(struct spool_reader *r, const struct found_chunk *foun
 	while (at < found->end) {
 		const struct record_header *header = (const struct record_header *)(chunk + at);
 
-		count_record(r->found, found->writer, header, UINT64_MAX);
+		uncount_record(r->found, found->writer, header);
 		at += header->words * 8u;
 	}
 }
