@@ -25,9 +25,9 @@ int answer_run(const struct cli_command *self, struct answer_options *shared,
 	if (err != CLI_OK)
 		return err;
 	if (shared->step_of || shared->filter.scope)
-		shared->parts |= CLI_SCOPES;
+		shared->parts |= CLI_SCOPES | CLI_NODES;
 	if (shared->step_of || filter_is_given(&shared->filter))
-		shared->parts |= CLI_IDLE_CALLS;
+		shared->parts |= CLI_IDLE_CALLS | CLI_NODES;
 	if (cli_open_trace(shared->path, shared->parts, &trace) < 0)
 		return CLI_FAILED;
 	if (!shared->json && !shared->csv)

@@ -56,7 +56,9 @@ enum cli_parts {
 	CLI_LEDGER = 4, /* sources and drops; only with CLI_SCOPES, which it counts */
 	/* idle calls (trace_options.without_idle_calls); waits and the ledger bring them, too */
 	CLI_IDLE_CALLS = 8,
-	CLI_PARTS_ALL = CLI_WAITS | CLI_SCOPES | CLI_LEDGER | CLI_IDLE_CALLS
+	/* the nodes of activities; waits and the ledger bring them, too */
+	CLI_NODES = 16,
+	CLI_PARTS_ALL = CLI_WAITS | CLI_SCOPES | CLI_LEDGER | CLI_IDLE_CALLS | CLI_NODES
 };
 
 /* Opens a recording, or another tool's trace, and shows the progress on stderr if that is a

@@ -455,7 +455,7 @@ static int diff(const struct cli_command *self, int argc, char **argv)
 	if (err != CLI_OK)
 		return err;
 	for (int side = 0; side < 2 && err == CLI_OK; side++) {
-		if (cli_open_trace(options.paths[side], CLI_SCOPES | CLI_IDLE_CALLS,
+		if (cli_open_trace(options.paths[side], CLI_SCOPES | CLI_IDLE_CALLS | CLI_NODES,
 				   &pair.traces[side]) < 0)
 			err = CLI_FAILED;
 		else

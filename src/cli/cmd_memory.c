@@ -162,7 +162,7 @@ int memory_write_json(const struct trace *trace, const char *path, uint32_t limi
 static int memory(const struct cli_command *self, int argc, char **argv)
 {
 	struct memory_options options = {
-		.answer = {.limit = ROWS_DEFAULT, .parts = CLI_SCOPES | CLI_IDLE_CALLS},
+		.answer = {.limit = ROWS_DEFAULT, .parts = CLI_SCOPES | CLI_IDLE_CALLS | CLI_NODES},
 		.table = MEMORY_TABLE_COUNT,
 		.parts = TIME_PARTS,
 	};

@@ -309,7 +309,7 @@ static int summary(const struct cli_command *self, int argc, char **argv)
 	if (err != CLI_OK)
 		return err;
 	if (groupings[options.by].by == SUMMARY_BY_SCOPE)
-		options.answer.parts = CLI_SCOPES;
+		options.answer.parts = CLI_SCOPES | CLI_NODES;
 	if (groupings[options.by].by == SUMMARY_BY_API)
 		options.answer.parts = CLI_IDLE_CALLS;
 	return answer_run(self, &options.answer, (struct answer_rows){.text = 30}, print, &options);

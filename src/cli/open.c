@@ -32,12 +32,14 @@ static int open_with(struct trace_options options, const char *path, struct trac
 int cli_open_trace(const char *path, enum cli_parts parts, struct trace **ret_trace)
 {
 	enum cli_parts all_calls = CLI_WAITS | CLI_LEDGER | CLI_IDLE_CALLS;
+	enum cli_parts nodes = CLI_WAITS | CLI_LEDGER | CLI_NODES;
 
 	return open_with((struct trace_options){.is_brief = true,
 						.without_waits = !(parts & CLI_WAITS),
 						.without_scopes = !(parts & CLI_SCOPES),
 						.without_ledger = !(parts & CLI_LEDGER),
-						.without_idle_calls = !(parts & all_calls)},
+						.without_idle_calls = !(parts & all_calls),
+						.without_nodes = !(parts & nodes)},
 			 path, ret_trace);
 }
 

@@ -194,6 +194,7 @@ int ingest_process(struct trace *trace, struct strtab *strings, struct origin *o
 		.without_ledger = progress->options && progress->options->without_ledger,
 		.without_scopes = progress->options && progress->options->without_scopes,
 		.without_idle_calls = progress->options && progress->options->without_idle_calls,
+		.without_nodes = progress->options && progress->options->without_nodes,
 		.first = first_rows(trace),
 	};
 	int result = work_table_init(&load.works, trace);

@@ -38,6 +38,11 @@ struct trace_options {
 	 * launch: of the reference run 40 % of the calls stay. */
 	bool without_idle_calls;
 
+	/* Leave out of HIP's graphs which node an activity is, and how certain that is: `node`,
+	 * `confidence` and trace_launch.exact may be missing. Needs without_waits and
+	 * without_ledger. */
+	bool without_nodes;
+
 	/* Called on the loading thread now and then with how far the load is: in stages for
 	 * recordings, in bytes for other tools' files. May be NULL. */
 	void (*progress)(void *context, uint64_t done, uint64_t total);

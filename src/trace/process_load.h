@@ -151,6 +151,7 @@ struct process_load {
 	bool without_ledger;	 /* trace_options: leave out sources, drops and barriers */
 	bool without_scopes;	 /* trace_options: leave out scopes */
 	bool without_idle_calls; /* trace_options: leave out idle calls */
+	bool without_nodes;	 /* trace_options: leave out the nodes of activities */
 	struct work_table works; /* hash table of trace.works; until naming_load */
 	struct work_numbering work_numbering; /* from rows_load to join_load */
 

@@ -15,6 +15,13 @@
 static const uint64_t functions[] = {0x101, 0x102, 0x101};
 static const uint32_t grids[] = {4, 4, 8};
 
+static const struct trace_options without_nodes = {
+	.is_brief = true,
+	.without_waits = true,
+	.without_ledger = true,
+	.without_nodes = true,
+};
+
 static uint64_t begin_launch(struct scene *scene, uint64_t replay, uint32_t activities)
 {
 	uint64_t cid = scene_reserve_cid(scene);
@@ -52,6 +59,28 @@ static void replay_node_ordinal_stable(void **state)
 	assert_int_equal(scene_source(trace, "graph")->expected, 6);
 	assert_int_equal(scene_source(trace, "graph")->received, 6);
 	assert_true(ledger_is_closed(trace));
+}
+
+static void activities_have_their_launch_without_nodes(void **state)
+{
+	struct scene *scene = *state;
+	struct trace *trace;
+
+	scene_graph(scene, 7, EXEC, 3, functions, grids);
+	for (uint64_t replay = 0; replay < 2; replay++)
+		run_nodes(scene, begin_launch(scene, replay, 3), 0, 3);
+	scene_run_calls(scene, 1);
+	scene_close(scene);
+	trace = scene_load_with(scene, &without_nodes);
+	assert_int_equal(trace->activities_count, 7);
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_int_equal(trace->activities[i].launch, i / 3);
+		assert_int_equal(trace->activities[i].node, TRACE_NONE);
+	}
+	assert_int_equal(trace->activities[6].launch, TRACE_NONE);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(trace->launches[i].activity_count, 3);
+	trace_close(trace);
 }
 
 static void another_grid_is_not_exact(void **state)
@@ -272,6 +301,9 @@ static void fill_in_pieces_is_one_node(void **state)
 	for (uint32_t i = 0; i < 3; i++)
 		scene_run(scene, cid, i, 3, 256);
 	scene_close(scene);
+	trace = scene_load_with(scene, &without_nodes);
+	assert_int_equal(trace_work_of(trace, &trace->activities[2])->bytes, 512);
+	trace_close(trace);
 	trace = scene_take(scene);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(trace->nodes[trace->activities[i].node].index, expected[i]);
@@ -380,6 +412,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE_CASE(replay_node_ordinal_stable),
+		SCENE_CASE(activities_have_their_launch_without_nodes),
 		SCENE_CASE(another_grid_is_not_exact),
 		SCENE_CASE(exec_update_changes_what_is_expected_from_then_on),
 		SCENE_CASE(exec_update_of_a_child_graph_changes_the_child),

@@ -46,6 +46,9 @@ struct naming {
 	uint32_t orphan_first;
 	bool has_losses; /* activities were dropped, so activities may be missing anywhere */
 	bool is_cuda;	 /* the launches are CUDA's, whose activities name their nodes */
+	/* by work kind, from first.works: a bit if its node may tell more about it; NULL unless
+	 * the nodes of activities are left out */
+	uint64_t *unclear;
 	struct naming_part *parts;
 	uint32_t parts_count;
 	struct naming_worker *workers;
@@ -256,6 +259,19 @@ static uint32_t count_expected(struct naming_worker *worker, const struct trace_
 	return count - (uint32_t)(off < count ? off : count);
 }
 
+/* Whether LAYOUT has an activity about which its node may tell more. */
+static bool has_unclear(const struct naming *naming, const struct layout *layout)
+{
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < layout->row_count; i++) {
+		uint32_t work = layout->rows[i].work - naming->load->first.works;
+
+		found |= naming->unclear[work / 64] >> work % 64;
+	}
+	return found & 1;
+}
+
 static int name_launch(const struct naming *naming, struct naming_worker *worker,
 		       struct naming_part *part, uint32_t index)
 {
@@ -279,6 +295,8 @@ static int name_launch(const struct naming *naming, struct naming_worker *worker
 	launch->activity_count = layout.row_count;
 	for (uint32_t i = 0; i < layout.row_count; i++)
 		layout.rows[i].launch = index;
+	if (naming->unclear && !has_unclear(naming, &layout))
+		return 0;
 	layout.assigned = worker->assigned;
 	memset(layout.assigned, 0, layout.row_count * sizeof(*layout.assigned));
 	return name_rows(naming, state, part, launch, &layout);
@@ -347,6 +365,27 @@ static unsigned naming_threads(const struct naming *naming)
 	return WORKERS_ALL;
 }
 
+/* Finds the copies and fills whose size or direction is not known. */
+static int find_unclear(struct naming *naming)
+{
+	const struct process_load *load = naming->load;
+	const struct trace *trace = load->trace;
+	uint32_t first = load->first.works, count = trace->works_count - first;
+
+	naming->unclear = table_zeroed(count / 64, sizeof(*naming->unclear));
+	if (!naming->unclear)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct trace_work *work = &trace->works[first + i];
+
+		if (work->kind != TRACE_KERNEL &&
+		    (!work->bytes ||
+		     (work->kind == TRACE_COPY && work->direction == TRACE_COPY_UNKNOWN)))
+			naming->unclear[i / 64] |= 1ull << i % 64;
+	}
+	return 0;
+}
+
 static int name_all(struct naming *naming)
 {
 	struct process_load *load = naming->load;
@@ -384,6 +423,7 @@ static void release(struct naming *naming)
 		free(naming->parts[i].copies);
 	free(naming->workers);
 	free(naming->parts);
+	free(naming->unclear);
 }
 
 static int make_expectations(struct process_load *load)
@@ -434,6 +474,8 @@ int naming_load(struct process_load *load)
 		err = make_expectations(load);
 	if (err == 0)
 		err = updates_count(load);
+	if (err == 0 && load->without_nodes && !naming.is_cuda)
+		err = find_unclear(&naming);
 	if (err == 0)
 		err = name_all(&naming);
 	cuda_finish_rows(load);
