@@ -156,7 +156,7 @@ void idset_release(struct idset *set)
 }
 
 /* The rank of ID, whose page it would be, or UINT32_MAX. */
-static uint32_t rank_on(const struct idset_page *page, uint64_t id)
+static inline uint32_t rank_on(const struct idset_page *page, uint64_t id)
 {
 	uint64_t bit = 1ull << (id % 64);
 	unsigned word = id % IDSET_PAGE_IDS / 64;
@@ -190,14 +190,16 @@ uint32_t idset_find(const struct idset *set, uint64_t id)
 
 uint32_t idset_find_near(const struct idset *set, uint64_t id, struct idset_near *near)
 {
-	const struct idset_page *page = near->page ? &set->pages[near->page - 1] : NULL;
+	uint64_t number = id / IDSET_PAGE_IDS;
+	uint32_t *known = &near->pages[mix(number) % IDSET_NEAR];
+	const struct idset_page *page = *known ? &set->pages[*known - 1] : NULL;
 
-	if (page && page->number == id / IDSET_PAGE_IDS)
+	if (page && page->number == number)
 		return rank_on(page, id);
 	page = find_page(set, id);
 	if (!page)
 		return UINT32_MAX;
-	near->page = (uint32_t)(page - set->pages) + 1;
+	*known = (uint32_t)(page - set->pages) + 1;
 	return rank_on(page, id);
 }
 

@@ -69,13 +69,15 @@ void idset_release(struct idset *set);
  * lookup. */
 uint32_t idset_find(const struct idset *set, uint64_t id);
 
-/* The page of the last answer, for a caller whose ids are mostly near to the last one.
- * Zero-initialise. */
+#define IDSET_NEAR 64
+
+/* The pages of the last answers, for a caller whose ids are mostly near to one of the last: those
+ * of several queues or threads take turns. Zero-initialise. */
 struct idset_near {
-	uint32_t page; /* index + 1; 0: nothing was found yet */
+	uint32_t pages[IDSET_NEAR]; /* by hash of their number: index + 1; 0: none */
 };
 
-/* idset_find with that memory: no hash lookup for an id of the same page. */
+/* idset_find with that memory: mostly without a look into the slots. */
 uint32_t idset_find_near(const struct idset *set, uint64_t id, struct idset_near *near);
 
 /* The last answer, for a caller that mostly asks for the same id again. Zero-initialise. */

@@ -221,7 +221,8 @@ static void fill_call(const struct call_rows *rows, struct call_worker *worker,
 		      const struct record_api *api, uint32_t tid, struct trace_call *ret_call)
 {
 	struct process_load *load = rows->load;
-	uint32_t parent = api->parent ? idset_find(&load->raw.cids, api->parent) : UINT32_MAX;
+	uint32_t parent = api->parent ? idset_find_near(&load->raw.cids, api->parent, &worker->cid)
+				      : UINT32_MAX;
 	uint32_t scope = idset_find_again(&load->raw.scope_ids, api->scope, &worker->scope);
 
 	*ret_call = (struct trace_call){
