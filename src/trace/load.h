@@ -39,7 +39,7 @@ struct trace_options {
 	bool without_idle_calls;
 
 	/* Leave out of HIP's graphs which node an activity is, and how certain that is: `node`,
-	 * `confidence` and trace_launch.exact may be missing. Needs without_waits and
+	 * `confidence`, trace_launch.exact and body_count may be missing. Needs without_waits and
 	 * without_ledger. */
 	bool without_nodes;
 

@@ -166,6 +166,20 @@ static int name_by_place(const struct exec_state *state, struct naming_part *par
 	return 0;
 }
 
+/* Names only the copies and fills of a launch, whose position is known. */
+static int name_copies(const struct exec_state *state, struct naming_part *part,
+		       const struct layout *layout)
+{
+	for (uint32_t i = 0; i < layout->row_count; i++) {
+		if (layout_work(layout, i)->kind == TRACE_KERNEL)
+			continue;
+		name_row(state, &layout->rows[i], layout->assigned[i], TRACE_CONFIDENCE_ORDER);
+		if (note_copy(state, part, layout, i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* The positions are not known: names each kernel whose signature only one item has. */
 static int name_by_signature(struct exec_state *state, const struct layout *layout)
 {
@@ -225,7 +239,7 @@ static void find_rows(const struct naming *naming, const struct trace_launch *la
 static int name_rows(const struct naming *naming, struct exec_state *state,
 		     struct naming_part *part, struct trace_launch *launch, struct layout *layout)
 {
-	for (uint32_t i = 0; i < layout->row_count; i++) {
+	for (uint32_t i = 0; i < layout->row_count && !naming->unclear; i++) {
 		bool is_body = layout->rows[i].confidence == TRACE_CONFIDENCE_TIME;
 
 		launch->body_count += is_body;
@@ -244,8 +258,9 @@ static int name_rows(const struct naming *naming, struct exec_state *state,
 	/* A launch that was cut off has its first activities, unless activities were dropped. */
 	if (layout->is_whole ||
 	    (layout->is_prefix && launch->call == TRACE_NONE && !naming->has_losses))
-		return name_by_place(state, part, layout, &launch->exact);
-	return name_by_signature(state, layout);
+		return naming->unclear ? name_copies(state, part, layout)
+				       : name_by_place(state, part, layout, &launch->exact);
+	return naming->unclear ? 0 : name_by_signature(state, layout);
 }
 
 static uint32_t count_expected(struct naming_worker *worker, const struct trace_launch *launch,
@@ -368,9 +383,8 @@ static unsigned naming_threads(const struct naming *naming)
 /* Finds the copies and fills whose size or direction is not known. */
 static int find_unclear(struct naming *naming)
 {
-	const struct process_load *load = naming->load;
-	const struct trace *trace = load->trace;
-	uint32_t first = load->first.works, count = trace->works_count - first;
+	const struct trace *trace = naming->load->trace;
+	uint32_t first = naming->load->first.works, count = trace->works_count - first;
 
 	naming->unclear = table_zeroed(count / 64, sizeof(*naming->unclear));
 	if (!naming->unclear)
