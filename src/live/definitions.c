@@ -81,6 +81,21 @@ static bool is_unnamed_thread(const struct record_header *record)
 	       !((const struct record_thread *)(const void *)record)->name[0];
 }
 
+/* Activities name agents by their handles. Of two agents with one handle the first counts. */
+static int add_agent(struct definitions *definitions, const struct record_agent *record)
+{
+	void *is_new;
+	int64_t number = numbers_row(&definitions->agent_handles, record->handle, 0,
+				     (void **)&definitions->agent_indices,
+				     &definitions->agent_indices_count, sizeof(uint32_t), &is_new);
+
+	if (number < 0)
+		return -ENOMEM;
+	if (is_new)
+		definitions->agent_indices[number] = record->header.tag;
+	return 0;
+}
+
 static int add_row(struct definitions *definitions, const struct record_header *record,
 		   uint32_t tid)
 {
@@ -106,7 +121,7 @@ static int add_row(struct definitions *definitions, const struct record_header *
 	memcpy(row->record, record, bytes);
 	row->tid = tid;
 	definitions->bytes += bytes;
-	return 0;
+	return record->type == RECORD_AGENT ? add_agent(definitions, (const void *)record) : 0;
 }
 
 int definitions_add(struct definitions *definitions, const struct record_header *record,
@@ -137,17 +152,12 @@ static bool has_scope(const struct definitions *definitions, const struct record
 	return scope == 0 || scope_definitions_has(definitions, scope);
 }
 
-/* The index of the agent with HANDLE; UINT32_MAX: it has not come. There are few agents. */
+/* The index of the agent with HANDLE; UINT32_MAX: it has not come. */
 static uint32_t agent_index(const struct definitions *definitions, uint64_t handle)
 {
-	for (uint32_t i = 0; i < definitions->rows_count; i++) {
-		const struct record_header *record = definitions->rows[i].record;
+	uint32_t number = numbers_find(&definitions->agent_handles, handle, 0);
 
-		if (record && record->type == RECORD_AGENT &&
-		    ((const struct record_agent *)(const void *)record)->handle == handle)
-			return record->tag;
-	}
-	return UINT32_MAX;
+	return number == NUMBERS_NONE ? UINT32_MAX : definitions->agent_indices[number];
 }
 
 /* HANDLE 0 is no agent. */
@@ -305,6 +315,8 @@ void definitions_release(struct definitions *definitions)
 		free(definitions->agents[i]);
 	free(definitions->rows);
 	free(definitions->agents);
+	free(definitions->agent_indices);
+	numbers_release(&definitions->agent_handles);
 	numbers_release(&definitions->keys);
 	*definitions = (struct definitions){0};
 }

@@ -55,6 +55,9 @@ struct definitions {
 	struct numbers keys; /* (type, id) of rows */
 	struct definition *rows;
 	uint32_t rows_count;
+	struct numbers agent_handles; /* of agents that have come */
+	uint32_t *agent_indices;      /* their indices, by number */
+	uint32_t agent_indices_count;
 
 	struct scope_definition *scopes;
 	uint32_t scopes_count;
