@@ -9,7 +9,7 @@
 #include "base/hash_map.h"
 #include "base/table.h"
 
-#define NONE UINT32_MAX
+#define NONE  UINT32_MAX
 
 /* The values of the activities of one kind of a call. */
 struct external {
@@ -20,6 +20,7 @@ struct external {
 	uint32_t count;
 	uint32_t context;
 	int kind;
+	uint64_t recordings; /* that had been given out when it was made */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -27,7 +28,8 @@ static struct external *rows;
 static uint32_t rows_count;
 static uint32_t *free_rows;
 static size_t free_count, free_room;
-static struct hash_map map; /* rows by cid; a call has few */
+static struct hash_map map;	 /* rows by cid; a call has few */
+static uint64_t recordings;	 /* that have been given out */
 
 static uint64_t hash_of(uint64_t cid)
 {
@@ -67,7 +69,13 @@ static void make(uint32_t context, uint64_t cid, int kind, uint64_t value)
 	if (row == NONE)
 		return;
 	rows[row] = (struct external){
-		.cid = cid, .value = value, .count = 1, .context = context, .kind = kind};
+		.cid = cid,
+		.value = value,
+		.count = 1,
+		.context = context,
+		.kind = kind,
+		.recordings = recordings,
+	};
 	probe = hash_map_probe(&map, hash_of(cid));
 	while (hash_map_next(&map, &probe))
 		;
@@ -153,12 +161,13 @@ void externals_drop(uint64_t cid)
 	pthread_mutex_unlock(&lock);
 }
 
-void externals_drop_until(uint64_t last)
+void externals_end_recording(void)
 {
 	pthread_mutex_lock(&lock);
 	for (uint32_t row = 0; row < rows_count; row++)
-		if (rows[row].cid && rows[row].cid <= last)
+		if (rows[row].cid && rows[row].recordings < recordings)
 			drop(row);
+	recordings++;
 	pthread_mutex_unlock(&lock);
 }
 

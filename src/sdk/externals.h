@@ -16,8 +16,10 @@ uint64_t externals_find(uint32_t context, uint64_t cid, int kind, uint32_t index
 /* Forgets all values of call CID. */
 void externals_drop(uint64_t cid);
 
-/* Forgets the values of all calls up to LAST: their recording is over. */
-void externals_drop_until(uint64_t last);
+/* A recording has been given out. Forgets what was kept before the last call of this function, of
+ * calls whose records are lost. The next recording may have begun, and its calls may have smaller
+ * numbers: what was kept since then stays until the next call. */
+void externals_end_recording(void);
 
 /* In a child of fork, on its only thread: makes the lock free. No other function may be called
  * after it. */

@@ -42,7 +42,6 @@ static struct {
 	struct live *live;
 	char path[PATH_MAX]; /* of the spool that is followed, or was last */
 	uint64_t opened;     /* spools so far */
-	uint64_t last_cid;   /* the largest that was given out */
 } source = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.asked = PTHREAD_COND_INITIALIZER,
@@ -62,10 +61,9 @@ static void open_live(const char *path)
 	source.opened++;
 }
 
-/* Values for calls whose records are lost would stay for ever. */
 static void close_live(void)
 {
-	externals_drop_until(source.last_cid);
+	externals_end_recording();
 	live_close(source.live);
 	source.live = NULL;
 }
@@ -78,9 +76,6 @@ static int take_window(struct trace *window)
 	/* What happened inside of the window's calls comes before they are retired. */
 	observed_deliver();
 	err = window ? delivery_put(window) : 0;
-	for (uint32_t i = 0; window && i < window->calls_count; i++)
-		if (window->calls[i].cid > source.last_cid)
-			source.last_cid = window->calls[i].cid;
 	trace_close(window);
 	return err;
 }
