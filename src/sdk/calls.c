@@ -63,6 +63,7 @@ struct entered {
 	uint64_t callbacks, streams; /* contexts that were told: bits */
 	union sdk_user call_users[SDK_CONTEXTS], stream_users[SDK_CONTEXTS];
 	uint64_t externals[SDK_CONTEXTS];
+	uint32_t changes[SDK_CONTEXTS]; /* sdk_context's, before it was looked at */
 	union {
 		struct sdk_hip_data hip;
 		struct sdk_rccl_data rccl;
@@ -257,9 +258,11 @@ static void enter(const struct inject_call *call)
 	depth++;
 	if (function->has_stream)
 		stream.stream.handle = stream_id(call->stream);
-	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++)
+	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++) {
+		place->changes[i] = atomic_load(&sdk_contexts[i].changes);
 		if (atomic_load_explicit(&sdk_contexts[i].is_started, memory_order_acquire))
 			enter_context(i, call, place, function->has_stream ? &stream : NULL);
+	}
 	if (place->started)
 		count_call();
 	for (uint32_t i = 0; i < SDK_CONTEXTS && place->started >> i; i++)
@@ -316,6 +319,17 @@ static void set_result(const struct inject_call *call, struct entered *place)
 		place->data.hip.result = call->value;
 }
 
+/* Of contexts that were started or stopped since the entry, keeps whether they were told of it. */
+static void keep_entry(const struct inject_call *call, const struct entered *place)
+{
+	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++)
+		if (place->changes[i] % 2 ||
+		    place->changes[i] != atomic_load(&sdk_contexts[i].changes))
+			externals_add_entry(i, call->cid,
+					    place->started >> i & 1 ? EXTERNALS_TOLD
+								    : EXTERNALS_NOT_TOLD);
+}
+
 static void leave(const struct inject_call *call)
 {
 	struct sdk_stream_data stream = {sizeof(stream), {0}, (uintptr_t)call->stream};
@@ -328,6 +342,7 @@ static void leave(const struct inject_call *call)
 	place = &entered[depth - 1];
 	set_result(call, place);
 	keep_externals(call, place);
+	keep_entry(call, place);
 	stream.stream.handle = place->streams ? stream_id(call->stream) : 0;
 	for (uint32_t i = 0; i < SDK_CONTEXTS && place->callbacks >> i; i++)
 		if (place->callbacks >> i & 1)

@@ -15,14 +15,21 @@
 
 static uint64_t dispatches;
 
-/* The buffer in which context I wants records of KIND and OPERATION of a call that began at NS, or
- * NULL. */
-static struct sdk_buffer *buffer_for(uint32_t i, int kind, int operation, int64_t ns)
+/* Whether call CID, which began at NS, belongs to context I. */
+static bool has_call(uint32_t i, uint64_t cid, int64_t ns)
+{
+	uint64_t entry = externals_find_entry(i, cid);
+
+	return entry ? entry == EXTERNALS_TOLD : sdk_context_had(&sdk_contexts[i], (uint64_t)ns);
+}
+
+/* The buffer in which context I wants records of KIND and OPERATION of call CID, which began at NS,
+ * or NULL. */
+static struct sdk_buffer *buffer_for(uint32_t i, int kind, int operation, uint64_t cid, int64_t ns)
 {
 	const struct sdk_buffer_service *service = &sdk_contexts[i].buffers[kind];
 
-	if (!sdk_operations_have(&service->operations, operation) ||
-	    !sdk_context_had(&sdk_contexts[i], (uint64_t)ns))
+	if (!sdk_operations_have(&service->operations, operation) || !has_call(i, cid, ns))
 		return NULL;
 	return sdk_buffer_find(service->buffer);
 }
@@ -63,7 +70,7 @@ static int put_call(const struct trace *window, const struct trace_call *call)
 		return 0;
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
 		struct sdk_buffer *buffer =
-			buffer_for(i, (int)kind, record.operation, call->begin_ns);
+			buffer_for(i, (int)kind, record.operation, call->cid, call->begin_ns);
 
 		if (!buffer)
 			continue;
@@ -118,7 +125,7 @@ static int put_dispatch(const struct trace *window, const struct trace_activity 
 		record.info.kernel = told_kernels_id(window, work);
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
 		struct sdk_buffer *buffer =
-			buffer_for(i, SDK_BUFFER_KERNEL_DISPATCH, SDK_DISPATCH_COMPLETE,
+			buffer_for(i, SDK_BUFFER_KERNEL_DISPATCH, SDK_DISPATCH_COMPLETE, row->cid,
 				   cause_ns(window, row));
 
 		if (!buffer)
@@ -170,8 +177,9 @@ static int put_copy(const struct trace *window, const struct trace_activity *row
 	int err = 0;
 
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
-		struct sdk_buffer *buffer = buffer_for(
-			i, SDK_BUFFER_MEMORY_COPY, (int)record.operation, cause_ns(window, row));
+		struct sdk_buffer *buffer =
+			buffer_for(i, SDK_BUFFER_MEMORY_COPY, (int)record.operation, row->cid,
+				   cause_ns(window, row));
 
 		if (!buffer)
 			continue;
@@ -205,16 +213,18 @@ static int put_retirement(const struct trace_call *call)
 	struct sdk_retirement_record record = {
 		.size = sizeof(record),
 		.kind = SDK_BUFFER_CORRELATION_ID_RETIREMENT,
-		.timestamp_ns = sdk_time_of(clock_now_ns()),
 		.internal = call->cid,
 	};
 	int err = 0;
 
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used && err == 0; i++) {
-		struct sdk_buffer *buffer = buffer_for(i, (int)record.kind, 0, call->begin_ns);
+		struct sdk_buffer *buffer =
+			buffer_for(i, (int)record.kind, 0, call->cid, call->begin_ns);
 
-		if (buffer)
-			err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));
+		if (!buffer)
+			continue;
+		record.timestamp_ns = sdk_time_of(clock_now_ns());
+		err = sdk_buffer_put(buffer, record.kind, &record, sizeof(record));
 	}
 	return err;
 }

@@ -2,6 +2,7 @@
 #include "sdk/externals.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -10,6 +11,7 @@
 #include "base/table.h"
 
 #define NONE  UINT32_MAX
+#define ENTRY (-1) /* a kind beside those of requests: externals_entry */
 
 /* The values of the activities of one kind of a call. */
 struct external {
@@ -29,6 +31,7 @@ static uint32_t rows_count;
 static uint32_t *free_rows;
 static size_t free_count, free_room;
 static struct hash_map map;	 /* rows by cid; a call has few */
+static _Atomic uint32_t entries; /* rows of ENTRY */
 static uint64_t recordings;	 /* that have been given out */
 
 static uint64_t hash_of(uint64_t cid)
@@ -131,6 +134,18 @@ uint64_t externals_find(uint32_t context, uint64_t cid, int kind, uint32_t index
 	return value;
 }
 
+void externals_add_entry(uint32_t context, uint64_t cid, enum externals_entry entry)
+{
+	atomic_fetch_add(&entries, 1);
+	externals_add(context, cid, ENTRY, entry);
+}
+
+enum externals_entry externals_find_entry(uint32_t context, uint64_t cid)
+{
+	return atomic_load(&entries) ? (enum externals_entry)externals_find(context, cid, ENTRY, 0)
+				     : EXTERNALS_ENTRY_UNKNOWN;
+}
+
 /* The number of a row of CID, or NONE. */
 static uint32_t find_any(uint64_t cid)
 {
@@ -145,6 +160,8 @@ static uint32_t find_any(uint64_t cid)
 /* Called with the lock. */
 static void drop(uint32_t row)
 {
+	if (rows[row].kind == ENTRY)
+		atomic_fetch_sub(&entries, 1);
 	hash_map_remove(&map, hash_of(rows[row].cid), row);
 	free(rows[row].values);
 	rows[row] = (struct external){0};

@@ -13,6 +13,14 @@ void externals_add(uint32_t context, uint64_t cid, int kind, uint64_t value);
  * if there are fewer, and 0 if there is none. */
 uint64_t externals_find(uint32_t context, uint64_t cid, int kind, uint32_t index);
 
+/* Keeps whether context CONTEXT was told of the entry of call CID, during which it was started or
+ * stopped. The call's record begins between the entry and the return, so its time does not tell. */
+enum externals_entry { EXTERNALS_ENTRY_UNKNOWN, EXTERNALS_NOT_TOLD, EXTERNALS_TOLD };
+void externals_add_entry(uint32_t context, uint64_t cid, enum externals_entry entry);
+
+/* What was kept of the entry; UNKNOWN: nothing. Without a lock if nothing is kept of any call. */
+enum externals_entry externals_find_entry(uint32_t context, uint64_t cid);
+
 /* Forgets all values of call CID. */
 void externals_drop(uint64_t cid);
 

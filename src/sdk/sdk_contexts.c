@@ -1,7 +1,13 @@
 /* Contexts: see sdk_contexts.h. */
 #include "sdk/sdk_contexts.h"
 
+#include <pthread.h>
+
+#include "base/clock.h"
+
 struct sdk_context sdk_contexts[SDK_CONTEXTS];
+
+static pthread_mutex_t change_lock = PTHREAD_MUTEX_INITIALIZER; /* for starts and stops */
 
 struct sdk_context *sdk_context_find(struct sdk_id id)
 {
@@ -37,13 +43,72 @@ bool sdk_contexts_want_records(void)
 	return any_needs ? is_wanted : any_started;
 }
 
+bool sdk_context_start(struct sdk_context *context)
+{
+	bool is_change;
+
+	pthread_mutex_lock(&change_lock);
+	is_change = !atomic_load(&context->is_started);
+	if (is_change) {
+		uint32_t count = atomic_load(&context->span_count);
+		struct sdk_span *span = &context->spans[count % SDK_SPANS];
+
+		atomic_fetch_add(&context->changes, 1);
+		atomic_store(&span->stop_ns, UINT64_MAX);
+		atomic_store(&span->start_ns, clock_now_ns());
+		atomic_store_explicit(&context->span_count, count + 1, memory_order_release);
+		atomic_store(&context->is_started, true);
+		atomic_fetch_add(&context->changes, 1);
+	}
+	pthread_mutex_unlock(&change_lock);
+	return is_change;
+}
+
+bool sdk_context_stop(struct sdk_context *context)
+{
+	bool is_change;
+
+	pthread_mutex_lock(&change_lock);
+	is_change = atomic_load(&context->is_started);
+	if (is_change) {
+		uint32_t count = atomic_load(&context->span_count);
+
+		atomic_fetch_add(&context->changes, 1);
+		atomic_store(&context->is_started, false);
+		atomic_store(&context->spans[(count - 1) % SDK_SPANS].stop_ns, clock_now_ns());
+		atomic_fetch_add(&context->changes, 1);
+	}
+	pthread_mutex_unlock(&change_lock);
+	return is_change;
+}
+
+bool sdk_context_is_full(struct sdk_context *context)
+{
+	uint32_t count;
+	bool is_full;
+
+	pthread_mutex_lock(&change_lock);
+	count = atomic_load(&context->span_count);
+	is_full = count - context->spans_before_flush >= SDK_SPANS;
+	if (is_full)
+		context->spans_before_flush = count;
+	pthread_mutex_unlock(&change_lock);
+	return is_full;
+}
+
+void sdk_contexts_reset_lock(void)
+{
+	pthread_mutex_init(&change_lock, NULL);
+}
+
 bool sdk_context_had(const struct sdk_context *context, uint64_t ns)
 {
 	uint32_t count = atomic_load_explicit(&context->span_count, memory_order_acquire);
 	uint32_t first = count > SDK_SPANS ? count - SDK_SPANS : 0;
 
-	for (uint32_t i = first; i < count; i++) {
-		const struct sdk_span *span = &context->spans[i % SDK_SPANS];
+	/* Mostly it is one of the last. */
+	for (uint32_t i = count; i > first; i--) {
+		const struct sdk_span *span = &context->spans[(i - 1) % SDK_SPANS];
 
 		if (ns >= atomic_load(&span->start_ns) && ns < atomic_load(&span->stop_ns))
 			return true;

@@ -2,7 +2,8 @@
  *
  * A context collects while it is started. A record belongs to a context if the call that caused it
  * began while the context was started; so the time of a start and a stop is kept for the records
- * that come later.
+ * that come later. Of a call during which the context is started or stopped it counts whether the
+ * tool was told of its entry (externals.h).
  *
  * Threading: configuration is one thread's, before anything is collected (the interface allows it
  * only inside the tool's initialize). Starting and stopping may be any thread's. */
@@ -16,7 +17,7 @@
 
 #define SDK_CONTEXTS   64  /* a bit for each in calls.c and marks.c */
 #define SDK_OPERATIONS 640 /* more than any kind has */
-#define SDK_SPANS      16  /* starts and stops of a context that are kept */
+#define SDK_SPANS      256 /* starts and stops of a context that are kept */
 
 /* Operations of a kind. */
 struct sdk_operations {
@@ -57,6 +58,9 @@ struct sdk_context {
 	struct sdk_request_service request;
 	struct sdk_span spans[SDK_SPANS];
 	_Atomic uint32_t span_count; /* in all; the last SDK_SPANS are kept */
+	/* Odd while the context is being started or stopped, and another number afterwards. */
+	_Atomic uint32_t changes;
+	uint32_t spans_before_flush; /* span_count at the last flush for want of room */
 };
 
 /* All contexts; those with is_used are numbers 1 to n, at index number - 1. */
@@ -73,6 +77,17 @@ static inline struct sdk_id sdk_context_id(const struct sdk_context *context)
 /* Whether a context is started that gets records or is told of calls. The kinds HIP_STREAM and
  * CODE_OBJECT alone need neither, unless no context of the tool has others. Any thread. */
 bool sdk_contexts_want_records(void);
+
+/* Starts or stops the context. Returns false if it is started or stopped already. Any thread. */
+bool sdk_context_start(struct sdk_context *context);
+bool sdk_context_stop(struct sdk_context *context);
+
+/* Whether the next start takes the place of a span for which records may still come. Records that
+ * were flushed after this was asked need the spans before no more. Any thread. */
+bool sdk_context_is_full(struct sdk_context *context);
+
+/* In a child of fork: makes the lock free. */
+void sdk_contexts_reset_lock(void);
 
 /* Whether the context was started at host time NS. */
 bool sdk_context_had(const struct sdk_context *context, uint64_t ns);

@@ -309,6 +309,7 @@ static void leave_parent(void)
 	pushed_reset_lock();
 	observed_reset_lock();
 	injected_forget_parent();
+	sdk_contexts_reset_lock();
 	pthread_mutex_init(&source.lock, NULL);
 	pthread_cond_init(&source.asked, NULL);
 	pthread_cond_init(&source.served, NULL);

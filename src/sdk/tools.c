@@ -177,18 +177,13 @@ SDK_EXPORT int rocprofiler_create_context(struct sdk_id *ret_context)
 SDK_EXPORT int rocprofiler_start_context(struct sdk_id id)
 {
 	struct sdk_context *context = sdk_context_find(id);
-	struct sdk_span *span;
-	uint32_t count;
 
 	if (!context)
 		return SDK_ERROR_CONTEXT_NOT_FOUND;
-	if (atomic_exchange(&context->is_started, true))
+	if (sdk_context_is_full(context))
+		sdk_source_flush(flush_limit());
+	if (!sdk_context_start(context))
 		return SDK_SUCCESS;
-	count = atomic_load(&context->span_count);
-	span = &context->spans[count % SDK_SPANS];
-	atomic_store(&span->stop_ns, UINT64_MAX);
-	atomic_store(&span->start_ns, clock_now_ns());
-	atomic_store_explicit(&context->span_count, count + 1, memory_order_release);
 	if (sdk_source_start() < 0)
 		return SDK_ERROR_OUT_OF_RESOURCES;
 	if (sdk_contexts_want_records() && getpid() == configured_pid) {
@@ -201,15 +196,11 @@ SDK_EXPORT int rocprofiler_start_context(struct sdk_id id)
 SDK_EXPORT int rocprofiler_stop_context(struct sdk_id id)
 {
 	struct sdk_context *context = sdk_context_find(id);
-	uint32_t count;
 
 	if (!context)
 		return SDK_ERROR_CONTEXT_NOT_FOUND;
-	if (!atomic_exchange(&context->is_started, false))
-		return SDK_SUCCESS;
-	count = atomic_load(&context->span_count);
-	atomic_store(&context->spans[(count - 1) % SDK_SPANS].stop_ns, clock_now_ns());
-	sdk_source_wake();
+	if (sdk_context_stop(context))
+		sdk_source_wake();
 	return SDK_SUCCESS;
 }
 

@@ -34,6 +34,19 @@ static void those_of_a_recording_that_is_over_are_forgotten(void **state)
 	assert_int_equal(externals_find(0, 7, 1, 0), 0);
 }
 
+static void an_entry_is_known_until_the_call_is_dropped(void **state)
+{
+	(void)state;
+	assert_int_equal(externals_find_entry(0, 300), EXTERNALS_ENTRY_UNKNOWN);
+	externals_add_entry(0, 300, EXTERNALS_TOLD);
+	externals_add_entry(1, 300, EXTERNALS_NOT_TOLD);
+	assert_int_equal(externals_find_entry(0, 300), EXTERNALS_TOLD);
+	assert_int_equal(externals_find_entry(1, 300), EXTERNALS_NOT_TOLD);
+	assert_int_equal(externals_find_entry(2, 300), EXTERNALS_ENTRY_UNKNOWN);
+	externals_drop(300);
+	assert_int_equal(externals_find_entry(0, 300), EXTERNALS_ENTRY_UNKNOWN);
+}
+
 static void each_activity_of_a_call_has_its_own(void **state)
 {
 	static const uint64_t values[] = {7, 7, 9, 7, 0};
@@ -88,6 +101,7 @@ int main(void)
 		cmocka_unit_test(each_activity_of_a_call_has_its_own),
 		cmocka_unit_test(what_a_thread_has_pushed_last_holds),
 		cmocka_unit_test(those_of_a_recording_that_is_over_are_forgotten),
+		cmocka_unit_test(an_entry_is_known_until_the_call_is_dropped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
