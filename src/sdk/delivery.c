@@ -233,6 +233,7 @@ int delivery_put(const struct trace *window)
 {
 	int err = 0;
 
+	told_kernels_begin_window();
 	for (uint32_t i = 0; i < window->calls_count && err == 0; i++) {
 		const struct trace_call *call = &window->calls[i];
 		struct met met = {0};

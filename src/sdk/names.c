@@ -1,9 +1,12 @@
 /* Names of statuses, kinds and operations, and the functions that ask for them. */
 #include "sdk/names.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "sdk/sdk_contexts.h"
 #include "sdk/sdk_export.h"
 
 struct name_list {
@@ -148,12 +151,38 @@ static int find(const char *const *names, int count, const char *name)
 	return -1;
 }
 
+/* HIP's operations by the hash of their names: number + 1, or 0. Each record of a call is looked
+ * up. */
+#define HIP_SLOTS 2048
+
+_Static_assert(SDK_OPERATIONS < HIP_SLOTS / 2, "room for HIP's operations");
+
+static uint16_t hip_slots[HIP_SLOTS];
+static pthread_once_t hip_slots_once = PTHREAD_ONCE_INIT;
+
+/* The slot that has NAME, or the free one where it belongs. */
+static uint16_t *hip_slot(const char *name)
+{
+	size_t slot = hash_bytes(name, strlen(name)) % HIP_SLOTS;
+
+	while (hip_slots[slot] && strcmp(sdk_hip_operations[hip_slots[slot] - 1], name) != 0)
+		slot = (slot + 1) % HIP_SLOTS;
+	return &hip_slots[slot];
+}
+
+static void fill_hip_slots(void)
+{
+	for (int i = 0; i < sdk_hip_operation_count; i++)
+		*hip_slot(sdk_hip_operations[i]) = (uint16_t)(i + 1);
+}
+
 int sdk_hip_operation_find(const char *name)
 {
+	pthread_once(&hip_slots_once, fill_hip_slots);
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
 		if (!strcmp(aliases[i].name, name))
 			name = aliases[i].operation;
-	return find(sdk_hip_operations, sdk_hip_operation_count, name);
+	return *hip_slot(name) - 1;
 }
 
 int sdk_rccl_operation_find(const char *name)

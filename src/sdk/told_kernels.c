@@ -18,6 +18,12 @@ static uint32_t symbols_count; /* 0: there are no tables yet */
 /* By context: it was told of the kernels below this number, but for number 0. */
 static uint32_t told[SDK_CONTEXTS];
 
+/* The last kernel of this window; id 0: none yet. */
+static struct {
+	uint32_t symbol;
+	uint64_t id;
+} last;
+
 static bool wants_kernels(const struct sdk_context *context)
 {
 	return sdk_operations_have(&context->callbacks[SDK_CALLBACK_CODE_OBJECT].operations,
@@ -81,7 +87,8 @@ static int add(uint32_t kernel, const struct trace_work *work)
 	return 0;
 }
 
-uint64_t told_kernels_id(const struct trace *window, const struct trace_work *work)
+/* The number of WORK's symbol among the names; 0: out of memory. */
+static uint32_t find(const struct trace *window, const struct trace_work *work)
 {
 	char name[RECORD_TEXT_MAX + sizeof(SUFFIX)];
 	uint32_t kernel;
@@ -92,8 +99,21 @@ uint64_t told_kernels_id(const struct trace *window, const struct trace_work *wo
 		return 0;
 	snprintf(name, sizeof(name), "%s" SUFFIX, trace_text(window, work->symbol));
 	kernel = strtab_intern_z(&names, name);
-	if (!kernel || (kernel >= symbols_count && add(kernel, work) < 0))
-		return 0;
-	tell_all();
-	return kernel;
+	return kernel && kernel >= symbols_count && add(kernel, work) < 0 ? 0 : kernel;
+}
+
+void told_kernels_begin_window(void)
+{
+	last.id = 0;
+}
+
+uint64_t told_kernels_id(const struct trace *window, const struct trace_work *work)
+{
+	if (!last.id || work->symbol != last.symbol) {
+		last.id = find(window, work);
+		last.symbol = work->symbol;
+	}
+	if (last.id)
+		tell_all();
+	return last.id;
 }

@@ -11,6 +11,9 @@
 /* Whether a context that was started once wants to be told of kernels. */
 bool told_kernels_are_wanted(void);
 
+/* Symbols have other numbers from here on. Call before the first record of each window. */
+void told_kernels_begin_window(void);
+
 /* The id of the kernel of WORK, the same for kernels of one symbol. Tells the contexts that want it
  * and were started once of all kernels that they were not told of. 0: out of memory. */
 uint64_t told_kernels_id(const struct trace *window, const struct trace_work *work);
