@@ -248,6 +248,18 @@ static int read_chunk(struct reading *reading, struct followed_chunk *followed,
 	return err;
 }
 
+void follower_mark(struct follower *follower)
+{
+	follower->mark =
+		atomic_load_explicit(&follower->header->live.chunks_taken, memory_order_acquire);
+	follower->is_marked = true;
+}
+
+bool follower_is_past_mark(const struct follower *follower)
+{
+	return !follower->is_marked;
+}
+
 void follower_note_death(struct follower *follower)
 {
 	follower->is_dead = true;
@@ -258,8 +270,9 @@ int follower_read(struct follower *follower, size_t most_bytes, follower_take *t
 {
 	struct reading reading = {follower, most_bytes, take, context};
 	int err = find_chunks(follower);
+	size_t i = 0;
 
-	for (size_t i = 0; i < follower->chunk_count && err == 0 && reading.bytes_left; i++) {
+	for (; i < follower->chunk_count && err == 0 && reading.bytes_left; i++) {
 		struct followed_chunk *followed = &follower->chunks[i];
 		struct follower_view view = {0};
 
@@ -272,6 +285,10 @@ int follower_read(struct follower *follower, size_t most_bytes, follower_take *t
 		if (err == 0)
 			err = read_chunk(&reading, followed, &view);
 	}
+	/* The chunks before the last one have been read as far as they were complete. */
+	if (err == 0 &&
+	    (reading.bytes_left || (i && follower->chunks[i - 1].index >= follower->mark)))
+		follower->is_marked = false;
 	drop_chunks(follower);
 	return err == 0 && !reading.bytes_left ? 1 : err;
 }

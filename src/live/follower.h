@@ -44,6 +44,8 @@ struct follower {
 	uint64_t next_place; /* places below are among the chunks, or were */
 	uint64_t labels;     /* chunks that had a label */
 	uint64_t damage;     /* chunks that were left because of a record that makes no sense */
+	uint64_t mark;	     /* chunks that were taken before follower_mark */
+	bool is_marked;	     /* not everything before the mark has been read */
 	uint64_t read[RECORD_CLASS_COUNT]; /* records that were given out */
 
 	/* Of a ring recording, else zero. */
@@ -87,6 +89,12 @@ void follower_close(struct follower *follower);
 /* Calls TAKE for the next records, about MOST_BYTES of them. Returns 1 if there are more now, 0 if
  * not, or a negative errno: of TAKE, of mmap, or -ENOMEM. */
 int follower_read(struct follower *follower, size_t most_bytes, follower_take *take, void *context);
+
+/* Marks the records that are complete now; a mark replaces the last one. */
+void follower_mark(struct follower *follower);
+
+/* Whether follower_read has given out everything before the mark. */
+bool follower_is_past_mark(const struct follower *follower);
 
 /* To be called when the process has ended, perhaps without closing its recording, before the last
  * reads. The next read looks for all chunks, because a label that came long after its chunk was

@@ -20,6 +20,7 @@ struct live {
 	struct units units;
 	struct live_options options;
 	struct spool_info info; /* its texts lie in the follower's header */
+	uint64_t mark;		/* the last unit before live_mark, once it has been met */
 };
 
 /* A window that is made: the runs of records that are loaded. */
@@ -179,6 +180,8 @@ int live_poll(struct live *live, struct trace **ret_window)
 	int more = follower_read(&live->follower, LIVE_READ_BYTES, take, &live->units);
 	int err = more < 0 ? more : units_settle(&live->units);
 
+	if (live->mark == UINT64_MAX && more >= 0 && follower_is_past_mark(&live->follower))
+		live->mark = live->units.last_serial;
 	*ret_window = NULL;
 	if (err == 0 && live->units.bytes > live->options.most_open_bytes)
 		units_cut_off(&live->units, live->options.most_open_bytes);
@@ -201,14 +204,20 @@ int live_finish(struct live *live, struct trace **ret_window)
 
 /* ---- questions ---- */
 
-uint64_t live_mark(const struct live *live)
+void live_mark(struct live *live)
 {
-	return live->units.last_serial;
+	follower_mark(&live->follower);
+	live->mark = UINT64_MAX;
 }
 
-bool live_is_past(const struct live *live, uint64_t mark)
+bool live_has_read(const struct live *live)
 {
-	return units_oldest(&live->units) > mark;
+	return live->mark != UINT64_MAX;
+}
+
+bool live_is_past(const struct live *live)
+{
+	return live_has_read(live) && units_oldest(&live->units) > live->mark;
 }
 
 const struct spool_info *live_info(const struct live *live)

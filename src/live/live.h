@@ -93,10 +93,15 @@ void live_note_death(struct live *live);
  * above. */
 int live_finish(struct live *live, struct trace **ret_window);
 
-/* A mark between the units that have been met and later ones. live_is_past says whether all units
- * before MARK have been given out. */
-uint64_t live_mark(const struct live *live);
-bool live_is_past(const struct live *live, uint64_t mark);
+/* Marks the records that are complete now, whether they have been read or not; a mark replaces the
+ * last one. However fast the process goes on, a bounded number of polls reads what is before the
+ * mark. */
+void live_mark(struct live *live);
+
+/* Whether all records before the mark have been read, and whether all units that had records there
+ * have been given out. */
+bool live_has_read(const struct live *live);
+bool live_is_past(const struct live *live);
 
 /* The process that is recorded. Texts are valid until live_close. */
 const struct spool_info *live_info(const struct live *live);

@@ -80,12 +80,11 @@ static int take_window(struct trace *window)
 	return err;
 }
 
-/* Reads everything that is there, and gives out what is finished. IS_OVER: this is the last time.
- * It is also the last time if the recording is closed. After an error the recording is no longer
- * followed. */
-static void poll_all(bool is_over)
+/* Reads everything that is there, and gives out what is finished. Without IS_LAST it ends after
+ * what is before the mark: the program may record faster than this thread reads. Returns as
+ * live_poll. */
+static int poll_up_to_mark(bool is_last)
 {
-	bool is_last = is_over || live_is_closed(source.live);
 	struct trace *window;
 	int more;
 
@@ -93,8 +92,19 @@ static void poll_all(bool is_over)
 		more = live_poll(source.live, &window);
 		if (take_window(more < 0 ? NULL : window) < 0)
 			more = -ENOMEM;
-	} while (more > 0);
-	if (more == 0 && !is_last)
+	} while (more > 0 && (is_last || !live_has_read(source.live)));
+	return more;
+}
+
+/* Polls. IS_OVER: this is the last time. It is also the last time if the recording is closed. After
+ * an error the recording is no longer followed. */
+static void poll_all(bool is_over)
+{
+	bool is_last = is_over || live_is_closed(source.live);
+	int more = poll_up_to_mark(is_last);
+	struct trace *window;
+
+	if (more >= 0 && !is_last)
 		return;
 	while (more >= 0 && (more = live_finish(source.live, &window)) >= 0) {
 		take_window(window);
@@ -104,13 +114,20 @@ static void poll_all(bool is_over)
 	close_live();
 }
 
+/* Whether the process has a recording that is not, and was not, the one that is followed. */
+static bool find_other(char ret_path[PATH_MAX])
+{
+	size_t bytes = injected_find()->path(ret_path, PATH_MAX);
+
+	return bytes && bytes < PATH_MAX && strcmp(ret_path, source.path) != 0;
+}
+
 /* A recording that was stopped while a thread was writing a record is never closed. It is over when
  * the process has begun another one. */
 static void follow(void)
 {
 	char path[PATH_MAX];
-	size_t bytes = injected_find()->path(path, sizeof(path));
-	bool is_other = bytes && bytes < sizeof(path) && strcmp(path, source.path) != 0;
+	bool is_other = find_other(path);
 
 	observed_deliver();
 	if (source.live)
@@ -139,23 +156,34 @@ static void deliver_all(void)
 	}
 }
 
-/* Whether everything before MARK has been given out of recording number OPENED. */
-static bool is_given_out(uint64_t opened, uint64_t mark)
+/* Whether everything before the mark has been given out of recording number OPENED. */
+static bool is_given_out(uint64_t opened)
 {
-	return !source.live || source.opened != opened || live_is_past(source.live, mark);
+	return !source.live || source.opened != opened || live_is_past(source.live);
+}
+
+/* Marks what the process has recorded until now, and reads up to there. Returns the number of the
+ * recording. */
+static uint64_t follow_until_now(void)
+{
+	char path[PATH_MAX];
+
+	if (find_other(path))
+		follow();
+	if (source.live)
+		live_mark(source.live);
+	follow();
+	return source.opened;
 }
 
 /* Waits until all activities that the recording has now have ended, and delivers them. At the limit
  * it delivers those that have ended and returns -ETIMEDOUT; else 0. */
 static int flush(struct timer_limit limit)
 {
-	uint64_t mark, opened;
+	uint64_t opened = follow_until_now();
 	bool is_over = false, is_past;
 
-	follow();
-	mark = source.live ? live_mark(source.live) : 0;
-	opened = source.opened;
-	while (!(is_past = is_given_out(opened, mark)) && !is_over) {
+	while (!(is_past = is_given_out(opened)) && !is_over) {
 		pause_briefly();
 		follow();
 		is_over = timer_is_over(limit);
@@ -198,14 +226,11 @@ static void await_calls(void)
 static void end_recording(void)
 {
 	struct timer_limit limit = timer_start(TIMER_SDK_FLUSH);
-	uint64_t mark, opened;
+	uint64_t opened;
 
 	await_calls();
-	follow();
-	mark = source.live ? live_mark(source.live) : 0;
-	opened = source.opened;
-	while (is_running() && !is_given_out(opened, mark) && has_to_end() &&
-	       !timer_is_over(limit)) {
+	opened = follow_until_now();
+	while (is_running() && !is_given_out(opened) && has_to_end() && !timer_is_over(limit)) {
 		pause_briefly();
 		follow();
 	}
@@ -269,7 +294,7 @@ static void *run(void *unused)
 		if (asked != source.flushes_served)
 			err = flush(limit);
 		else
-			follow();
+			follow_until_now();
 		free_buffers(destroyed);
 		pthread_mutex_lock(&source.lock);
 		if (asked != source.flushes_served)

@@ -274,20 +274,68 @@ static void a_text_that_scopes_share_is_awaited_and_in_each_window(void **state)
 static void a_mark_is_passed_when_all_before_it_is_given_out(void **state)
 {
 	struct scene *scene = *state;
-	uint64_t packet, mark;
 	struct play play;
+	uint64_t packet;
 
 	play_begin(&play, scene, &at_once);
 	packet = scene_dispatch(scene, 0, 0, 1, 1);
 	play_poll(&play);
-	mark = live_mark(play.live);
-	assert_false(live_is_past(play.live, mark));
+	live_mark(play.live);
+	assert_false(live_has_read(play.live));
+	play_poll(&play);
+	assert_true(live_has_read(play.live));
+	assert_false(live_is_past(play.live));
 	scene_dispatch(scene, 0, 0, 1, 1);
 	scene_done(scene, packet, 1000, 1100);
 	play_poll(&play);
-	assert_true(live_is_past(play.live, mark));
-	assert_false(live_is_past(play.live, live_mark(play.live)));
+	assert_true(live_is_past(play.live));
+	live_mark(play.live);
+	assert_false(live_is_past(play.live));
 	play_end(&play);
+}
+
+static int count_dispatch(void *count, const struct record_header *record, uint32_t tid)
+{
+	(void)tid;
+	*(uint64_t *)count += record->type == RECORD_DISPATCH;
+	return 0;
+}
+
+/* Puts dispatches of at least BYTES bytes, and writes the file anew. Returns their number. */
+static uint64_t record_on(struct scene *scene, int fd, size_t bytes)
+{
+	size_t end = scene->chunks * (size_t)SPOOL_CHUNK_BYTES + scene->used[0] + bytes;
+	uint64_t count = 0;
+
+	for (; scene->chunks * (size_t)SPOOL_CHUNK_BYTES + scene->used[0] < end; count++)
+		scene_dispatch(scene, 0, 0, 1, 1);
+	assert_int_equal(pwrite(fd, scene->image, SCENE_BYTES, 0), SCENE_BYTES);
+	return count;
+}
+
+static void a_mark_is_reached_though_more_is_recorded_than_read(void **state)
+{
+	const size_t most_bytes = SPOOL_CHUNK_BYTES / 2;
+	struct scene *scene = *state;
+	int fd = memfd_create("scene.spool", MFD_CLOEXEC);
+	struct follower follower;
+	uint64_t count = 0, before = record_on(scene, fd, most_bytes);
+
+	assert_int_equal(follower_open(&follower, fd, "scene", false, NULL), 0);
+	assert_true(follower_is_past_mark(&follower));
+	assert_int_equal(follower_read(&follower, SCENE_BYTES, count_dispatch, &count), 0);
+	before += record_on(scene, fd, most_bytes);
+	follower_mark(&follower);
+	/* The rest of the first chunk, and the next one up to the mark. */
+	for (int reads = 0; reads < 3; reads++) {
+		assert_false(follower_is_past_mark(&follower));
+		record_on(scene, fd, most_bytes);
+		assert_int_equal(follower_read(&follower, most_bytes, count_dispatch, &count), 1);
+	}
+	assert_true(follower_is_past_mark(&follower));
+	assert_true(count >= before);
+	follower_close(&follower);
+	close(fd);
 }
 
 static void rings_are_refused_unless_asked_for(void **state)
@@ -727,6 +775,7 @@ int main(void)
 		SCENE_CASE(what_is_kept_does_not_grow_with_the_recording),
 		SCENE_CASE(a_text_that_scopes_share_is_awaited_and_in_each_window),
 		SCENE_CASE(a_mark_is_passed_when_all_before_it_is_given_out),
+		SCENE_CASE(a_mark_is_reached_though_more_is_recorded_than_read),
 		SCENE_CASE(rings_are_refused_unless_asked_for),
 		SCENE_CASE(a_kernel_of_cuda_waits_until_its_time_is_final),
 		SCENE_CASE(a_kernel_of_cuda_that_lacks_a_definition_is_not_held_for_ever),
