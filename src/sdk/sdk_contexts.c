@@ -54,6 +54,8 @@ bool sdk_context_start(struct sdk_context *context)
 		struct sdk_span *span = &context->spans[count % SDK_SPANS];
 
 		atomic_fetch_add(&context->changes, 1);
+		/* No time is in the span that had this place. */
+		atomic_store(&span->start_ns, UINT64_MAX);
 		atomic_store(&span->stop_ns, UINT64_MAX);
 		atomic_store(&span->start_ns, clock_now_ns());
 		atomic_store_explicit(&context->span_count, count + 1, memory_order_release);
