@@ -151,6 +151,16 @@ struct inject_table {
 	uint64_t call_bytes; /* sizeof(struct inject_call) in the injected library */
 };
 
+/* What a library that loads the injected one decides, unless the user has set the variable of this
+ * name: texts as in the environment, NULL = none. The injected library looks for a pointer of this
+ * name, which is not NULL while it is loaded, and copies the texts. The environment is left as it
+ * is: another thread may read it at the same time. */
+#define SETTINGS_SYMBOL "dagtap_settings_v1"
+struct inject_settings {
+	uint64_t bytes; /* sizeof this struct in the library that loads the injected one */
+	const char *spool, *wait, *calls; /* DAGTAP_SPOOL, DAGTAP_WAIT, DAGTAP_CALLS */
+};
+
 /* The type of dagtap_attach. Any thread; may be called more than once with the same table. */
 typedef void attach_function(const struct inject_table *table);
 

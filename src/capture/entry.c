@@ -7,11 +7,13 @@
 #include "capture/capture_session.h"
 #include "capture/capture_switch.h"
 #include "capture/doors.h"
+#include "capture/env.h"
 #include "capture/hip/hip_source.h"
 #include "capture/process_recordings.h"
 #include "capture/rccl/rccl.h"
 #include "capture/roctx_source.h"
 #include "capture/scope.h"
+#include "capture/symbol.h"
 #include "capture/visible.h"
 
 static uint64_t push_scope(const char *text)
@@ -98,8 +100,19 @@ static void attach_annotations(void)
 	dlclose(library);
 }
 
+/* Of the library that is loading this one. `dagtap record` uses the environment. */
+static void take_settings(void)
+{
+	const struct inject_settings *const *settings =
+		env_is_set(ENV_RECORDER) ? NULL : symbol_anywhere(SETTINGS_SYMBOL);
+
+	if (settings && *settings && (*settings)->bytes >= sizeof(**settings))
+		env_take_settings(*settings);
+}
+
 __attribute__((constructor)) static void library_loaded(void)
 {
+	take_settings();
 	session_arm();
 	switch_configure();
 	session_add_source(&hip_source);

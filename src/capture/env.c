@@ -27,22 +27,35 @@ static struct {
 	size_t used; /* bytes of memory[] */
 } remembered;
 
+/* Keeps a copy of TEXT as the value of VARIABLE, if it is not empty and there is room. */
+static void keep(enum env_variable variable, const char *text)
+{
+	size_t bytes = text ? strlen(text) + 1 : 0;
+
+	if (remembered.texts[variable] || bytes <= 1 ||
+	    bytes > sizeof(remembered.memory) - remembered.used)
+		return;
+	remembered.texts[variable] = memcpy(remembered.memory + remembered.used, text, bytes);
+	remembered.used += bytes;
+}
+
+void env_take_settings(const struct inject_settings *settings)
+{
+	if (!env_is_set(ENV_SPOOL))
+		keep(ENV_SPOOL, settings->spool);
+	if (!env_is_set(ENV_WAIT))
+		keep(ENV_WAIT, settings->wait);
+	if (!env_is_set(ENV_CALLS))
+		keep(ENV_CALLS, settings->calls);
+}
+
 void env_remember(void)
 {
 	/* Another thread copies the same values. */
 	if (atomic_exchange(&remembered.is_busy, true))
 		return;
-	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
-		const char *text = getenv(variables[kept[i]].name);
-		size_t bytes = text ? strlen(text) + 1 : 0;
-
-		if (remembered.texts[kept[i]] || bytes <= 1 ||
-		    bytes > sizeof(remembered.memory) - remembered.used)
-			continue;
-		remembered.texts[kept[i]] =
-			memcpy(remembered.memory + remembered.used, text, bytes);
-		remembered.used += bytes;
-	}
+	for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
+		keep(kept[i], getenv(variables[kept[i]].name));
 	atomic_store(&remembered.is_busy, false);
 }
 

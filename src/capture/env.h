@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/inject.h"
 #include "record/environment.h"
 
 enum env_variable {
@@ -22,6 +23,10 @@ enum env_variable {
  * so is a value that finds no room in the 2 * PATH_MAX bytes for copies. Called by session_arm:
  * when the library is loaded, and for each table that is handed over. Any thread; never waits. */
 void env_remember(void);
+
+/* Copies the texts of SETTINGS, each for a variable that is not set or is empty. Called before
+ * env_remember, on one thread. */
+void env_take_settings(const struct inject_settings *settings);
 
 /* Returns the variable's text, or its default when it is unset or empty. Never NULL. Owned by
  * the environment or by env.c. */

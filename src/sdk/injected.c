@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sdk/sdk_export.h"
+
 #define LIBRARY "../libdagtap-inject.so"
 
 /* The library that was loaded here. HANDLE and FOLDER do not change once TABLE is set. */
@@ -63,45 +65,34 @@ static bool make_folder(void)
 	       mkdtemp(own.folder);
 }
 
-/* Variables that the library reads while it is loaded, unless the user has set them. Children of
- * the process must not have them. Calls of profilers do not start and stop recordings, which begin
- * and end with contexts. */
-static const struct {
-	const char *name, *value; /* NULL: the folder */
-} variables[] = {{"DAGTAP_SPOOL", NULL}, {"DAGTAP_WAIT", "2"}, {"DAGTAP_CALLS", "all"}};
+/* What the library reads while it is loaded. Calls of profilers do not start and stop recordings,
+ * which begin and end with contexts. */
+static const struct inject_settings settings = {
+	.bytes = sizeof(settings),
+	.spool = own.folder,
+	.wait = "2",
+	.calls = "all",
+};
 
-#define VARIABLES (sizeof(variables) / sizeof(variables[0]))
+extern const struct inject_settings *_Atomic dagtap_settings_v1;
+SDK_EXPORT const struct inject_settings *_Atomic dagtap_settings_v1;
 
-/* An empty variable counts as one that is not set. */
-enum variable_state { UNSET, EMPTY, SET };
-
-static enum variable_state variable_state(const char *name)
+static void *open_with_settings(const char *path)
 {
-	const char *value = getenv(name);
-
-	return !value ? UNSET : !*value ? EMPTY : SET;
-}
-
-static void *open_with_variables(const char *path)
-{
-	enum variable_state before[VARIABLES];
 	void *library;
 
-	for (size_t i = 0; i < VARIABLES; i++) {
-		const char *value = variables[i].value;
-
-		before[i] = variable_state(variables[i].name);
-		if (before[i] != SET)
-			setenv(variables[i].name, value ? value : own.folder, 1);
-	}
+	atomic_store(&dagtap_settings_v1, &settings);
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	for (size_t i = 0; i < VARIABLES; i++) {
-		if (before[i] == UNSET)
-			unsetenv(variables[i].name);
-		else if (before[i] == EMPTY)
-			setenv(variables[i].name, "", 1);
-	}
+	atomic_store(&dagtap_settings_v1, NULL);
 	return library;
+}
+
+/* An empty variable counts as one that is not set. */
+static bool is_folder_named(void)
+{
+	const char *folder = getenv("DAGTAP_SPOOL");
+
+	return folder && *folder;
 }
 
 /* Removes the folder, with a spool that nobody has opened. */
@@ -126,10 +117,9 @@ static void load(void)
 	char path[PATH_MAX];
 
 	own.pid = getpid();
-	if (!find_library(path, sizeof(path)) ||
-	    (variable_state("DAGTAP_SPOOL") != SET && !make_folder()))
+	if (!find_library(path, sizeof(path)) || (!is_folder_named() && !make_folder()))
 		return;
-	own.handle = open_with_variables(path);
+	own.handle = open_with_settings(path);
 	table = own.handle ? check(dlsym(own.handle, INJECT_SYMBOL)) : NULL;
 	/* Before the library's own handler, and so after it at the end of the process. */
 	if (table && atexit(remove_folder) == 0)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -48,6 +49,33 @@ static struct sdk_configuration *configure(uint32_t version, const char *text, u
 	return &configuration;
 }
 
+/* While the library is loaded: a thread of the program may read the environment. */
+static bool is_loading;
+static int changes; /* of dagtap's variables */
+
+static void note_change(const char *name)
+{
+	changes += is_loading && !strncmp(name, "DAGTAP_", strlen("DAGTAP_"));
+}
+
+__attribute__((visibility("default"))) int setenv(const char *name, const char *value, int replace)
+{
+	int (*next)(const char *, const char *, int);
+
+	*(void **)&next = dlsym(RTLD_NEXT, "setenv");
+	note_change(name);
+	return next(name, value, replace);
+}
+
+__attribute__((visibility("default"))) int unsetenv(const char *name)
+{
+	int (*next)(const char *);
+
+	*(void **)&next = dlsym(RTLD_NEXT, "unsetenv");
+	note_change(name);
+	return next(name);
+}
+
 static int load(void **state)
 {
 	void *library;
@@ -56,8 +84,10 @@ static int load(void **state)
 	setenv("DAGTAP_SPOOL", "", 1);
 	unsetenv("DAGTAP_CALLS");
 	unsetenv("DAGTAP_WAIT");
+	is_loading = true;
 	if (rocprofiler_force_configure(configure) != SDK_SUCCESS)
 		return -1;
+	is_loading = false;
 	library = dlopen(INJECTED, RTLD_NOW | RTLD_NOLOAD);
 	if (!library)
 		return -1;
@@ -79,6 +109,12 @@ static void stop_all(void)
 		assert_int_equal(rocprofiler_stop_context(contexts[i]), SDK_SUCCESS);
 	assert_int_equal(rocprofiler_flush_buffer(buffer), SDK_SUCCESS);
 	assert_false(own->is_recording());
+}
+
+static void dagtaps_variables_are_left_alone(void **state)
+{
+	(void)state;
+	assert_int_equal(changes, 0);
 }
 
 static void an_empty_variable_counts_as_unset_and_is_kept(void **state)
@@ -117,6 +153,7 @@ static void calls_of_profilers_start_and_stop_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dagtaps_variables_are_left_alone),
 		cmocka_unit_test(an_empty_variable_counts_as_unset_and_is_kept),
 		cmocka_unit_test(a_recording_that_was_stopped_begins_again_with_a_context),
 		cmocka_unit_test(calls_of_profilers_start_and_stop_nothing),
