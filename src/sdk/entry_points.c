@@ -61,4 +61,5 @@ void OnUnload(void)
 
 	if (take)
 		take();
+	table_doors_hsa_closed();
 }

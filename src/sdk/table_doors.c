@@ -16,22 +16,22 @@
 /* ---- variables ---- */
 
 static char *tools_before; /* HSA's variable; NULL: it was not set */
+static char *tools_with;   /* the same with this library; NULL: no memory */
 static _Atomic bool are_set;
 
 void table_doors_open(void)
 {
 	const char *before = getenv(HSA_TOOLS);
-	char *list;
 	Dl_info self;
 
 	if (atomic_exchange(&are_set, true) || !dladdr(&tools_before, &self))
 		return;
 	tools_before = before && *before ? strdup(before) : NULL;
-	if (asprintf(&list, "%s%s%s", tools_before ? tools_before : "", tools_before ? " " : "",
-		     self.dli_fname) >= 0) {
-		setenv(HSA_TOOLS, list, 1);
-		free(list);
-	}
+	if (asprintf(&tools_with, "%s%s%s", tools_before ? tools_before : "",
+		     tools_before ? " " : "", self.dli_fname) >= 0)
+		setenv(HSA_TOOLS, tools_with, 1);
+	else
+		tools_with = NULL;
 	setenv(LIBRARY, self.dli_fname, 0);
 	setenv(FORCE, "1", 0);
 }
@@ -44,6 +44,12 @@ void table_doors_hsa_opened(void)
 		setenv(HSA_TOOLS, tools_before, 1);
 	else
 		unsetenv(HSA_TOOLS);
+}
+
+void table_doors_hsa_closed(void)
+{
+	if (atomic_load(&are_set) && tools_with)
+		setenv(HSA_TOOLS, tools_with, 1);
 }
 
 /* ---- tables ---- */

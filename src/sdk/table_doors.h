@@ -16,6 +16,9 @@ void table_doors_open(void);
 /* HSA has read its variable, which is set back. */
 void table_doors_hsa_opened(void);
 
+/* The runtime of HSA is being shut down: it will find this library again if it is started again. */
+void table_doors_hsa_closed(void);
+
 /* Takes the tables of the libraries that are loaded and were not taken yet. The caller holds no
  * lock. Any thread. */
 void table_doors_take_tables(void);
