@@ -40,6 +40,20 @@ struct run {
 	const char *command_line;
 };
 
+bool play_is_through_sdk(void)
+{
+	const char *door = getenv("PLAY_DOOR");
+
+	return door && !strcmp(door, "sdk");
+}
+
+/* A clock that is held is the injected library's: the profiler's own times go on. */
+static bool is_through_sdk(const struct run *run)
+{
+	return play_is_through_sdk() && run->is_traced && !run->is_held && !run->tool &&
+	       !run->behind;
+}
+
 static void set_tools(const struct run *run)
 {
 	char path[4 * PATH_MAX] = "";
@@ -53,6 +67,20 @@ static void set_tools(const struct run *run)
 			 build_dir(), build_dir());
 	if (run->behind)
 		snprintf(path + strlen(path), PATH_MAX, " %s/tests/%s", build_dir(), run->behind);
+	setenv("HSA_TOOLS_LIB", path, 1);
+}
+
+/* A profiler in the program loads dagtap, which is then not one of HSA's tools before. */
+static void set_profiler(const struct play *play)
+{
+	char path[2 * PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s %s/tests/sdk/libsdk-client.so",
+		 getenv("SANITIZER_RUNTIME") ? getenv("SANITIZER_RUNTIME") : "", build_dir());
+	setenv("LD_PRELOAD", path, 1);
+	snprintf(path, sizeof(path), "%s/client", play->folder);
+	setenv("CLIENT_OUT", path, 1);
+	snprintf(path, sizeof(path), "%s/tests/hsa_other_tool.so", build_dir());
 	setenv("HSA_TOOLS_LIB", path, 1);
 }
 
@@ -82,6 +110,8 @@ static void exec_program(const struct play *play, const struct run *run, char *c
 	snprintf(path, sizeof(path), "%s/lib/dagtap/softgpu", build_dir());
 	setenv("LD_LIBRARY_PATH", path, 1);
 	set_tools(run);
+	if (is_through_sdk(run))
+		set_profiler(play);
 	snprintf(config, sizeof(config), "%s,report=%s/device", run->config, play->folder);
 	setenv("DAGTAP_SOFTGPU", config, 1);
 	setenv("DAGTAP_SPOOL", play->folder, 1);
@@ -93,6 +123,33 @@ static void exec_program(const struct play *play, const struct run *run, char *c
 	snprintf(path, sizeof(path), "%s/%s", build_dir(), arguments[0]);
 	execv(path, arguments);
 	_exit(127);
+}
+
+/* Lines of the file at PATH that begin with WORD. */
+static uint64_t lines_with(const char *path, const char *word)
+{
+	FILE *file = fopen(path, "re");
+	char line[4096];
+	uint64_t count = 0;
+
+	while (file && fgets(line, sizeof(line), file))
+		count += !strncmp(line, word, strlen(word));
+	if (file)
+		fclose(file);
+	return count;
+}
+
+/* The profiler got each timed dispatch once, if its finalize was called: not in a program that
+ * ends without exit's handlers. */
+static void check_profiler(const struct play *play)
+{
+	char path[2 * PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/client", play->folder);
+	assert_true(lines_with(path, "process ") > 0);
+	if (play->rows && lines_with(path, "finished"))
+		assert_int_equal(lines_with(path, "dispatch "),
+				 play->rows->untimed[RECORD_UNTIMED_NO]);
 }
 
 static struct play play_run(const struct run *run)
@@ -117,6 +174,8 @@ static struct play play_run(const struct run *run)
 	assert_int_equal(play.exit_status, 0);
 	if (rows_spool_count(play.folder))
 		play.rows = rows_read(play.folder);
+	if (is_through_sdk(run))
+		check_profiler(&play);
 	return play;
 }
 
