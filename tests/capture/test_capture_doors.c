@@ -25,9 +25,14 @@
 #include "in_child.h"
 #include "record/control_message.h"
 
+/* Fewer under a sanitizer. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define EVENTS_SHORT 96
-#define WORKERS	     2
-#define DOORS	     4 /* threads that have events */
+#else
+#define EVENTS_SHORT 1000
+#endif
+#define WORKERS 2
+#define DOORS	4 /* threads that have events */
 
 static unsigned events = EVENTS_SHORT;
 

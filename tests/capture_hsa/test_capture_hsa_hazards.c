@@ -476,7 +476,7 @@ static void h22_memory_does_not_grow(void **state)
 	 * error. */
 	skip();
 #endif
-	/* A profiler's thread keeps what is not finished, up to its own limit (docs/internals/live.md). */
+	/* A profiler's thread keeps what is not finished, up to a limit of its own. */
 	if (play_is_through_sdk())
 		skip();
 	hazard = play_bare(HAZARD, "gfx906,kernel_ns=0", "tests/hsa-scenes long");
