@@ -2,9 +2,9 @@
  *
  * CUPTI has no step for it. The call that adds a child node first clones the child graph, node by
  * node, and makes the node then. A child graph that has child nodes itself is cloned in the same
- * way: the clone of the graph that such a node holds comes directly before the clone of the node. An
- * exec's clone of its graph is made like this, too. Graphs that the driver makes in the same call
- * without cloning nodes into them are its own (H100, CUDA 13.0).
+ * way: the clone of the graph that such a node holds comes directly before the clone of the node.
+ * An exec's clone of its graph is made like this, too. Graphs that the driver makes in the same
+ * call without cloning nodes into them are its own (H100, CUDA 13.0).
  *
  * Threads build graphs at the same time, so their steps are told apart by the call. A value; zero
  * is valid and empty; no memory is allocated. Not thread-safe. */
@@ -26,7 +26,7 @@ struct cuda_clones {
 		uint32_t depth;
 		struct {
 			uint32_t graph;
-			bool is_cloned; /* a node was cloned into it */
+			bool is_cloned;	   /* a node was cloned into it */
 		} made[CUDA_CLONES_DEPTH]; /* the newest last */
 	} calls[CUDA_CLONES_CALLS];
 	uint32_t next; /* the call to forget next */

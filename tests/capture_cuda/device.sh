@@ -1,8 +1,8 @@
 #!/bin/bash
 # On a machine with an NVIDIA GPU and nvcc alone (elsewhere: skipped): replays of a captured graph,
 # counted; then graphs of every shape, events (of graphs, too), waits from calls and from CUPTI, two
-# recordings in one process; recordings that stop while the GPU is at work; graphs that are built while
-# nothing is recorded; PyTorch's profiler beside a dormant process.
+# recordings in one process; recordings that stop while the GPU is at work; graphs that are built
+# while nothing is recorded; PyTorch's profiler beside a dormant process.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 if ! command -v nvcc >/dev/null || ! nvidia-smi -L >/dev/null 2>&1; then

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""device_profiler.py LIBDAGTAP ROUNDS: PyTorch's profiler in ROUNDS ranges, each around replays of a CUDA graph that holds
-KERNELS kernels. Prints "profiled: N" for each range: how many kernels the profiler has; then replays in a recording that
-LIBDAGTAP begins. Needs a GPU. Exit status 77 without PyTorch."""
+"""device_profiler.py LIBDAGTAP ROUNDS: PyTorch's profiler in ROUNDS ranges, each around replays of
+a CUDA graph that holds KERNELS kernels. Prints "profiled: N" for each range: how many kernels the
+profiler has; then replays in a recording that LIBDAGTAP begins. Needs a GPU. Exit status 77 without
+PyTorch."""
 import ctypes
 import sys
 

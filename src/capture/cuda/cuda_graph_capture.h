@@ -20,8 +20,8 @@ void cuda_graphs_told(enum cupti_resource callback, const struct cupti_graph_dat
 void cuda_graphs_added(const struct cuda_added *added);
 /* After a successful call CID that has enabled or disabled a node of an exec. */
 void cuda_graphs_switched(uint64_t cid, const struct cupti_set_enabled_params *params);
-/* After a successful call that has set the event of a node of an exec: writes an update, if CUPTI has
- * told none within the call. */
+/* After a successful call that has set the event of a node of an exec: writes an update, if CUPTI
+ * has told none within the call. */
 void cuda_graphs_event_set(const struct cupti_set_event_params *params);
 /* When the launch CID of an executable graph is entered: numbers the replay and writes
  * GRAPH_LAUNCH. */
