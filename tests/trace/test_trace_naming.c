@@ -1,11 +1,14 @@
 /* Which graph node an activity belongs to, and how certain that is. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "../launched.h"
 #include "scene.h"
 #include "trace/ledger/ledger.h"
 #include "trace/load.h"
@@ -81,6 +84,56 @@ static void activities_have_their_launch_without_nodes(void **state)
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(trace->launches[i].activity_count, 3);
 	trace_close(trace);
+}
+
+static void put_spool(const char *folder, const struct scene *scene)
+{
+	char path[2 * TEST_PATH_BYTES];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%u.spool", folder, scene->pid);
+	file = fopen(path, "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(scene->image, 1, scene_bytes(scene), file), scene_bytes(scene));
+	assert_int_equal(fclose(file), 0);
+}
+
+static void remove_spool(const char *folder, uint32_t pid)
+{
+	char path[2 * TEST_PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%u.spool", folder, pid);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* The work of the second process has the numbers that the first one's has. */
+static void two_processes_have_their_launches_without_nodes(void **state)
+{
+	char folder[TEST_PATH_BYTES];
+	struct dagtap_error error;
+	struct trace *trace;
+
+	assert_non_null(mkdtemp(test_path(folder, "naming")));
+	for (uint32_t pid = 1; pid <= 2; pid++) {
+		struct scene scene;
+
+		scene_init(&scene, pid);
+		scene_graph(&scene, 7, EXEC, 3, functions, grids);
+		run_nodes(&scene, begin_launch(&scene, 0, 3), 0, 3);
+		scene_close(&scene);
+		put_spool(folder, &scene);
+		scene_release(&scene);
+	}
+	if (trace_open(folder, &without_nodes, &trace, &error) < 0)
+		fail_msg("%s", error.message);
+	assert_int_equal(trace->processes_count, 2);
+	assert_int_equal(trace->activities_count, 6);
+	for (uint32_t i = 0; i < 6; i++)
+		assert_int_equal(trace->activities[i].launch, i / 3);
+	trace_close(trace);
+	for (uint32_t pid = 1; pid <= 2; pid++)
+		remove_spool(folder, pid);
+	assert_int_equal(rmdir(folder), 0);
 }
 
 static void another_grid_is_not_exact(void **state)
@@ -413,6 +466,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SCENE_CASE(replay_node_ordinal_stable),
 		SCENE_CASE(activities_have_their_launch_without_nodes),
+		cmocka_unit_test(two_processes_have_their_launches_without_nodes),
 		SCENE_CASE(another_grid_is_not_exact),
 		SCENE_CASE(exec_update_changes_what_is_expected_from_then_on),
 		SCENE_CASE(exec_update_of_a_child_graph_changes_the_child),

@@ -46,8 +46,8 @@ struct naming {
 	uint32_t orphan_first;
 	bool has_losses; /* activities were dropped, so activities may be missing anywhere */
 	bool is_cuda;	 /* the launches are CUDA's, whose activities name their nodes */
-	/* by work kind, from first.works: a bit if its node may tell more about it; NULL unless
-	 * the nodes of activities are left out */
+	/* by work kind: a bit if its node may tell more about it; NULL unless the nodes of
+	 * activities are left out */
 	uint64_t *unclear;
 	struct naming_part *parts;
 	uint32_t parts_count;
@@ -280,7 +280,7 @@ static bool has_unclear(const struct naming *naming, const struct layout *layout
 	uint64_t found = 0;
 
 	for (uint32_t i = 0; i < layout->row_count; i++) {
-		uint32_t work = layout->rows[i].work - naming->load->first.works;
+		uint32_t work = layout->rows[i].work;
 
 		found |= naming->unclear[work / 64] >> work % 64;
 	}
@@ -384,13 +384,13 @@ static unsigned naming_threads(const struct naming *naming)
 static int find_unclear(struct naming *naming)
 {
 	const struct trace *trace = naming->load->trace;
-	uint32_t first = naming->load->first.works, count = trace->works_count - first;
 
-	naming->unclear = table_zeroed(count / 64, sizeof(*naming->unclear));
+	/* The works of this process may be those of earlier ones. */
+	naming->unclear = table_zeroed(trace->works_count / 64, sizeof(*naming->unclear));
 	if (!naming->unclear)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct trace_work *work = &trace->works[first + i];
+	for (uint32_t i = 0; i < trace->works_count; i++) {
+		const struct trace_work *work = &trace->works[i];
 
 		if (work->kind != TRACE_KERNEL &&
 		    (!work->bytes ||
