@@ -275,6 +275,7 @@ struct trace_activity {
 	/* CUDA's programmatic launch: the kernel may begin before the previous one of its stream
 	 * has ended. */
 	bool is_programmatic : 1;
+	uint8_t zero : 3; /* equal activities have equal bytes */
 };
 
 /* Unconverted device ticks of a dispatch; 0 if there are none. */

@@ -222,6 +222,7 @@ static int add_dispatch(struct submission_worker *worker, const struct record_di
 								  : RECORD_UNTIMED_RECORD_LOST,
 		.confidence = TRACE_CONFIDENCE_NONE,
 		.is_programmatic = false,
+		.zero = 0,
 	};
 	worker->awaited += record->untimed == RECORD_UNTIMED_NO;
 	worker->has_untimed |= record->untimed != RECORD_UNTIMED_NO;
