@@ -4,17 +4,35 @@
 #include <stddef.h>
 #include <string.h>
 
-static struct cuda_clones_call *call_of(struct cuda_clones *clones, uint64_t cid)
+/* NULL: nothing that call CID has made is open. */
+static struct cuda_clones_call *find_call(struct cuda_clones *clones, uint64_t cid)
 {
-	struct cuda_clones_call *call;
-
 	for (uint32_t i = 0; i < CUDA_CLONES_CALLS; i++) {
-		if (clones->calls[i].depth && clones->calls[i].cid == cid)
-			return &clones->calls[i];
+		struct cuda_clones_call *call = &clones->calls[i];
+
+		if (call->depth && call->cid == cid) {
+			call->used = ++clones->uses;
+			return call;
+		}
 	}
-	call = &clones->calls[clones->next++ % CUDA_CLONES_CALLS];
+	return NULL;
+}
+
+/* The call that was used least lately gives way if there is no other place. */
+static struct cuda_clones_call *make_call(struct cuda_clones *clones, uint64_t cid)
+{
+	struct cuda_clones_call *call = find_call(clones, cid);
+
+	if (call)
+		return call;
+	call = &clones->calls[0];
+	for (uint32_t i = 0; i < CUDA_CLONES_CALLS && call->depth; i++) {
+		if (!clones->calls[i].depth || clones->calls[i].used < call->used)
+			call = &clones->calls[i];
+	}
 	call->cid = cid;
 	call->depth = 0;
+	call->used = ++clones->uses;
 	return call;
 }
 
@@ -59,15 +77,15 @@ uint32_t cuda_clones_take(struct cuda_clones *clones, const struct record_cuda_g
 	switch (step->header.tag) {
 	case RECORD_CUDA_GRAPH_CREATED:
 	case RECORD_CUDA_GRAPH_CLONED:
-		add_graph(call_of(clones, step->cid), step->graph,
+		add_graph(make_call(clones, step->cid), step->graph,
 			  step->header.tag == RECORD_CUDA_GRAPH_CLONED);
 		return 0;
 	case RECORD_CUDA_NODE_CLONED:
-		clone_node(call_of(clones, step->cid), step->graph);
+		clone_node(make_call(clones, step->cid), step->graph);
 		return 0;
 	case RECORD_CUDA_NODE_CREATED:
-		call = call_of(clones, step->cid);
-		held = make_node(call, step->graph);
+		call = find_call(clones, step->cid);
+		held = call ? make_node(call, step->graph) : 0;
 		/* The steps of calls that have no number may be of several threads. */
 		return step->cid ? held : 0;
 	default:
@@ -80,7 +98,7 @@ uint32_t cuda_clones_find(const struct cuda_clones *clones, uint64_t cid, uint32
 	for (uint32_t i = 0; i < CUDA_CLONES_CALLS; i++) {
 		const struct cuda_clones_call *call = &clones->calls[i];
 
-		if (call->cid != cid)
+		if (!call->depth || call->cid != cid)
 			continue;
 		for (uint32_t k = call->depth; k-- > 0;) {
 			if (call->made[k].is_cloned && index-- == 0)

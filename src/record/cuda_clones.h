@@ -16,20 +16,20 @@
 
 #include "record/record_cuda.h"
 
-/* Calls that are followed at the same time, and graphs within each other. Of more, the oldest are
- * forgotten: what nodes of these hold is not known then. */
+/* Calls that are followed at the same time, and graphs within each other. Of more, those that were
+ * used least lately are forgotten: what nodes of these hold is not known then. */
 enum { CUDA_CLONES_CALLS = 8, CUDA_CLONES_DEPTH = 32 };
 
 struct cuda_clones {
 	struct cuda_clones_call {
-		uint64_t cid;
-		uint32_t depth;
+		uint64_t cid, used;
+		uint32_t depth; /* 0: the place is free */
 		struct {
 			uint32_t graph;
 			bool is_cloned;	   /* a node was cloned into it */
 		} made[CUDA_CLONES_DEPTH]; /* the newest last */
 	} calls[CUDA_CLONES_CALLS];
-	uint32_t next; /* the call to forget next */
+	uint64_t uses;
 };
 
 /* Takes the next of the steps, in the order in which they came. Returns the id of the graph that
