@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""jax_plugin.py [--tree BUILD] [--steps N] [--json FILE]: what the plugin of JAX's profiler puts
+"""jax_plugin.py [--tree BUILD] [--steps N] [--json FILE] [--keep FOLDER]: what the plugin of JAX's profiler puts
 into a profile on a machine with an NVIDIA GPU and JAX for CUDA.
 
 The same program, some training steps, runs three times: under jax.profiler alone, under dagtap
@@ -20,6 +20,7 @@ import collections
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -145,6 +146,8 @@ def run(name, variables, options, compiled, work):
     profiles = list(folder.glob("plugins/profile/*/*.xplane.pb"))
     if done.returncode != 0 or not profiles:
         return {**result, "failure": (done.stdout + done.stderr)[-3000:]}
+    if options.keep:
+        shutil.copy(profiles[0], options.keep / (name.replace(" ", "-").replace(",", "") + ".xplane.pb"))
     result["planes"], result["gpus"] = count_planes(profiles[0])
     result["operations"] = count_operations(profiles[0])
     result["pages"] = count_pages(profiles[0])
@@ -197,6 +200,7 @@ def main():
     parser.add_argument("--tree", type=pathlib.Path, default=SOURCE / "build")
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--keep", type=pathlib.Path, help="a folder for the profiles, to read their pages elsewhere")
     options = parser.parse_args()
     options.tree = options.tree.resolve()
     results, fine = [], True
