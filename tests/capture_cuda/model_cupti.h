@@ -79,6 +79,8 @@ void model_release(enum model_place place);
  * model_worker_await returns once the tool has returned from the callback.
  */
 void model_worker_deliver(void);
+/* The same with the buffers that are queued (model_queue_buffers), until there is none. */
+void model_worker_deliver_queue(void);
 void model_worker_await(void);
 
 /* Sets what cuptiGetVersion returns. Call before the recording begins. */
@@ -158,7 +160,16 @@ void model_resource(enum cupti_resource step, const void *descriptor);
  */
 void model_put(const void *record, size_t bytes);
 
-/* Adds COUNT to the records that CUPTI itself has dropped. */
+/*
+ * From now on a buffer is full after RECORDS records, and the thread that has filled it asks for
+ * the next one and goes on. Full buffers wait until the worker or a flush delivers them. If there
+ * is no next buffer, CUPTI asks again for each record, and counts those that it drops (H100, driver
+ * 580.159.04).
+ */
+void model_queue_buffers(size_t records);
+
+/* Adds COUNT to the records that CUPTI itself has dropped. A program that plays CUDA has the
+ * environment variable MODEL_DROPS for it. */
 void model_drop(size_t count);
 
 /* Gives the current buffer back to the tool, without the last CUT_BYTES of its records. */
