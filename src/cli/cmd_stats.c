@@ -202,7 +202,7 @@ static void print_notes(const struct answer *answer)
 
 	if (reading->lost || reading->dropped)
 		human_print("not counted: %s records that the ring reused before they were read, "
-			    "%s that a process could not write",
+			    "%s that a process could not write or CUPTI dropped",
 			    human_count(reading->lost, lost),
 			    human_count(reading->dropped, dropped));
 	if (reading->processes > reading->processes_ended)

@@ -157,9 +157,10 @@ static void count_losses(struct stats_follow *follow, const struct followed *row
 {
 	struct stat_process *process = &follow->stats.processes[row->process];
 	struct live_counts counts;
-	uint64_t lost = 0, dropped = 0;
+	uint64_t lost = 0, dropped;
 
 	live_count(row->live, &counts);
+	dropped = counts.cuda_dropped;
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
 		lost += counts.ring.lost[class];
 		dropped += counts.ring.dropped[class];

@@ -11,6 +11,7 @@
 #include "live/follower.h"
 #include "live/units.h"
 #include "record/spool_header.h"
+#include "record/witnesses.h"
 
 #define MOST_OPEN_BYTES (64u << 20)
 #define QUIET_NS	2000000000u
@@ -21,6 +22,7 @@ struct live {
 	struct live_options options;
 	struct spool_info info; /* its texts lie in the follower's header */
 	uint64_t mark;		/* the last unit before live_mark, once it has been met */
+	uint64_t cuda_dropped;	/* by the witness */
 };
 
 /* A window that is made: the runs of records that are loaded. */
@@ -165,9 +167,25 @@ static int give_out(struct live *live, struct trace **ret_window)
 	return err;
 }
 
-static int take(void *units, const struct record_header *record, uint32_t tid)
+/* The count of a recording only grows, and threads' records may come in any order. */
+static void note_witness(struct live *live, const struct record_witness *record)
 {
-	return units_add(units, record, tid);
+	const struct witness_name *name = &witness_names[WITNESS_CUDA_DROPPED];
+
+	if (!strncmp(record->source, name->source, sizeof(record->source)) &&
+	    !strncmp(record->key, name->key, sizeof(record->key)) &&
+	    record->value > live->cuda_dropped)
+		live->cuda_dropped = record->value;
+}
+
+static int take(void *context, const struct record_header *record, uint32_t tid)
+{
+	struct live *live = context;
+	const void *at = record;
+
+	if (record->type == RECORD_WITNESS)
+		note_witness(live, at);
+	return units_add(&live->units, record, tid);
 }
 
 void live_note_death(struct live *live)
@@ -177,7 +195,7 @@ void live_note_death(struct live *live)
 
 int live_poll(struct live *live, struct trace **ret_window)
 {
-	int more = follower_read(&live->follower, LIVE_READ_BYTES, take, &live->units);
+	int more = follower_read(&live->follower, LIVE_READ_BYTES, take, live);
 	int err = more < 0 ? more : units_settle(&live->units);
 
 	if (live->mark == UINT64_MAX && more >= 0 && follower_is_past_mark(&live->follower))
@@ -241,6 +259,7 @@ void live_count(const struct live *live, struct live_counts *ret_counts)
 		.cut_off = units->cut_off,
 		.damaged_chunks = live->follower.damage,
 		.graph_records_left_out = units->graphs.left_out,
+		.cuda_dropped = live->cuda_dropped,
 	};
 	for (int state = UNIT_OPEN; state < UNIT_STATE_COUNT; state++)
 		ret_counts->units_open += units->lists[state].count;

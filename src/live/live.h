@@ -117,7 +117,10 @@ struct live_counts {
 	uint64_t cut_off;	   /* units that were given out without all their records */
 	uint64_t damaged_chunks;   /* chunks whose rest was not read */
 	uint64_t graph_records_left_out; /* beyond most_graph_bytes */
-	struct follower_counts ring;	 /* what was read, and what the ring dropped before */
+	/* Activities that have no record, as the capture source of CUDA says: CUPTI dropped them or
+	 * was behind. As of the last tick that was read. */
+	uint64_t cuda_dropped;
+	struct follower_counts ring; /* what was read, and what the ring dropped before */
 	/* Records that are not followed, by type. */
 	uint64_t passed[RECORD_TYPE_COUNT];
 };

@@ -82,7 +82,7 @@ static int put_summaries(FILE *out, const struct stats *stats)
 #define COUNTERS(X)                                                                                \
 	X(outliers, "Activities that took longer than the limit of outliers.")                     \
 	X(lost, "Records that the ring dropped before they were read.")                            \
-	X(dropped, "Records that the process could not write.")                                    \
+	X(dropped, "Records that the process could not write, or CUPTI dropped.")                  \
 	X(cut_off, "Calls that were counted without all their records.")
 
 static void put_counter(FILE *out, const struct stats *stats, const char *name, const char *help,

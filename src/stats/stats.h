@@ -69,7 +69,7 @@ struct stat_process {
 	uint64_t outliers;
 	/* Records of all types, as live/live.h counts them. */
 	uint64_t lost;	   /* that the ring dropped before they were read */
-	uint64_t dropped;  /* that the process could not write */
+	uint64_t dropped;  /* that the process could not write, or CUPTI did not deliver */
 	uint64_t cut_off;  /* calls that were taken without all their records */
 	uint64_t left_out; /* records of graphs beyond the limit */
 	bool is_over;	   /* nothing is added any more */
