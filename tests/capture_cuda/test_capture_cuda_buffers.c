@@ -3,6 +3,7 @@
 #include "cuda_scene.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "capture/capture_session.h"
 #include "capture/cuda/cuda_buffers.h"
@@ -129,7 +130,6 @@ static void what_is_not_finished_is_not_torn(void **state)
 
 static void lending(void)
 {
-	static uint8_t foreign[64];
 	uint8_t *buffer = NULL, *kept = NULL;
 	size_t size, most;
 
@@ -143,12 +143,7 @@ static void lending(void)
 	expect(!buffer && !size);
 	cuda_buffers_take(NULL, 0, kept, CUDA_BUFFER_BYTES, 0);
 	cuda_buffers_lend(&buffer, &size, &most);
-	expect(buffer == kept);
-	/* The buffer of another tool, which enabled records between two recordings. */
-	cuda_buffers_take(NULL, 0, kept, CUDA_BUFFER_BYTES, 0);
-	cuda_buffers_take(NULL, 0, foreign, sizeof(foreign), 0);
-	cuda_buffers_lend(&buffer, &size, &most);
-	expect(buffer == kept);
+	expect(buffer && size == CUDA_BUFFER_BYTES);
 }
 
 static void buffers_are_bounded(void **state)
@@ -156,6 +151,108 @@ static void buffers_are_bounded(void **state)
 	const struct fixture *fixture = *state;
 
 	assert_int_equal(in_child(fixture->folder, lending), 0);
+}
+
+/* msync fails with ENOMEM where nothing is mapped. */
+static int count_mapped(uint8_t *const *given)
+{
+	int count = 0;
+
+	for (int i = 0; i < CUDA_BUFFERS_MOST; i++)
+		count += msync(given[i], CUDA_BUFFER_BYTES, MS_ASYNC) == 0;
+	return count;
+}
+
+static void lend_and_return(void)
+{
+	static uint8_t foreign[64], *given[CUDA_BUFFERS_MOST];
+	uint8_t *buffer, *kept;
+	size_t size, most;
+
+	play_start();
+	for (int i = 0; i < CUDA_BUFFERS_MOST; i++)
+		cuda_buffers_lend(&given[i], &size, &most);
+	expect(count_mapped(given) == CUDA_BUFFERS_MOST);
+	for (int i = 0; i < CUDA_BUFFERS_MOST; i++)
+		cuda_buffers_take(NULL, 0, given[i], CUDA_BUFFER_BYTES, 0);
+	expect(count_mapped(given) == CUDA_BUFFERS_KEPT);
+	cuda_buffers_lend(&kept, &size, &most);
+	expect(kept == given[CUDA_BUFFERS_MOST - 1]);
+	/* The buffer of another tool, which enabled records between two recordings. */
+	cuda_buffers_take(NULL, 0, kept, CUDA_BUFFER_BYTES, 0);
+	cuda_buffers_take(NULL, 0, foreign, sizeof(foreign), 0);
+	cuda_buffers_lend(&buffer, &size, &most);
+	expect(buffer == kept);
+}
+
+static void the_reserve_is_unmapped(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	assert_int_equal(in_child(fixture->folder, lend_and_return), 0);
+}
+
+/* The reader of the first buffer is held until CUPTI has no buffer. */
+enum { REFUSED = 10, LATER = 20 };
+
+static void put_kernels(uint32_t first, uint32_t count, const char *name)
+{
+	struct cupti_kernel kernel;
+
+	for (uint32_t i = 0; i < count; i++) {
+		play_call(first + i);
+		kernel = play_kernel(first + i, name);
+		PLAY_PUT(kernel);
+	}
+}
+
+static void stall(void)
+{
+	play_start();
+	model_queue_buffers(1);
+	put_kernels(1, 2, "early");
+	model_hold(MODEL_AT_RECORD, 0);
+	model_worker_deliver_queue();
+	model_await_held(MODEL_AT_RECORD);
+	put_kernels(3, CUDA_BUFFERS_MOST - 2, "held");
+	put_kernels(CUDA_BUFFERS_MOST + 1, REFUSED, "refused");
+	model_release(MODEL_AT_RECORD);
+	model_worker_await();
+	put_kernels(CUDA_BUFFERS_MOST + REFUSED + 1, LATER, "later");
+	session_stop();
+}
+
+static uint32_t count_kernels(const struct trace *trace, const char *name)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < trace->activities_count; i++) {
+		const struct trace_work *work = trace_work_of(trace, &trace->activities[i]);
+
+		count += !strcmp(trace_text(trace, work->name), name);
+	}
+	return count;
+}
+
+/*
+ * The first buffer is read. Of the others those are passed over that CUPTI has returned while it
+ * had more than CUDA_BUFFERS_KEPT.
+ */
+static void recording_goes_on_after_a_stall(void **state)
+{
+	struct trace *trace = play_scene(*state, stall);
+	const struct trace_source *source = play_source(trace, "cuda");
+	uint32_t passed_over = CUDA_BUFFERS_MOST - 1 - CUDA_BUFFERS_KEPT;
+
+	assert_int_equal(count_kernels(trace, "later"), LATER);
+	assert_int_equal(count_kernels(trace, "refused"), 0);
+	assert_int_equal(source->expected, CUDA_BUFFERS_MOST + REFUSED + LATER);
+	assert_int_equal(source->received, 1 + CUDA_BUFFERS_KEPT + LATER);
+	assert_int_equal(source->drop_count, 1);
+	assert_int_equal(trace->drops[source->drop_first].count, passed_over + REFUSED);
+	assert_string_equal(trace_text(trace, source->state), "partial");
+	assert_non_null(strstr(trace_text(trace, source->text), "it was given no buffer 10 times"));
+	play_assert_closed(trace);
 }
 
 int main(void)
@@ -167,6 +264,8 @@ int main(void)
 		PLAY_CASE(what_has_no_times_says_so),
 		PLAY_CASE(what_is_not_finished_is_not_torn),
 		PLAY_CASE(buffers_are_bounded),
+		PLAY_CASE(the_reserve_is_unmapped),
+		PLAY_CASE(recording_goes_on_after_a_stall),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-"""stats_dropped.py FOLDER PROGRAM ARGS...: PROGRAM plays CUDA, and CUPTI says that it dropped records.
-They are in what `dagtap record --stats`, `dagtap stats` and the file say was dropped."""
+"""stats_dropped.py FOLDER PROGRAM ARGS...: PROGRAM plays CUDA, and CUPTI says that it dropped
+records. They are in what `dagtap record --stats`, `dagtap stats` and the file say was dropped."""
 import json
 import os
 import subprocess

@@ -258,6 +258,24 @@ static void count(enum cuda_delivered what)
 			      memory_order_relaxed);
 }
 
+bool cuda_activity_is_counted(const struct cupti_activity *activity)
+{
+	switch (activity->kind) {
+	case CUPTI_KIND_KERNEL:
+	case CUPTI_KIND_CONCURRENT_KERNEL:
+	case CUPTI_KIND_MEMCPY:
+	case CUPTI_KIND_MEMCPY2:
+	case CUPTI_KIND_MEMSET:
+	case CUPTI_KIND_SYNCHRONIZATION:
+	case CUPTI_KIND_CUDA_EVENT:
+	case CUPTI_KIND_MEMORY2:
+	case CUPTI_KIND_OVERHEAD:
+		return true;
+	default:
+		return false;
+	}
+}
+
 void cuda_activity_record(const struct cupti_activity *activity)
 {
 	const void *at = activity;

@@ -7,6 +7,7 @@
 #define DAGTAP_CAPTURE_CUDA_ACTIVITIES_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "vendor/cupti_records.h"
@@ -33,6 +34,10 @@ extern _Atomic uint64_t cuda_delivered[CUDA_DELIVERED_COUNT];
 /* Writes the AGENT records of all devices that CUPTI has described so far. CUPTI may describe a
  * device only once, and each recording needs its record. Called when a recording starts. */
 void cuda_devices_record(void);
+
+/* Whether ACTIVITY belongs to a class that witnesses count and that the ledger expects. Others
+ * describe devices and streams, or are of kinds that nobody asked for. */
+bool cuda_activity_is_counted(const struct cupti_activity *activity);
 
 /* Counts ACTIVITY and writes its record. ACTIVITY is borrowed from CUPTI's buffer. A kind that
  * is not known is counted only. */

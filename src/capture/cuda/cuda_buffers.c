@@ -12,10 +12,10 @@
 #include "capture/cuda/cuda_activities.h"
 #include "capture/cuda/cupti.h"
 
-static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER; /* over the next three lines */
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER; /* over the next four lines */
 static uint8_t *made[CUDA_BUFFERS_MOST];		      /* all buffers */
 /* A stack: the buffer that was used last is given out first, since its pages are in memory. */
-static uint8_t *idle[CUDA_BUFFERS_MOST];
+static uint8_t *idle[CUDA_BUFFERS_KEPT];
 static uint32_t idle_count, made_count;
 
 /* Held while a thread reads records. */
@@ -27,6 +27,7 @@ static _Atomic uint32_t period;
 static _Atomic uint32_t brought;
 static _Atomic bool is_last_call;	  /* CUPTI was asked for unfinished records, too */
 static _Atomic uint64_t torn, unfinished; /* see cuda_buffers_torn and the like */
+static _Atomic uint64_t refused, passed_over;
 
 static uint8_t *make_buffer(void)
 {
@@ -47,25 +48,50 @@ void cuda_buffers_lend(uint8_t **buffer, size_t *size, size_t *max_records)
 		made[made_count++] = *buffer;
 	pthread_mutex_unlock(&pool_lock);
 	*size = *buffer ? CUDA_BUFFER_BYTES : 0;
+	if (!*buffer)
+		atomic_fetch_add_explicit(&refused, 1, memory_order_relaxed);
 }
 
-/* Under pool_lock. */
-static bool is_ours(const uint8_t *buffer)
+/* Whether CUPTI has more buffers than are kept. */
+static bool is_behind(void)
 {
-	for (uint32_t i = 0; i < made_count; i++)
-		if (made[i] == buffer)
-			return true;
-	return false;
+	bool is_so;
+
+	pthread_mutex_lock(&pool_lock);
+	is_so = made_count - idle_count > CUDA_BUFFERS_KEPT;
+	pthread_mutex_unlock(&pool_lock);
+	return is_so;
 }
 
-/* Puts BUFFER into the pool, unless it is not ours: between two recordings CUPTI may return a
- * buffer that another tool has given it, and after a fork one of the parent's. */
+/* Under pool_lock. Returns the place of BUFFER in made, or made_count if it is not ours. */
+static uint32_t place_of(const uint8_t *buffer)
+{
+	uint32_t place = 0;
+
+	while (place < made_count && made[place] != buffer)
+		place++;
+	return place;
+}
+
+/* Puts BUFFER into the pool, or unmaps it if there are more than are kept. Does nothing if it is
+ * not ours: between two recordings CUPTI may return a buffer that another tool has given it, and
+ * after a fork one of the parent's. While there are more than are kept, none is idle. */
 static void give_back(uint8_t *buffer)
 {
+	bool is_spare = false;
+	uint32_t place;
+
 	pthread_mutex_lock(&pool_lock);
-	if (is_ours(buffer) && idle_count < made_count)
+	place = place_of(buffer);
+	if (place < made_count && made_count > CUDA_BUFFERS_KEPT) {
+		made[place] = made[--made_count];
+		is_spare = true;
+	} else if (place < made_count && idle_count < made_count) {
 		idle[idle_count++] = buffer;
+	}
 	pthread_mutex_unlock(&pool_lock);
+	if (is_spare)
+		munmap(buffer, CUDA_BUFFER_BYTES);
 }
 
 /* Returns whether the recording of period BEGUN is given up. */
@@ -76,12 +102,19 @@ static bool is_over(uint32_t begun)
 
 static void read_records(uint8_t *buffer, size_t valid_bytes, uint32_t begun)
 {
+	bool is_passed_over = !atomic_load(&is_last_call) && is_behind();
 	struct cupti_activity *record = NULL;
+	uint64_t unread = 0;
 	uint32_t result;
 
 	while ((result = cupti.next_record(buffer, valid_bytes, &record)) == CUPTI_OK &&
-	       !is_over(begun))
-		cuda_activity_record(record);
+	       !is_over(begun)) {
+		if (is_passed_over && cuda_activity_is_counted(record))
+			unread++;
+		else
+			cuda_activity_record(record);
+	}
+	atomic_fetch_add_explicit(&passed_over, unread, memory_order_relaxed);
 	if (result == CUPTI_OK || result == CUPTI_MAX_LIMIT_REACHED)
 		return;
 	if (result == CUPTI_INVALID_KIND && atomic_load(&is_last_call)) {
@@ -168,6 +201,16 @@ uint64_t cuda_buffers_torn(void)
 uint64_t cuda_buffers_unfinished(void)
 {
 	return atomic_load_explicit(&unfinished, memory_order_relaxed);
+}
+
+uint64_t cuda_buffers_refused(void)
+{
+	return atomic_load_explicit(&refused, memory_order_relaxed);
+}
+
+uint64_t cuda_buffers_passed_over(void)
+{
+	return atomic_load_explicit(&passed_over, memory_order_relaxed);
 }
 
 void cuda_buffers_forget(void)

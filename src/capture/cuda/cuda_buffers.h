@@ -1,8 +1,15 @@
 /* The buffers that CUPTI fills with activity records. CUPTI requests a buffer, fills it and
  * returns it; it is read and used again.
  *
- * At most CUDA_BUFFERS_MOST are in CUPTI's hands at a time, so memory is bounded however far the
- * GPU lags behind. CUPTI drops the records for which it then has no room, and counts them.
+ * CUPTI's thread that returns full buffers also reads them here. After CUPTI was given no buffer
+ * for three million records, this thread used a whole core until the process ended (H100, driver
+ * 580.159.04; docs/cuda.md). So CUPTI is given buffers from a reserve first:
+ *
+ * - Up to CUDA_BUFFERS_KEPT buffers stay mapped.
+ * - While CUPTI has more of them, the records of returned buffers are counted and not read, so that
+ *   its thread catches up. The buffers beyond CUDA_BUFFERS_KEPT are unmapped when they come back.
+ * - When CUPTI has CUDA_BUFFERS_MOST, it is given none. It drops the records for which it has no
+ *   room, and counts them.
  *
  * Threading: CUPTI may call the first two functions on any thread; records are read by one
  * thread at a time. */
@@ -13,10 +20,12 @@
 
 /* What a kill loses is in buffers that are not full: some 4,800 kernels in one. */
 #define CUDA_BUFFER_BYTES (1u << 20)
-#define CUDA_BUFFERS_MOST 256
+#define CUDA_BUFFERS_KEPT 256
+#define CUDA_BUFFERS_MOST 1024
 
 /* CUPTI's callbacks (cuptiActivityRegisterCallbacks). cuda_buffers_lend gives CUPTI a buffer, or
- * NULL when there is none. cuda_buffers_take reads the records of a buffer that CUPTI returns. */
+ * NULL when it has all that it may have. cuda_buffers_take reads or counts the records of a buffer
+ * that CUPTI returns. */
 cupti_buffer_requested cuda_buffers_lend;
 cupti_buffer_completed cuda_buffers_take;
 
@@ -38,6 +47,11 @@ void cuda_buffers_last_call(void);
 uint64_t cuda_buffers_torn(void);
 /* Those of them that ended in an unfinished record. */
 uint64_t cuda_buffers_unfinished(void);
+
+/* Since the process started: how often CUPTI was given no buffer, and how many records were counted
+ * and not read. */
+uint64_t cuda_buffers_refused(void);
+uint64_t cuda_buffers_passed_over(void);
 
 /* In a fork child, where another thread of the parent may have held a lock. Buffers that CUPTI
  * had are given up. */

@@ -6,6 +6,7 @@
  * CUPTI allows one subscriber. If the program has a profiler of its own, we change nothing of
  * CUPTI. When one of CUPTI's calls fails that the recording needs, the source is turned off and
  * its SOURCE record names the call. */
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,10 +60,10 @@ static _Atomic bool is_live;   /* subscribed */
 static uint32_t enabled_kinds; /* a bit for each element of kinds */
 static uint64_t dropped;       /* records that CUPTI dropped in this recording */
 static uint64_t delivered_before[CUDA_DELIVERED_COUNT]; /* when this recording began */
-static uint64_t torn_before, unfinished_before;
+static uint64_t torn_before, unfinished_before, refused_before, passed_over_before;
 static bool has_forked;		    /* CUDA cannot be used in this process any more */
 static char absences[REASON_BYTES]; /* text: what this CUPTI cannot deliver */
-static uint32_t failures_named;	    /* kinds of failures that the SOURCE record names */
+static uint32_t failures_named;	    /* kinds of failures and losses of the SOURCE record */
 
 /* ---- callbacks ---- */
 
@@ -194,6 +195,12 @@ static void flush(enum cupti_flush how)
 		cupti_note(CUPTI_FAILURE_FLUSH, result);
 }
 
+/* Records of this recording that were counted and not read. */
+static uint64_t passed_over(void)
+{
+	return cuda_buffers_passed_over() - passed_over_before;
+}
+
 static void write_witnesses(void)
 {
 	static const enum witness delivered[] = {
@@ -208,7 +215,7 @@ static void write_witnesses(void)
 		session_witness(delivered[i],
 				atomic_load_explicit(&cuda_delivered[i], memory_order_relaxed) -
 					delivered_before[i]);
-	session_witness(WITNESS_CUDA_DROPPED, dropped);
+	session_witness(WITNESS_CUDA_DROPPED, dropped + passed_over());
 	session_witness(WITNESS_CUDA_CALLS, calls.entered);
 	session_witness(WITNESS_CUDA_TORN_BUFFERS, cuda_buffers_torn() - torn_before);
 	session_witness(WITNESS_CUDA_UNFINISHED_BUFFERS,
@@ -224,6 +231,8 @@ static void count_from_here(void)
 			atomic_load_explicit(&cuda_delivered[i], memory_order_relaxed);
 	torn_before = cuda_buffers_torn();
 	unfinished_before = cuda_buffers_unfinished();
+	refused_before = cuda_buffers_refused();
+	passed_over_before = cuda_buffers_passed_over();
 	dropped = 0;
 }
 
@@ -323,22 +332,41 @@ static bool turn_on(char *ret_reason)
 	return false;
 }
 
+static void describe_losses(char *ret_text, size_t text_bytes)
+{
+	uint64_t refused = cuda_buffers_refused() - refused_before, unread = passed_over();
+	size_t used =
+		(size_t)snprintf(ret_text, text_bytes, "%s", dropped ? "; it dropped records" : "");
+
+	if (refused)
+		used += (size_t)snprintf(ret_text + used, text_bytes - used,
+					 "; it was given no buffer %" PRIu64 " times", refused);
+	if (unread)
+		snprintf(ret_text + used, text_bytes - used,
+			 "; %" PRIu64 " of its records were not read, because it was behind",
+			 unread);
+}
+
 static void write_source(void)
 {
-	char failures[CUPTI_FAILURE_COUNT * REASON_BYTES / 2];
-	char text[sizeof(failures) + REASON_BYTES + 64];
-	bool is_whole = !*absences && !dropped && !cupti_count_failures();
+	char failures[CUPTI_FAILURE_COUNT * REASON_BYTES / 2], losses[REASON_BYTES];
+	char text[sizeof(failures) + sizeof(losses) + REASON_BYTES + 64];
+	bool is_whole;
 
+	describe_losses(losses, sizeof(losses));
+	is_whole = !*absences && !*losses && !cupti_count_failures();
 	cupti_describe_failures(failures, sizeof(failures));
-	snprintf(text, sizeof(text), "CUPTI, interface %u%s%s%s", cupti.version, absences,
-		 dropped ? "; it dropped records" : "", failures);
+	snprintf(text, sizeof(text), "CUPTI, interface %u%s%s%s", cupti.version, absences, losses,
+		 failures);
 	session_source("cuda", is_whole ? RECORD_SOURCE_ON : RECORD_SOURCE_PARTIAL, text);
 }
 
-/* At each tick, so that the trace of a process that is killed has the failures so far. */
+/* At each tick, so that the trace of a process that is killed has the failures so far, and that
+ * records were lost. */
 static void tell_new_failures(void)
 {
-	uint32_t count = cupti_count_failures();
+	bool is_lossy = dropped || passed_over() || cuda_buffers_refused() != refused_before;
+	uint32_t count = cupti_count_failures() + is_lossy;
 
 	if (count != failures_named)
 		write_source();
