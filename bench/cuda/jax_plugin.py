@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""jax_plugin.py [--tree BUILD] [--steps N] [--json FILE] [--keep FOLDER]: what the plugin of JAX's profiler puts
-into a profile on a machine with an NVIDIA GPU and JAX for CUDA.
+"""jax_plugin.py [--tree BUILD] [--steps N] [--json FILE] [--keep FOLDER]: what the plugin of JAX's
+profiler puts into a profile on a machine with an NVIDIA GPU and JAX for CUDA.
 
 The same program, some training steps, runs three times: under jax.profiler alone, under dagtap
 with the plugin, and under dagtap with the plugin and XLA's own tracer kept from CUPTI. Of each
