@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "merge/rank_calls.h"
 #include "trace/record_facts.h"
+#include "trace/trace_model.h"
 
 /* What records of other types refer to. There are few of them, but of THREAD, which each chunk has;
  * of those, the first of each thread is taken. */
@@ -111,17 +112,18 @@ static int read_inner(void *state, unsigned worker, uint32_t part, struct origin
 	return err;
 }
 
-/* The record of a call inside another may come before that of the outer one. */
+/* The record of a call inside another may come before that of the outer one. Each walk finds at
+ * least one more level of calls, and nothing in a trace has more levels than TRACE_PARENTS_MOST. */
 static int keep_inner_calls(struct selection *selection, struct origin *origin)
 {
 	uint32_t before;
-	int err;
+	int err = 0, walks = 0;
 
 	do {
 		before = selection->inner_cids.count;
 		err = origin_share(origin, ORIGIN_TYPE(RECORD_CUDA_INNER), 1, read_inner,
 				   selection);
-	} while (err == 0 && selection->inner_cids.count > before);
+	} while (err == 0 && selection->inner_cids.count > before && ++walks < TRACE_PARENTS_MOST);
 	return err;
 }
 

@@ -2,8 +2,9 @@
  * kernels and copies that they submitted with their completions, and what these refer to. Loaded
  * with trace_open_records they give the same collectives as the whole recording.
  *
- * Threading: one thread. Cost: up to four walks, each of which reads the blocks with the types that
- * it looks for. Memory: that of the calls, and of what they submitted. */
+ * Threading: one thread. Cost: up to five walks, each of which reads the blocks with the types that
+ * it looks for; and of the blocks with CUDA's inner calls one more than these are deep, up to
+ * TRACE_PARENTS_MOST. Memory: that of the calls, and of what they submitted. */
 #ifndef DAGTAP_MERGE_RANK_RECORDS_H
 #define DAGTAP_MERGE_RANK_RECORDS_H
 

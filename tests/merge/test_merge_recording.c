@@ -51,14 +51,10 @@ static void assert_same_collectives(const struct trace *trace, const struct trac
 	rank_collectives_release(&all);
 }
 
-/* Opens the scene's file, and compares its process and its collectives with those of the whole
- * recording. */
-static const struct trace *open_rank(void)
+/* Writes the scene's file into PATH and opens it. */
+static void open_file(char path[TEST_PATH_BYTES])
 {
-	char path[TEST_PATH_BYTES];
-	const struct trace_process *process;
 	struct bundle bundle;
-	struct trace *whole;
 
 	close(mkstemp(test_path(path, "merge")));
 	rank_scene_write(&scene, path);
@@ -66,9 +62,29 @@ static const struct trace *open_rank(void)
 	assert_int_equal(bundle_open(path, &bundle, NULL), 0);
 	assert_int_equal(rank_recording_open(path, &bundle, &recording, NULL), 0);
 	bundle_close(&bundle);
+	assert_int_equal(recording.count, 1);
+}
+
+static const struct trace *open_scene(void)
+{
+	char path[TEST_PATH_BYTES];
+
+	open_file(path);
+	unlink(path);
+	return recording.traces[0];
+}
+
+/* Opens the scene's file, and compares its process and its collectives with those of the whole
+ * recording. */
+static const struct trace *open_rank(void)
+{
+	char path[TEST_PATH_BYTES];
+	const struct trace_process *process;
+	struct trace *whole;
+
+	open_file(path);
 	assert_int_equal(trace_open(path, NULL, &whole, NULL), 0);
 	unlink(path);
-	assert_int_equal(recording.count, 1);
 	assert_int_equal(recording.traces[0]->processes_count, 1);
 	process = &recording.traces[0]->processes[0];
 	assert_int_equal(process->pid, 101);
@@ -201,6 +217,34 @@ static void collectives_on_cuda_are_loaded(void **state)
 	rank_collectives_release(&found);
 }
 
+/* A call of RCCL whose kernels name CUDA's calls at two depths inside of it, the records of which
+ * come in reversed order. */
+static void calls_of_cuda_are_found_to_a_depth(void **state)
+{
+	const uint64_t call = rank_scene_call(&scene, RANK_ALL_REDUCE, 1);
+	uint64_t cids[2 * TRACE_PARENTS_MOST];
+
+	for (int i = 0; i < 2 * TRACE_PARENTS_MOST; i++)
+		cids[i] = scene_reserve_cid(&scene.scene);
+	for (int i = 2 * TRACE_PARENTS_MOST - 1; i >= 0; i--) {
+		const struct record_cuda_inner inner = {.cid = cids[i],
+							.outer = i ? cids[i - 1] : call};
+
+		scene_put(&scene.scene, 0, RECORD_CUDA_INNER, 0, &inner, sizeof(inner));
+	}
+	for (int i = 0; i < 2; i++) {
+		const struct record_cuda_kernel kernel = {.cid = cids[TRACE_PARENTS_MOST - 1 + i],
+							  .start = 1000000,
+							  .end = 1000500,
+							  .context = 1,
+							  .stream = 7};
+
+		scene_put(&scene.scene, 1, RECORD_CUDA_KERNEL, 1, &kernel, sizeof(kernel));
+	}
+	rank_scene_close(&scene, 1000000000);
+	assert_int_equal(open_scene()->activities_count, 1);
+}
+
 /* Of COUNT operations with a kernel of another call after each. */
 static uint32_t calls_of_long(uint32_t count)
 {
@@ -239,6 +283,7 @@ int main(void)
 		CASE(a_process_that_was_cut_off_has_its_last_time),
 		CASE(the_collectives_are_those_of_the_whole_recording),
 		CASE(collectives_on_cuda_are_loaded),
+		CASE(calls_of_cuda_are_found_to_a_depth),
 		CASE(what_is_loaded_does_not_grow_with_the_recording),
 	};
 
