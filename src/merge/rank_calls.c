@@ -18,6 +18,10 @@
 /* More than a group can have. A thread with more has lost the end of a call or of a group. */
 #define OPEN_BYTES_MOST (16u << 20)
 
+/* Collectives that are kept because they, or others of their group, are the first of a member. The
+ * rest of the room is for those whose numbers are multiples of the step. */
+#define FIRSTS_MOST (RANK_COLLECTIVES_MOST / 2)
+
 /* A function of RCCL or NCCL, and at which words of its calls the arguments are. */
 struct function {
 	enum rank_function_role role;
@@ -31,6 +35,7 @@ struct open_calls {
 	size_t complete;
 	uint32_t depth; /* groups that are open */
 	bool has_role;	/* behind COMPLETE is a call of a function with a role */
+	bool is_first;	/* an operation of the group is the first of a member */
 };
 
 struct selection {
@@ -40,7 +45,8 @@ struct selection {
 	struct numbers tids;
 	struct open_calls *threads; /* by number of tid */
 	uint32_t thread_count;
-	struct numbers members; /* communicator and rank */
+	struct numbers members; /* communicator and rank; none is added once there are enough */
+	uint64_t firsts;	/* operations of groups that are the first of a member */
 	struct rank_calls calls;
 	uint64_t step; /* groups whose step is less are left out */
 };
@@ -119,23 +125,29 @@ static const struct function *function_of(const struct selection *selection,
 
 /* ---- groups ---- */
 
-/* Forgets what is in GROUP, and keeps its memory. */
-static void clear(struct rank_call_group *group)
+/* Forgets what is in the group of THREAD, and keeps its memory. */
+static void clear(struct open_calls *thread)
 {
+	struct rank_call_group *group = &thread->group;
+
 	group->bytes = 0;
 	group->operations = 0;
 	group->step = 0;
+	thread->complete = 0;
+	thread->is_first = false;
 }
 
-/* Leaves out groups until there are few enough, or all that are left tell of a member. */
+/* Leaves out groups until there are few enough. */
 static void thin(struct selection *selection)
 {
 	struct rank_calls *calls = &selection->calls;
 
-	while (calls->operations > RANK_COLLECTIVES_MOST && selection->step <= UINT64_MAX / 2) {
+	/* The first ones of members, whose step is UINT64_MAX, are few enough. */
+	while (calls->operations > RANK_COLLECTIVES_MOST) {
 		size_t kept = 0;
 
-		selection->step *= 2;
+		selection->step =
+			selection->step <= UINT64_MAX / 2 ? selection->step * 2 : UINT64_MAX;
 		calls->operations = 0;
 		for (size_t i = 0; i < calls->count; i++) {
 			if (calls->groups[i].step < selection->step) {
@@ -156,9 +168,13 @@ static int end_group(struct selection *selection, struct open_calls *thread)
 	struct rank_call_group *group = &thread->group;
 	void *records;
 
-	thread->complete = 0;
+	if (thread->is_first) {
+		selection->firsts += group->operations;
+		if (selection->firsts <= FIRSTS_MOST)
+			group->step = UINT64_MAX;
+	}
 	if (group->operations == 0 || group->step < selection->step) {
-		clear(group);
+		clear(thread);
 		return 0;
 	}
 	if (table_reserve((void **)&calls->groups, &calls->room, calls->count + 1ull,
@@ -170,6 +186,7 @@ static int end_group(struct selection *selection, struct open_calls *thread)
 	calls->groups[calls->count++] = *group;
 	calls->operations += group->operations;
 	*group = (struct rank_call_group){.tid = group->tid};
+	clear(thread);
 	thin(selection);
 	return 0;
 }
@@ -197,10 +214,11 @@ static bool get_word(const struct record_api *call, uint32_t word, uint64_t *ret
 	return true;
 }
 
-/* Counts the collective CALL in GROUP, if it tells its communicator and number. */
-static int count_operation(struct selection *selection, struct rank_call_group *group,
+/* Counts the collective CALL in the group of THREAD, if it tells its communicator and number. */
+static int count_operation(struct selection *selection, struct open_calls *thread,
 			   const struct function *function, const struct record_api *call)
 {
+	struct rank_call_group *group = &thread->group;
 	uint64_t communicator, number, rank;
 	uint32_t members = selection->members.count;
 
@@ -208,13 +226,13 @@ static int count_operation(struct selection *selection, struct rank_call_group *
 	    !get_word(call, function->number_word, &number) ||
 	    !get_word(call, function->rank_word, &rank) || !communicator || !number)
 		return 0;
-	if (numbers_get(&selection->members, communicator, rank) == NUMBERS_NONE)
+	if (selection->firsts < FIRSTS_MOST &&
+	    numbers_get(&selection->members, communicator, rank) == NUMBERS_NONE)
 		return -ENOMEM;
+	thread->is_first |= selection->members.count > members;
 	group->operations++;
 	if ((number & -number) > group->step)
 		group->step = number & -number;
-	if (selection->members.count > members)
-		group->step = UINT64_MAX;
 	return 0;
 }
 
@@ -223,7 +241,7 @@ static int take_role(struct selection *selection, struct open_calls *thread,
 {
 	thread->has_role = true;
 	if (function->role == RANK_FUNCTION_COLLECTIVE)
-		return count_operation(selection, &thread->group, function, call);
+		return count_operation(selection, thread, function, call);
 	if (function->role == RANK_FUNCTION_GROUP_START)
 		thread->depth++;
 	else if (thread->depth)
@@ -250,10 +268,8 @@ static int take_call(struct selection *selection, struct open_calls *thread,
 		if (thread->depth == 0)
 			return end_group(selection, thread);
 	}
-	if (group->bytes > OPEN_BYTES_MOST) {
-		clear(group);
-		thread->complete = 0;
-	}
+	if (group->bytes > OPEN_BYTES_MOST)
+		clear(thread);
 	return 0;
 }
 

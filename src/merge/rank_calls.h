@@ -7,7 +7,7 @@
  * Threading: one thread. Memory: at most RANK_COLLECTIVES_MOST collectives with the calls inside
  * them, whatever the length of the recording. Of a recording with more, those whose numbers are
  * multiples of a power of two stay, the same ones in all ranks; and the first of each communicator,
- * which tells that the rank is in it. */
+ * which tells that the rank is in it, as long as these are at most half of them. */
 #ifndef DAGTAP_MERGE_RANK_CALLS_H
 #define DAGTAP_MERGE_RANK_CALLS_H
 
@@ -20,7 +20,9 @@
 struct rank_call_group {
 	uint32_t tid;
 	uint32_t operations; /* collectives in it */
-	uint64_t step;	     /* the largest power of two that a number of them is a multiple of */
+	/* The largest power of two that a number of them is a multiple of; UINT64_MAX: the group is
+	 * kept as the first of a communicator. */
+	uint64_t step;
 	unsigned char *records; /* API records, one after the other */
 	size_t bytes, room;
 };

@@ -273,6 +273,28 @@ static void what_is_loaded_does_not_grow_with_the_recording(void **state)
 			 2 * RANK_COLLECTIVES_MOST - 2 + 2);
 }
 
+/* As a damaged file may have it: of four operations, three are on communicators of their own. */
+static void what_is_loaded_does_not_grow_with_the_communicators(void **state)
+{
+	const uint32_t count = 2 * RANK_COLLECTIVES_MOST;
+	struct rank_collectives found;
+	uint32_t shared = 0;
+
+	scene_release(&scene.scene);
+	rank_scene_init_long(&scene, 1, 3, "host", 1000, count / 60 + 8);
+	for (uint32_t i = 1; i <= count; i++) {
+		scene.communicator = i % 4 ? 1000 + i : 1;
+		rank_scene_reduce(&scene, i, 10000 * (int64_t)i, 10000 * (int64_t)i + 5000);
+	}
+	rank_scene_close(&scene, 10000 * (int64_t)(count + 1));
+	assert_true(open_scene()->calls_count <= 2 * RANK_COLLECTIVES_MOST);
+	assert_int_equal(rank_collectives_find(recording.traces[0], &found), 0);
+	for (uint32_t i = 0; i < found.count; i++)
+		shared += found.rows[i].communicator == 1;
+	assert_true(shared >= count / 8);
+	rank_collectives_release(&found);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, leave)
 
 int main(void)
@@ -285,6 +307,7 @@ int main(void)
 		CASE(collectives_on_cuda_are_loaded),
 		CASE(calls_of_cuda_are_found_to_a_depth),
 		CASE(what_is_loaded_does_not_grow_with_the_recording),
+		CASE(what_is_loaded_does_not_grow_with_the_communicators),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
