@@ -193,6 +193,16 @@ void live_note_death(struct live *live)
 	follower_note_death(&live->follower);
 }
 
+int live_give(struct live *live, struct trace **ret_window)
+{
+	int err = 0;
+
+	*ret_window = NULL;
+	if (units_ready(&live->units) != UNITS_NONE)
+		err = give_out(live, ret_window);
+	return err < 0 ? err : units_ready(&live->units) != UNITS_NONE;
+}
+
 int live_poll(struct live *live, struct trace **ret_window)
 {
 	int more = follower_read(&live->follower, LIVE_READ_BYTES, take, live);
@@ -201,23 +211,19 @@ int live_poll(struct live *live, struct trace **ret_window)
 	if (live->mark == UINT64_MAX && more >= 0 && follower_is_past_mark(&live->follower))
 		live->mark = live->units.last_serial;
 	*ret_window = NULL;
-	if (err == 0 && live->units.bytes > live->options.most_open_bytes)
+	if (err < 0)
+		return err;
+	if (live->units.bytes > live->options.most_open_bytes)
 		units_cut_off(&live->units, live->options.most_open_bytes);
-	if (err == 0 && units_ready(&live->units) != UNITS_NONE)
-		err = give_out(live, ret_window);
-	return err < 0 ? err : more || units_ready(&live->units) != UNITS_NONE;
+	err = live_give(live, ret_window);
+	return err < 0 ? err : more || err;
 }
 
 int live_finish(struct live *live, struct trace **ret_window)
 {
-	int err = 0;
-
-	*ret_window = NULL;
 	live->info = spool_header_info(live->follower.header);
 	units_cut_off(&live->units, 0);
-	if (units_ready(&live->units) != UNITS_NONE)
-		err = give_out(live, ret_window);
-	return err < 0 ? err : units_ready(&live->units) != UNITS_NONE;
+	return live_give(live, ret_window);
 }
 
 /* ---- questions ---- */

@@ -84,6 +84,10 @@ int live_open_fd(int fd, const char *name, const struct live_options *options,
  * may be called. */
 int live_poll(struct live *live, struct trace **ret_window);
 
+/* Like live_poll without reading: gives out units that are finished already. Returns 1 if there are
+ * more of them, else as above. */
+int live_give(struct live *live, struct trace **ret_window);
+
 /* To be called when the process has ended, before the last polls: follower_note_death
  * (live/follower.h). */
 void live_note_death(struct live *live);

@@ -80,20 +80,22 @@ static int take_window(struct trace *window)
 	return err;
 }
 
-/* Reads everything that is there, and gives out what is finished. Without IS_LAST it ends after
- * what is before the mark: the program may record faster than this thread reads. Returns as
+/* Reads everything that is there, and gives out what is finished. Without IS_LAST it ends reading
+ * after what is before the mark: the program may record faster than this thread reads. Returns as
  * live_poll. */
 static int poll_up_to_mark(bool is_last)
 {
 	struct trace *window;
-	int more;
+	int more = live_poll(source.live, &window);
 
-	do {
-		more = live_poll(source.live, &window);
+	for (;;) {
 		if (take_window(more < 0 ? NULL : window) < 0)
 			more = -ENOMEM;
-	} while (more > 0 && (is_last || !live_has_read(source.live)));
-	return more;
+		if (more <= 0)
+			return more;
+		more = is_last || !live_has_read(source.live) ? live_poll(source.live, &window)
+							      : live_give(source.live, &window);
+	}
 }
 
 /* Polls. IS_OVER: this is the last time. It is also the last time if the recording is closed. After

@@ -294,6 +294,65 @@ static void a_mark_is_passed_when_all_before_it_is_given_out(void **state)
 	play_end(&play);
 }
 
+static void write_long(const struct scene *scene, int fd)
+{
+	const ssize_t bytes = (ssize_t)scene_bytes(scene);
+
+	assert_int_equal(pwrite(fd, scene->image, (size_t)bytes, 0), bytes);
+}
+
+/* Adds the rows of WINDOW to ROWS and closes it. */
+static void take_window(struct rows *rows, struct trace *window)
+{
+	if (window)
+		rows_add(rows, window);
+	trace_close(window);
+}
+
+/* More than a window has room for becomes ready with one anchor. */
+static void what_is_ready_is_given_out_without_reading_on(void **state)
+{
+	enum { DISPATCHES = 60000 };
+	int fd = memfd_create("long.spool", MFD_CLOEXEC), more;
+	uint32_t windows = 0;
+	struct rows rows = {0};
+	struct trace *window;
+	struct scene scene;
+	struct live *live;
+
+	scene_init_long(&scene, 1, 2 * DISPATCHES * 100 / SPOOL_CHUNK_BYTES);
+	for (uint32_t i = 0; i < DISPATCHES; i++)
+		scene_done(&scene, scene_dispatch(&scene, 0, 0, 1, 1), 1000, 1100);
+	write_long(&scene, fd);
+	assert_int_equal(live_open_fd(fd, "long", NULL, &live, NULL), 0);
+	while (live_poll(live, &window))
+		assert_null(window);
+	put_anchor(&scene, 1000001500 + 10000000);
+	write_long(&scene, fd);
+	live_mark(live);
+	assert_int_equal(live_poll(live, &window), 1);
+	assert_true(live_has_read(live));
+	take_window(&rows, window);
+	/* This is behind the mark. */
+	scene_done(&scene, scene_dispatch(&scene, 0, 0, 1, 1), 1000, 1100);
+	write_long(&scene, fd);
+	do {
+		more = live_give(live, &window);
+		take_window(&rows, window);
+		windows++;
+	} while (more > 0);
+	assert_int_equal(more, 0);
+	assert_true(windows > 0 && live_is_past(live));
+	assert_int_equal(rows.count, DISPATCHES);
+	assert_int_equal(live_poll(live, &window), 0);
+	take_window(&rows, window);
+	assert_int_equal(rows.count, DISPATCHES + 1);
+	rows_release(&rows);
+	live_close(live);
+	scene_release(&scene);
+	close(fd);
+}
+
 static int count_dispatch(void *count, const struct record_header *record, uint32_t tid)
 {
 	(void)tid;
@@ -784,6 +843,7 @@ int main(void)
 		SCENE_CASE(graphs_that_were_destroyed_are_forgotten),
 		SCENE_CASE(a_destroyed_graph_stays_while_it_runs),
 		SCENE_CASE(updates_that_later_ones_replaced_are_forgotten),
+		cmocka_unit_test(what_is_ready_is_given_out_without_reading_on),
 		cmocka_unit_test(random_recordings_give_the_same_rows_at_any_cuts),
 		cmocka_unit_test(damage_ends_nothing_but_the_following),
 	};
