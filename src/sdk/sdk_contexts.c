@@ -84,18 +84,28 @@ bool sdk_context_stop(struct sdk_context *context)
 	return is_change;
 }
 
-bool sdk_context_is_full(struct sdk_context *context)
+bool sdk_context_is_full(struct sdk_context *context, uint32_t *ret_spans)
 {
 	uint32_t count;
 	bool is_full;
 
 	pthread_mutex_lock(&change_lock);
 	count = atomic_load(&context->span_count);
-	is_full = count - context->spans_before_flush >= SDK_SPANS;
-	if (is_full)
-		context->spans_before_flush = count;
+	is_full = !atomic_load(&context->is_started) &&
+		  count - context->spans_before_flush >= SDK_SPANS;
 	pthread_mutex_unlock(&change_lock);
+	if (is_full)
+		*ret_spans = count;
 	return is_full;
+}
+
+void sdk_context_flushed(struct sdk_context *context, uint32_t spans)
+{
+	pthread_mutex_lock(&change_lock);
+	/* Another thread may have flushed more. */
+	if ((int32_t)(spans - context->spans_before_flush) > 0)
+		context->spans_before_flush = spans;
+	pthread_mutex_unlock(&change_lock);
 }
 
 void sdk_contexts_reset_lock(void)

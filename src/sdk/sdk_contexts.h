@@ -60,7 +60,8 @@ struct sdk_context {
 	_Atomic uint32_t span_count; /* in all; the last SDK_SPANS are kept */
 	/* Odd while the context is being started or stopped, and another number afterwards. */
 	_Atomic uint32_t changes;
-	uint32_t spans_before_flush; /* span_count at the last flush for want of room */
+	/* span_count before the last flush for want of room that has delivered all. */
+	uint32_t spans_before_flush;
 };
 
 /* All contexts; those with is_used are numbers 1 to n, at index number - 1. */
@@ -82,9 +83,13 @@ bool sdk_contexts_want_records(void);
 bool sdk_context_start(struct sdk_context *context);
 bool sdk_context_stop(struct sdk_context *context);
 
-/* Whether the next start takes the place of a span for which records may still come. Records that
- * were flushed after this was asked need the spans before no more. Any thread. */
-bool sdk_context_is_full(struct sdk_context *context);
+/* Whether a start now takes the place of a span for which records may still come; false while the
+ * context is started. If so, sets *RET_SPANS to the number of its spans so far. Any thread. */
+bool sdk_context_is_full(struct sdk_context *context, uint32_t *ret_spans);
+
+/* A flush that was begun when the context had SPANS spans has delivered all: these are needed no
+ * more. Any thread. */
+void sdk_context_flushed(struct sdk_context *context, uint32_t spans);
 
 /* In a child of fork: makes the lock free. */
 void sdk_contexts_reset_lock(void);

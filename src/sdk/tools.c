@@ -177,11 +177,12 @@ SDK_EXPORT int rocprofiler_create_context(struct sdk_id *ret_context)
 SDK_EXPORT int rocprofiler_start_context(struct sdk_id id)
 {
 	struct sdk_context *context = sdk_context_find(id);
+	uint32_t spans;
 
 	if (!context)
 		return SDK_ERROR_CONTEXT_NOT_FOUND;
-	if (sdk_context_is_full(context))
-		sdk_source_flush(flush_limit());
+	if (sdk_context_is_full(context, &spans) && sdk_source_flush(flush_limit()) == 0)
+		sdk_context_flushed(context, spans);
 	if (!sdk_context_start(context))
 		return SDK_SUCCESS;
 	if (sdk_source_start() < 0)

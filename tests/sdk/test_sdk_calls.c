@@ -139,6 +139,39 @@ static void a_call_inside_of_a_callback_at_a_return_changes_nothing(void **state
 	assert_false(sdk_calls_are_under_way());
 }
 
+static void start_and_stop(struct sdk_context *context)
+{
+	assert_true(sdk_context_start(context));
+	assert_true(sdk_context_stop(context));
+}
+
+static void a_context_is_full_until_a_flush_has_succeeded(void **state)
+{
+	static struct sdk_context context;
+	uint32_t spans = 0;
+
+	(void)state;
+	for (int i = 0; i < SDK_SPANS; i++) {
+		assert_false(sdk_context_is_full(&context, &spans));
+		start_and_stop(&context);
+	}
+	/* It takes no more room while it is started. */
+	assert_true(sdk_context_is_full(&context, &spans));
+	sdk_context_start(&context);
+	assert_false(sdk_context_is_full(&context, &spans));
+	sdk_context_stop(&context);
+	/* The first flush has failed, and a span is added during the next one. */
+	assert_true(sdk_context_is_full(&context, &spans));
+	assert_int_equal(spans, SDK_SPANS + 1);
+	start_and_stop(&context);
+	sdk_context_flushed(&context, spans);
+	for (int i = 1; i < SDK_SPANS; i++) {
+		assert_false(sdk_context_is_full(&context, &spans));
+		start_and_stop(&context);
+	}
+	assert_true(sdk_context_is_full(&context, &spans));
+}
+
 static int start(void **state)
 {
 	(void)state;
@@ -153,6 +186,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_that_ends_inside_of_calls_is_waited_for_no_more),
 		cmocka_unit_test(a_call_inside_of_a_callback_at_a_return_changes_nothing),
+		cmocka_unit_test(a_context_is_full_until_a_flush_has_succeeded),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);
