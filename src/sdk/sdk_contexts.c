@@ -121,8 +121,11 @@ bool sdk_context_had(const struct sdk_context *context, uint64_t ns)
 	/* Mostly it is one of the last. */
 	for (uint32_t i = count; i > first; i--) {
 		const struct sdk_span *span = &context->spans[(i - 1) % SDK_SPANS];
+		/* In the reverse of the order in which sdk_context_start sets them: a span whose
+		 * place is being taken holds no time, or is the old or the new one. */
+		uint64_t stop_ns = atomic_load(&span->stop_ns);
 
-		if (ns >= atomic_load(&span->start_ns) && ns < atomic_load(&span->stop_ns))
+		if (ns < stop_ns && ns >= atomic_load(&span->start_ns))
 			return true;
 	}
 	return false;
