@@ -113,11 +113,16 @@ struct known {
 	uint64_t uncertainty_ns;
 };
 
-/* The uncertainty at HOST_NS, on the line from A to B around it; rounded up. */
+/* The uncertainty at HOST_NS, on the line from A to B around it; rounded up, but what is known at
+ * A and B. */
 static uint64_t between(struct known a, struct known b, int64_t host_ns)
 {
 	__int128 step = (__int128)b.uncertainty_ns - a.uncertainty_ns;
 
+	if (host_ns == a.ns)
+		return a.uncertainty_ns;
+	if (host_ns == b.ns)
+		return b.uncertainty_ns;
 	/* Division truncates towards zero. */
 	return a.uncertainty_ns + (step > 0) +
 	       (uint64_t)(int64_t)(step * (host_ns - a.ns) / (b.ns - a.ns));
