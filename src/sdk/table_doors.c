@@ -15,41 +15,55 @@
 
 /* ---- variables ---- */
 
-static char *tools_before; /* HSA's variable; NULL: it was not set */
-static char *tools_with;   /* the same with this library; NULL: no memory */
+/* In the text of HSA's variable the first byte behind what was there before: tools_byte if this
+ * library's path follows, or the end of the text. Other threads may read the text at any time, so
+ * it stays as long as the process runs, and only this byte changes. NULL: no memory. */
+static char *tools_cut;
+static char tools_byte; /* the separator; without another tool, the first byte of the path */
 static _Atomic bool are_set;
+
+/* Adds this library's PATH to HSA's variable. */
+static void add_to_tools(const char *path)
+{
+	const char *before = getenv(HSA_TOOLS);
+	size_t chars = before ? strlen(before) : 0;
+	char *text;
+
+	if (asprintf(&text, HSA_TOOLS "=%s%s%s", chars ? before : "", chars ? " " : "", path) < 0)
+		return;
+	if (putenv(text) != 0) {
+		free(text);
+		return;
+	}
+	tools_cut = text + strlen(HSA_TOOLS "=") + chars;
+	tools_byte = *tools_cut;
+}
+
+static void put_cut(char byte)
+{
+	if (atomic_load(&are_set) && tools_cut)
+		__atomic_store_n(tools_cut, byte, __ATOMIC_RELAXED);
+}
 
 void table_doors_open(void)
 {
-	const char *before = getenv(HSA_TOOLS);
 	Dl_info self;
 
-	if (atomic_exchange(&are_set, true) || !dladdr(&tools_before, &self))
+	if (atomic_exchange(&are_set, true) || !dladdr(&tools_byte, &self))
 		return;
-	tools_before = before && *before ? strdup(before) : NULL;
-	if (asprintf(&tools_with, "%s%s%s", tools_before ? tools_before : "",
-		     tools_before ? " " : "", self.dli_fname) >= 0)
-		setenv(HSA_TOOLS, tools_with, 1);
-	else
-		tools_with = NULL;
+	add_to_tools(self.dli_fname);
 	setenv(LIBRARY, self.dli_fname, 0);
 	setenv(FORCE, "1", 0);
 }
 
 void table_doors_hsa_opened(void)
 {
-	if (!atomic_load(&are_set))
-		return;
-	if (tools_before)
-		setenv(HSA_TOOLS, tools_before, 1);
-	else
-		unsetenv(HSA_TOOLS);
+	put_cut('\0');
 }
 
 void table_doors_hsa_closed(void)
 {
-	if (atomic_load(&are_set) && tools_with)
-		setenv(HSA_TOOLS, tools_with, 1);
+	put_cut(tools_byte);
 }
 
 /* ---- tables ---- */

@@ -13,10 +13,13 @@
  * read at their first use. Not while other threads use the environment. */
 void table_doors_open(void);
 
-/* HSA has read its variable, which is set back. */
+/* HSA has read its variable, which gets the text that it had before; if it was not set, it is empty
+ * from now on. Unless the program has set the variable itself meanwhile. Any thread, also while
+ * others read the environment. */
 void table_doors_hsa_opened(void);
 
-/* The runtime of HSA is being shut down: it will find this library again if it is started again. */
+/* The runtime of HSA is being shut down: it will find this library again if it is started again.
+ * Threads as above. */
 void table_doors_hsa_closed(void);
 
 /* Takes the tables of the libraries that are loaded and were not taken yet. The caller holds no

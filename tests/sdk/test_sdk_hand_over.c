@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -185,6 +186,66 @@ static void a_thread_may_be_inside_of_the_first_call(void **state)
 	assert_in_child(prepare_beside_the_first_call);
 }
 
+/* Whether HSA_TOOLS_LIB is BEFORE, and behind it a path if HAS_PATH. */
+static bool is_variable(const char *before, bool has_path)
+{
+	const char *text = getenv("HSA_TOOLS_LIB");
+	size_t chars = strlen(before);
+
+	if (!text || strncmp(text, before, chars) != 0)
+		return false;
+	return has_path ? strchr(text + chars, '/') != NULL : !text[chars];
+}
+
+/* Another thread may use the text of the variable at any moment, so its memory stays. */
+static bool start_hsa_twice(const char *before)
+{
+	const char *text;
+
+	table_doors_open();
+	text = getenv("HSA_TOOLS_LIB");
+	for (int i = 0; i < 2; i++) {
+		if (!is_variable(before, true))
+			return false;
+		table_doors_hsa_opened();
+		if (!is_variable(before, false))
+			return false;
+		table_doors_hsa_closed();
+	}
+	return is_variable(before, true) && getenv("HSA_TOOLS_LIB") == text;
+}
+
+static bool start_hsa_alone(void)
+{
+	unsetenv("HSA_TOOLS_LIB");
+	return start_hsa_twice("");
+}
+
+static bool start_hsa_behind(void)
+{
+	setenv("HSA_TOOLS_LIB", "libfirst.so", 1);
+	return start_hsa_twice("libfirst.so");
+}
+
+static bool start_hsa_of_program(void)
+{
+	table_doors_open();
+	setenv("HSA_TOOLS_LIB", "libown.so", 1);
+	table_doors_hsa_opened();
+	if (!is_variable("libown.so", false))
+		return false;
+	table_doors_hsa_closed();
+	return is_variable("libown.so", false);
+}
+
+static void hsas_variable_names_the_library_until_hsa_has_read_it(void **state)
+{
+	(void)state;
+	assert_in_child(start_hsa_alone);
+	assert_in_child(start_hsa_behind);
+	assert_in_child(start_hsa_of_program);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +254,7 @@ int main(void)
 		cmocka_unit_test(a_table_that_is_registered_while_it_is_prepared_is_taken),
 		cmocka_unit_test(a_tool_may_be_configured_inside_of_the_first_call),
 		cmocka_unit_test(a_thread_may_be_inside_of_the_first_call),
+		cmocka_unit_test(hsas_variable_names_the_library_until_hsa_has_read_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
