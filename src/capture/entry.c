@@ -100,19 +100,19 @@ static void attach_annotations(void)
 	dlclose(library);
 }
 
-/* Of the library that is loading this one. `dagtap record` uses the environment. */
-static void take_settings(void)
+static void take_settings(void *address)
 {
-	const struct inject_settings *const *settings =
-		env_is_set(ENV_RECORDER) ? NULL : symbol_anywhere(SETTINGS_SYMBOL);
+	const struct inject_settings *const *settings = address;
 
-	if (settings && *settings && (*settings)->bytes >= sizeof(**settings))
+	if (*settings && (*settings)->bytes >= sizeof(**settings))
 		env_take_settings(*settings);
 }
 
 __attribute__((constructor)) static void library_loaded(void)
 {
-	take_settings();
+	/* Of the library that is loading this one. `dagtap record` uses the environment. */
+	if (!env_is_set(ENV_RECORDER))
+		symbol_visit(SETTINGS_SYMBOL, take_settings);
 	session_arm();
 	switch_configure();
 	session_add_source(&hip_source);

@@ -38,34 +38,56 @@ static void *module_of(const void *address)
 	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
 }
 
-/* Returns the address of SYMBOL in the loaded library PATH or its dependencies, but not in ours.
- * The handle is then kept, because a library whose functions we call must not be unloaded. */
-static void *find_in(const char *path, const char *symbol)
+/* Finds SYMBOL in the loaded library PATH or its dependencies, but not in ours. Returns a handle of
+ * PATH and sets *RET_ADDRESS; NULL: not found. */
+static void *open_with(const char *path, const char *symbol, void **ret_address)
 {
 	void *library = path ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	/* Not ours, which would answer with our wrapper. */
 	void *found = library ? dlsym_inner(library, symbol) : NULL;
 
-	if (found && module_of(found) != module_of((const void *)&find_in))
-		return found;
+	if (found && module_of(found) != module_of((const void *)&open_with)) {
+		*ret_address = found;
+		return library;
+	}
 	if (library)
 		dlclose(library);
 	return NULL;
 }
 
-void *symbol_anywhere(const char *symbol)
+/* The same in any loaded object. */
+static void *open_any_with(const char *symbol, void **ret_address)
 {
 	struct objects objects = {0};
-	void *found = NULL;
+	void *library = NULL;
 
 	dl_iterate_phdr(add_object, &objects);
 	for (uint32_t i = 0; i < objects.count; i++) {
-		if (!found)
-			found = find_in(objects.paths[i], symbol);
+		if (!library)
+			library = open_with(objects.paths[i], symbol, ret_address);
 		free(objects.paths[i]);
 	}
 	free(objects.paths);
+	return library;
+}
+
+/* The handle is kept, because a library whose functions we call must not be unloaded. */
+void *symbol_anywhere(const char *symbol)
+{
+	void *found = NULL;
+
+	open_any_with(symbol, &found);
 	return found;
+}
+
+void symbol_visit(const char *symbol, void (*visit)(void *address))
+{
+	void *found = NULL, *library = open_any_with(symbol, &found);
+
+	if (!library)
+		return;
+	visit(found);
+	dlclose(library);
 }
 
 void *symbol_next(const char *symbol, const char *const *sonames)
@@ -73,6 +95,6 @@ void *symbol_next(const char *symbol, const char *const *sonames)
 	void *found = dlsym(RTLD_NEXT, symbol);
 
 	for (; !found && *sonames; sonames++)
-		found = find_in(*sonames, symbol);
+		open_with(*sonames, symbol, &found);
 	return found;
 }

@@ -11,7 +11,11 @@ void *symbol_next(const char *symbol, const char *const *sonames);
 
 /* Returns the address of SYMBOL in any loaded object but the injected library, or NULL: a
  * framework may bring a library under a name of its own. Searches all loaded objects, so do not
- * call it often. */
+ * call it often. The object, or one that depends on it, is never unloaded. */
 void *symbol_anywhere(const char *symbol);
+
+/* The same search; calls VISIT with the address, which is not valid any more afterwards, and keeps
+ * no object loaded. Does nothing if there is none. */
+void symbol_visit(const char *symbol, void (*visit)(void *address));
 
 #endif
