@@ -59,6 +59,7 @@ struct entered {
 	uint64_t cid;
 	const struct api *api;
 	int operation;
+	bool is_returning;	     /* the tool is told of its return */
 	uint64_t started;	     /* contexts that were started at its entry: bits */
 	uint64_t callbacks, streams; /* contexts that were told: bits */
 	union sdk_user call_users[SDK_CONTEXTS], stream_users[SDK_CONTEXTS];
@@ -237,6 +238,7 @@ static void begin_place(const struct api *api, const struct function *function,
 {
 	place->cid = call->cid;
 	place->api = api;
+	place->is_returning = false;
 	place->operation = atomic_load_explicit(&function->operation, memory_order_relaxed) - 1;
 	place->started = place->callbacks = place->streams = 0;
 	memset(&place->data, 0, sizeof(place->data));
@@ -245,15 +247,25 @@ static void begin_place(const struct api *api, const struct function *function,
 	arguments_fill(&function->arguments, call->args, place->data.hip.args);
 }
 
+/* The tool makes a call inside of its callback at the return of another one inside of PARENT, or it
+ * has jumped out of that callback: which of both is not known. */
+static void forget_returning(uint64_t parent)
+{
+	while (depth && entered[depth - 1].is_returning && entered[depth - 1].cid > parent)
+		forget_innermost();
+}
+
 static void enter(const struct inject_call *call)
 {
 	const struct api *api = api_of(call);
 	const struct function *function = api ? function_of(api, call) : NULL;
 	struct sdk_stream_data stream = {sizeof(stream), {0}, (uintptr_t)call->stream};
-	struct entered *place = &entered[depth % DEPTH];
+	struct entered *place;
 
+	forget_returning(call->parent);
 	if (!function || depth >= DEPTH)
 		return;
+	place = &entered[depth];
 	begin_place(api, function, call, place);
 	depth++;
 	if (function->has_stream)
@@ -330,9 +342,23 @@ static void keep_entry(const struct inject_call *call, const struct entered *pla
 								    : EXTERNALS_NOT_TOLD);
 }
 
-static void leave(const struct inject_call *call)
+/* PLACE is a copy: a call that the tool makes meanwhile takes the place of this one. */
+static void tell_return(const struct inject_call *call, struct entered place)
 {
 	struct sdk_stream_data stream = {sizeof(stream), {0}, (uintptr_t)call->stream};
+
+	stream.stream.handle = place.streams ? stream_id(call->stream) : 0;
+	for (uint32_t i = 0; i < SDK_CONTEXTS && place.callbacks >> i; i++)
+		if (place.callbacks >> i & 1)
+			tell_call(i, SDK_PHASE_EXIT, call, &place);
+	for (uint32_t i = 0; i < SDK_CONTEXTS && place.streams >> i; i++)
+		if (place.streams >> i & 1)
+			tell(i, SDK_CALLBACK_HIP_STREAM, SDK_HIP_STREAM_SET, SDK_PHASE_EXIT, call,
+			     &place, &stream);
+}
+
+static void leave(const struct inject_call *call)
+{
 	struct entered *place;
 
 	while (depth && entered[depth - 1].cid > call->cid)
@@ -343,16 +369,10 @@ static void leave(const struct inject_call *call)
 	set_result(call, place);
 	keep_externals(call, place);
 	keep_entry(call, place);
-	stream.stream.handle = place->streams ? stream_id(call->stream) : 0;
-	for (uint32_t i = 0; i < SDK_CONTEXTS && place->callbacks >> i; i++)
-		if (place->callbacks >> i & 1)
-			tell_call(i, SDK_PHASE_EXIT, call, place);
-	for (uint32_t i = 0; i < SDK_CONTEXTS && place->streams >> i; i++)
-		if (place->streams >> i & 1)
-			tell(i, SDK_CALLBACK_HIP_STREAM, SDK_HIP_STREAM_SET, SDK_PHASE_EXIT, call,
-			     place, &stream);
-	/* Not before: calls that the tool makes meanwhile have places of their own, which are left
-	 * if it has jumped out of them. */
+	place->is_returning = true;
+	if (place->callbacks || place->streams)
+		tell_return(call, *place);
+	/* Its record is written soon, so it is under way until now. */
 	while (depth && entered[depth - 1].cid >= call->cid)
 		forget_innermost();
 }

@@ -103,7 +103,10 @@ static void a_thread_that_ends_inside_of_calls_is_waited_for_no_more(void **stat
 /* What the second context gets at the return of call 20. */
 static uint64_t got_user, got_result;
 
-/* A tool that makes a call at the return of another one. */
+static jmp_buf outside;
+static int told_returns; /* of call 50, in both contexts */
+
+/* A tool that makes a call at the return of another one, and jumps out of the return of a third. */
 static void take_call(struct sdk_callback_record record, union sdk_user *user, void *data)
 {
 	const struct sdk_hip_data *payload = record.payload;
@@ -118,7 +121,10 @@ static void take_call(struct sdk_callback_record record, union sdk_user *user, v
 	} else if (internal == 20) {
 		got_user = user->value;
 		got_result = payload->result;
+	} else if (internal >= 30 && internal < 50) {
+		longjmp(outside, 1);
 	}
+	told_returns += record.phase == SDK_PHASE_EXIT && internal == 50;
 }
 
 static void a_call_inside_of_a_callback_at_a_return_changes_nothing(void **state)
@@ -136,6 +142,23 @@ static void a_call_inside_of_a_callback_at_a_return_changes_nothing(void **state
 	observed->leave(&(struct inject_call){.cid = 20, .text = "hipMalloc", .value = 2});
 	assert_int_equal(got_user, 202);
 	assert_int_equal(got_result, 2);
+	assert_false(sdk_calls_are_under_way());
+}
+
+/* As often as calls may be inside of each other, and more. */
+static void a_jump_out_of_a_callback_at_a_return_leaves_nothing(void **state)
+{
+	(void)state;
+	for (volatile uint64_t cid = 30; cid < 50; cid++) {
+		if (setjmp(outside) == 0) {
+			enter(cid);
+			leave(cid);
+			fail();
+		}
+	}
+	enter(50);
+	leave(50);
+	assert_int_equal(told_returns, 2);
 	assert_false(sdk_calls_are_under_way());
 }
 
@@ -186,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_thread_that_ends_inside_of_calls_is_waited_for_no_more),
 		cmocka_unit_test(a_call_inside_of_a_callback_at_a_return_changes_nothing),
+		cmocka_unit_test(a_jump_out_of_a_callback_at_a_return_leaves_nothing),
 		cmocka_unit_test(a_context_is_full_until_a_flush_has_succeeded),
 	};
 
