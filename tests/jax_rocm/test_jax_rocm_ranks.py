@@ -5,7 +5,8 @@ is recorded, and the recordings are merged.
 The second machine is a namespace of times, in which CLOCK_MONOTONIC is AHEAD_SECONDS ahead, so the
 true difference of the clocks is known. RCCL's kernels wait for each other (rendezvous.c).
 
-test_jax_rocm_ranks.py RELEASE. Exit status 77 where JAX is not set up, or there are no namespaces.
+test_jax_rocm_ranks.py RELEASE. Exit status 77 where JAX is not set up, or there are no namespaces
+that JAX's Python and the second machine need.
 """
 
 import json
@@ -54,7 +55,8 @@ def start(rank, address):
 
 
 def wait_for(processes):
-    """A rank whose other one has failed would wait for it for ever."""
+    """Returns the exit statuses, in the order in which the ranks ended. A rank whose other one has
+    failed would wait for it for ever."""
     running = {process.pid: process for process in processes}
     statuses = []
     while running:
@@ -77,7 +79,11 @@ class Ranks(unittest.TestCase):
             port.bind(("127.0.0.1", 0))
             statuses = wait_for([start(rank, f"127.0.0.1:{port.getsockname()[1]}") for rank in (1, 0)])
         if statuses != [0, 0]:
-            raise RuntimeError("\n".join(path.read_text() for path in FOLDER.glob("rank*.out")))
+            printed = "\n".join(path.read_text() for path in FOLDER.glob("rank*.out"))
+            if statuses[0] == 77:
+                print(printed)
+                sys.exit(77)
+            raise RuntimeError(printed)
         cls.job = FOLDER / "job.dagtap"
         cls.told = ask("merge", "-o", cls.job, FOLDER / "rank0.dagtap", FOLDER / "rank1.dagtap")
         cls.collectives = ask("collectives", "--json", cls.job)
