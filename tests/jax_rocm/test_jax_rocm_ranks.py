@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -27,7 +28,7 @@ RELEASE = sys.argv.pop()
 PYTHON = pathlib.Path(os.environ["JAX_ROCM"]) / RELEASE / "python"
 STEPS, AHEAD_SECONDS = 5, 1000
 GATHERED_BYTES = 2 * 32 * 256 * 4  # of ranks.py: two ranks' rows
-MACHINE = ["unshare", "--time", "--fork", *(["--map-root-user"] if os.geteuid() else []),
+MACHINE = ["unshare", "--time", "--kill-child", *(["--map-root-user"] if os.geteuid() else []),
            "--monotonic", str(AHEAD_SECONDS)]
 
 
@@ -51,7 +52,9 @@ def start(rank, address):
                PYTHON, HERE / "start.py", *variables, "--", HERE / "ranks.py", str(rank), address, str(STEPS)]
     machine = MACHINE if rank else []
     with open(FOLDER / f"rank{rank}.out", "w", encoding="utf-8") as out:
-        return subprocess.Popen([*machine, *command], env=environment(rank), stdout=out, stderr=subprocess.STDOUT)
+        # A session of its own, so that wait_for can end all of a rank's processes.
+        return subprocess.Popen([*machine, *command], env=environment(rank), stdout=out, stderr=subprocess.STDOUT,
+                                start_new_session=True)
 
 
 def wait_for(processes):
@@ -65,7 +68,7 @@ def wait_for(processes):
         statuses.append(status)
         if status:
             for process in running.values():
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
     return statuses
 
 
