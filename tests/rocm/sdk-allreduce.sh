@@ -3,7 +3,7 @@
 # profiler on librocprofiler-sdk.so.1, under `dagtap record` or alone: the profiler gets the calls
 # of RCCL that the program makes, COUNT of each NAME, and those that are recorded.
 if [ -z "${IN_NAMESPACE:-}" ]; then
-	unshare --mount --map-root-user true 2>/dev/null || {
+	unshare --mount --map-root-user mount -t tmpfs tmpfs /sys/class 2>/dev/null || {
 		echo "not run: this machine gives no mount namespace"
 		exit 77
 	}
