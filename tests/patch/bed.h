@@ -128,6 +128,8 @@ struct bed {
 	/* returns NULL, or is NULL, if the driver has no priorities */
 	void *(*stream_with_priority)(int priority);
 
+	/* Threads of this process do the work of streams, beside the thread that gives it. */
+	bool has_stream_threads;
 	bool reads_execs;    /* the driver can read the nodes of an executable graph */
 	bool sets_functions; /* the driver can change the kernel functions of an executable graph */
 	/* Limits of this driver or its runtime. */

@@ -466,6 +466,7 @@ const struct bed bed_cuda = {
 	.instantiate = cuda_instantiate,
 	.exec_destroy = cuda_exec_destroy,
 	.exec_launch = cuda_exec_launch,
+	.has_stream_threads = true,
 	.sets_functions = true,
 	.attributes =
 		DAGPATCH_PRIORITY | DAGPATCH_COOPERATIVE | DAGPATCH_CLUSTER | DAGPATCH_PROGRAMMATIC,

@@ -376,6 +376,7 @@ const struct bed bed_hip = {
 	.instantiate = instantiate,
 	.exec_destroy = exec_destroy,
 	.exec_launch = exec_launch,
+	.has_stream_threads = true,
 	.graph_calls_race = HIP_VERSION_MAJOR < 6,
 	.no_captured_blocks = !READS_1D,
 	.no_captured_rows = !READS_1D,

@@ -106,7 +106,7 @@ void threads_begin(void);
 void threads_end(void);
 
 /* False while cases run that start no threads, which threads_begin makes sure of: the
- * ThreadSanitizer build leaves them out (test_patch_suite.c). */
+ * ThreadSanitizer build leaves them out where streams have none either (test_patch_suite.c). */
 extern bool suite_may_start_threads;
 
 #define SCENE(name) cmocka_unit_test_setup_teardown(name, scene_setup, scene_teardown)

@@ -9,7 +9,8 @@
  * - -w FEATURES: a model without these features (dagpatch/model.h).
  *
  * In the ThreadSanitizer build, which can find nothing in a case that starts no thread, only the
- * files with other cases run. */
+ * files with other cases run, unless the driver's streams have threads. With -R nothing is left
+ * then (exit status 77). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,15 @@ static bool has_capability(enum dagpatch_capability capability)
 	return has;
 }
 
+/* Whether the cases without threads are left out. */
+static bool only_threads(void)
+{
 #ifdef __SANITIZE_THREAD__
-#define ONLY_THREADS true
+	return !suite_bed->has_stream_threads;
 #else
-#define ONLY_THREADS false
+	return false;
 #endif
+}
 
 #ifndef SUITE_REBINDS
 #define SUITE_REBINDS 1000
@@ -77,12 +82,12 @@ static int run_strategy(const char *name, enum dagpatch_strategy strategy,
 	suite_strategy = strategy;
 	if (choice->only_devices)
 		return suite_devices(choice->seed, choice->rounds);
-	if (!choice->only_random && !ONLY_THREADS)
+	if (!choice->only_random && !only_threads())
 		failed += run_one_thread();
 	/* The devices come after, because they look for misplaced calls of all cases. */
 	if (!choice->only_random)
 		failed += suite_states() + suite_devices(choice->seed, choice->rounds);
-	if (!ONLY_THREADS)
+	if (!only_threads())
 		failed += suite_random(choice->seed + strategy, choice->rebinds);
 	return failed;
 }
@@ -127,6 +132,8 @@ int main(int argc, char **argv)
 	}
 	dagpatch_model_without(suite_without);
 	suite_bed = &SUITE_BED;
+	if (choice.only_random && only_threads())
+		return 77;
 	failed = suite_bed->open();
 	if (failed != 0)
 		return failed;
