@@ -139,15 +139,16 @@ static uint64_t lines_with(const char *path, const char *word)
 	return count;
 }
 
-/* The profiler got each timed dispatch once, if its finalize was called: not in a program that
- * ends without exit's handlers. */
+/* The profiler got each timed dispatch once, and its finalize was called: no program that is played
+ * with it ends without exit's handlers. */
 static void check_profiler(const struct play *play)
 {
 	char path[2 * PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/client", play->folder);
 	assert_true(lines_with(path, "process ") > 0);
-	if (play->rows && lines_with(path, "finished"))
+	assert_int_equal(lines_with(path, "finished"), 1);
+	if (play->rows)
 		assert_int_equal(lines_with(path, "dispatch "),
 				 play->rows->untimed[RECORD_UNTIMED_NO]);
 }

@@ -514,6 +514,8 @@ __attribute__((constructor)) static void begin(void)
 	unsetenv("CLIENT_OUT");
 	if (!out)
 		_Exit(3);
+	/* What is written is there however the process ends. */
+	setvbuf(out, NULL, _IOLBF, 0);
 	if (getenv("CLIENT_WAITS"))
 		return;
 	if (getenv("CLIENT_REFUSED")) {
