@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import sys
 
 from readers import BUILD
@@ -17,6 +18,11 @@ BLOCK = re.compile(r"^```sql (\w+)\n(.*?)^```$", re.M | re.S)
 BLOCKS = dict(BLOCK.findall((SOURCE / "docs" / "fleet.md").read_text()))
 ENGINES = ("duckdb", "clickhouse", "spark")
 QUERIES = {name: sql for name, sql in BLOCKS.items() if name not in ENGINES}
+
+
+def has_spark():
+    """Whether Spark is installed as a whole, which the copy of its requirements marks, and Java."""
+    return (SPARK / "requirements.txt").exists() and bool(shutil.which("java"))
 
 
 def views(engine, root):
