@@ -7,6 +7,7 @@
  * started or stopped gives at most one of each. HIP is a dispatch table of this program, whose
  * hipLaunchKernel writes a packet to a queue of the software GPU: the size of its grid is the
  * launch's number. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -23,6 +24,7 @@
 #include "../intercept/device_queue.h"
 #include "../launched.h"
 #include "../tables/model_tables.h"
+#include "base/inject.h"
 #include "sdk/abi.h"
 #include "sdk/functions.h"
 #include "sdk/hand_over.h"
@@ -36,10 +38,13 @@
 #define CONTEXTS      2
 #define WORKERS	      2
 #define BETWEEN_DRAIN 4 /* launches of a worker between waits for its queue */
-/* Launches after a step of a toggling thread until its next one. Their records, and those of some
- * steps more, fit into the memory that is ready when a recording begins: none is dropped however
- * late the housekeeper runs. */
+/* Launches after a step of a toggling thread until its next one. */
 #define LAUNCHES_MOST 1024
+/* After so many rounds of both toggling threads, of 4 steps each, the recording ends. So it has the
+ * records of 34,000 launches at most, less than 300 bytes for each. They fit into the memory that
+ * is ready when a recording begins: none is dropped however late the housekeeper runs. */
+#define ROUNDS_MOST   4
+#define READY	      "32M"
 #define STEPS	      8 /* of a start and a stop, at most */
 #define NEVER	      UINT64_MAX
 
@@ -77,6 +82,8 @@ static _Atomic int togglers;
 static pthread_mutex_t allowing = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t is_allowed = PTHREAD_COND_INITIALIZER;
 static _Atomic uint64_t unknown_records; /* of no launch */
+static pthread_barrier_t both_stopped;
+static const struct inject_table *injected;
 
 /* ---- the profiler ---- */
 
@@ -265,6 +272,16 @@ static void flush_perhaps(size_t context)
 		EXPECT(rocprofiler_flush_buffer(contexts[context].buffer) == SDK_SUCCESS);
 }
 
+/* Ends the recording, which a flush does when no context is started. */
+static void end_recording_together(size_t context)
+{
+	if (pthread_barrier_wait(&both_stopped) == PTHREAD_BARRIER_SERIAL_THREAD) {
+		EXPECT(rocprofiler_flush_buffer(contexts[context].buffer) == SDK_SUCCESS);
+		EXPECT(!injected->is_recording());
+	}
+	pthread_barrier_wait(&both_stopped);
+}
+
 static void *toggle(void *number)
 {
 	size_t context = (size_t)(uintptr_t)number;
@@ -280,6 +297,8 @@ static void *toggle(void *number)
 		EXPECT(rocprofiler_stop_context(contexts[context].id) == SDK_SUCCESS);
 		atomic_fetch_add(&contexts[context].steps, 1);
 		flush_perhaps(context);
+		if ((i + 1) % ROUNDS_MOST == 0)
+			end_recording_together(context);
 	}
 	allow_launches(1);
 	return NULL;
@@ -289,16 +308,19 @@ static void *toggle(void *number)
 
 static int setup(void **state)
 {
-	void *tables[] = {&hip};
+	void *tables[] = {&hip}, *library;
 	size_t bytes;
 
-	/* A start prepares so much memory. */
-	setenv("DAGTAP_READY", "16M", 1);
+	setenv("DAGTAP_READY", READY, 1);
 	most_launches = (uint64_t)stops * STEPS * (LAUNCHES_MOST + WORKERS * BETWEEN_DRAIN);
 	bytes = most_launches * sizeof(*launches);
 	launches = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (launches == MAP_FAILED || rocprofiler_force_configure(configure) != SDK_SUCCESS)
+		return -1;
+	library = dlopen(INJECTED, RTLD_NOW | RTLD_NOLOAD);
+	injected = library ? dlsym(library, INJECT_SYMBOL) : NULL;
+	if (!injected)
 		return -1;
 	*model_slot(&hip, AT_LAUNCH_KERNEL) = (void *)launch_packet;
 	device_start();
@@ -317,6 +339,7 @@ static void run_threads(void)
 	hsa_queue_t *queues[WORKERS];
 
 	atomic_store(&togglers, CONTEXTS);
+	assert_int_equal(pthread_barrier_init(&both_stopped, NULL, CONTEXTS), 0);
 	for (size_t i = 0; i < CONTEXTS; i++) {
 		contexts[i].seed = test_seed() * CONTEXTS + i;
 		contexts[i].awaited = NEVER;
