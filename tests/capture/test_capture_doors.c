@@ -34,6 +34,10 @@
 #define WORKERS 2
 #define DOORS	4 /* threads that have events */
 
+/* Records that a worker puts into one recording: how many the files hold depends on the number of
+ * recordings, not on how long each lasts. */
+#define RECORDS_MOST 10000
+
 static unsigned events = EVENTS_SHORT;
 
 static int small_setup(void **state)
@@ -204,11 +208,19 @@ static _Atomic bool is_over;
 static void *put_records(void *unused)
 {
 	const struct timespec pause = {.tv_nsec = 20000};
+	uint32_t session = UINT32_MAX, left = 0;
 
 	for (uint64_t i = 0; !atomic_load(&is_over); i++) {
-		if (session_is_on() && fixture_put(session_writer(), i, i % 8))
+		uint32_t current = session_current_number();
+
+		if (session != current)
+			left = RECORDS_MOST;
+		session = current;
+		if (session_is_on() && left && fixture_put(session_writer(), i, i % 8)) {
 			atomic_fetch_add(&stored, 1);
-		if (!session_is_on() || i % 64 == 0)
+			left--;
+		}
+		if (!session_is_on() || !left || i % 64 == 0)
 			nanosleep(&pause, NULL);
 	}
 	return unused;
