@@ -67,6 +67,24 @@ __attribute__((visibility("default"))) int setenv(const char *name, const char *
 	return next(name, value, replace);
 }
 
+__attribute__((visibility("default"))) int putenv(char *text)
+{
+	int (*next)(char *);
+
+	*(void **)&next = dlsym(RTLD_NEXT, "putenv");
+	note_change(text);
+	return next(text);
+}
+
+__attribute__((visibility("default"))) int clearenv(void)
+{
+	int (*next)(void);
+
+	*(void **)&next = dlsym(RTLD_NEXT, "clearenv");
+	note_change("DAGTAP_");
+	return next();
+}
+
 __attribute__((visibility("default"))) int unsetenv(const char *name)
 {
 	int (*next)(const char *);
@@ -113,7 +131,20 @@ static void stop_all(void)
 
 static void dagtaps_variables_are_left_alone(void **state)
 {
+	static const struct {
+		const char *name;
+		void *own;
+	} functions[] = {
+		{"setenv", (void *)setenv},
+		{"unsetenv", (void *)unsetenv},
+		{"putenv", (void *)putenv},
+		{"clearenv", (void *)clearenv},
+	};
+
 	(void)state;
+	/* What a library that is loaded later calls is this program's functions. */
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		assert_ptr_equal(dlsym(RTLD_DEFAULT, functions[i].name), functions[i].own);
 	assert_int_equal(changes, 0);
 }
 
