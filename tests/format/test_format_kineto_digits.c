@@ -42,8 +42,10 @@ static void check_number(uint64_t value)
 static void numbers_are_those_of_printf(void **state)
 {
 	unsigned short seed[3] = {1, 2, (unsigned short)test_seed()};
+	uint64_t power = 1;
 
-	for (uint64_t power = 1; power < UINT64_MAX / 10; power *= 10)
+	/* Up to the border between 19 and 20 digits. */
+	for (int exponent = 0; exponent < 20; exponent++, power *= 10)
 		for (uint64_t i = 0; i < 3; i++)
 			check_number(power - 1 + i);
 	for (int bit = 0; bit < 64; bit++)
