@@ -163,7 +163,10 @@ check_dormant ranges session --capture-range none
 status=0
 launch record --backend cuda -q --capture-range none -o "$work/beside.dagtap" -- \
 	python3 "$SOURCE_DIR/tests/capture_cuda/device_profiler.py" "$BUILD_DIR/lib/libdagtap.so" 2 >"$work/out" 2>"$work/err" || status=$?
-[ "$status" = 77 ] && exit 0
+if [ "$status" = 77 ]; then
+	echo "in part not run: there is no PyTorch, whose profiler runs beside a dormant process"
+	exit 77
+fi
 [ "$status" = 0 ] || fail "device_profiler: $(cat "$work/out" "$work/err")"
 expect "kernels in PyTorch's profiles" "$(grep -c '^profiled: 20$' "$work/out")" 2
 expect_closed "$work/beside.dagtap"
