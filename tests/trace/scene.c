@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -481,6 +482,26 @@ struct trace *scene_load_with(const struct scene *scene, const struct trace_opti
 		fail_msg("%s", error.message);
 	unlink(path);
 	return trace;
+}
+
+void scene_put_spool(const struct scene *scene, const char *folder)
+{
+	char path[2 * TEST_PATH_BYTES];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%u.spool", folder, scene->pid);
+	file = fopen(path, "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(scene->image, 1, scene_bytes(scene), file), scene_bytes(scene));
+	assert_int_equal(fclose(file), 0);
+}
+
+void scene_remove_spool(const char *folder, uint32_t pid)
+{
+	char path[2 * TEST_PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s/%u.spool", folder, pid);
+	assert_int_equal(unlink(path), 0);
 }
 
 uint64_t scene_unexplained(const struct trace *trace)

@@ -146,6 +146,10 @@ struct trace *scene_load(const struct scene *scene);
 /* The same from a file, with OPTIONS. */
 struct trace *scene_load_with(const struct scene *scene, const struct trace_options *options);
 
+/* Write the closed spool into FOLDER, as PID.spool, and remove it again. */
+void scene_put_spool(const struct scene *scene, const char *folder);
+void scene_remove_spool(const char *folder, uint32_t pid);
+
 /* Returns how much is unexplained in all lines of the ledger. */
 uint64_t scene_unexplained(const struct trace *trace);
 

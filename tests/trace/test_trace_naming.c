@@ -1,7 +1,6 @@
 /* Which graph node an activity belongs to, and how certain that is. */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,26 +85,6 @@ static void activities_have_their_launch_without_nodes(void **state)
 	trace_close(trace);
 }
 
-static void put_spool(const char *folder, const struct scene *scene)
-{
-	char path[2 * TEST_PATH_BYTES];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%u.spool", folder, scene->pid);
-	file = fopen(path, "wb");
-	assert_non_null(file);
-	assert_int_equal(fwrite(scene->image, 1, scene_bytes(scene), file), scene_bytes(scene));
-	assert_int_equal(fclose(file), 0);
-}
-
-static void remove_spool(const char *folder, uint32_t pid)
-{
-	char path[2 * TEST_PATH_BYTES];
-
-	snprintf(path, sizeof(path), "%s/%u.spool", folder, pid);
-	assert_int_equal(unlink(path), 0);
-}
-
 /* The work of the second process has the numbers that the first one's has. */
 static void two_processes_have_their_launches_without_nodes(void **state)
 {
@@ -121,7 +100,7 @@ static void two_processes_have_their_launches_without_nodes(void **state)
 		scene_graph(&scene, 7, EXEC, 3, functions, grids);
 		run_nodes(&scene, begin_launch(&scene, 0, 3), 0, 3);
 		scene_close(&scene);
-		put_spool(folder, &scene);
+		scene_put_spool(&scene, folder);
 		scene_release(&scene);
 	}
 	if (trace_open(folder, &without_nodes, &trace, &error) < 0)
@@ -132,7 +111,7 @@ static void two_processes_have_their_launches_without_nodes(void **state)
 		assert_int_equal(trace->activities[i].launch, i / 3);
 	trace_close(trace);
 	for (uint32_t pid = 1; pid <= 2; pid++)
-		remove_spool(folder, pid);
+		scene_remove_spool(folder, pid);
 	assert_int_equal(rmdir(folder), 0);
 }
 

@@ -178,26 +178,10 @@ static void wait_for_what_was_never_recorded(void **state)
 	assert_int_equal(trace->waits[0].known, TRACE_KNOWN_ORDER);
 }
 
-static void put_spool(const char *folder, const struct scene *scene)
-{
-	char path[2 * TEST_PATH_BYTES];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%u.spool", folder, scene->pid);
-	file = fopen(path, "wb");
-	assert_non_null(file);
-	assert_int_equal(fwrite(scene->image, 1, scene_bytes(scene), file), scene_bytes(scene));
-	assert_int_equal(fclose(file), 0);
-}
-
 static void remove_spools(const char *folder)
 {
-	char path[2 * TEST_PATH_BYTES];
-
-	for (unsigned pid = 1; pid <= 3; pid++) {
-		snprintf(path, sizeof(path), "%s/%u.spool", folder, pid);
-		unlink(path);
-	}
+	for (unsigned pid = 1; pid <= 3; pid++)
+		scene_remove_spool(folder, pid);
 	rmdir(folder);
 }
 
@@ -221,7 +205,7 @@ static void event_map_cleared_on_reset(void **state)
 			CALL(&scene, RECORD, EVENT, STREAM);
 		CALL(&scene, STREAM_WAIT, OTHER_STREAM, EVENT, 0);
 		scene_close(&scene);
-		put_spool(folder, &scene);
+		scene_put_spool(&scene, folder);
 		scene_release(&scene);
 	}
 	if (trace_open(folder, NULL, &trace, &error) < 0)
