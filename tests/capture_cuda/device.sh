@@ -22,7 +22,10 @@ python3 - "$work/activities.csv" <<-'END' || fail "nodes and replays"
 	assert len({(r["node"], r["replay"]) for r in rows}) == 5000, len(rows)
 	pairs = [(a, b) for a, b in zip(rows, rows[1:]) if a["replay"] == b["replay"]]
 	assert all(int(a["start_ns"]) < int(b["start_ns"]) for a, b in pairs)
-	# CUPTI's own times: some nodes seem to end after the start of the next.
+	# CUPTI's own times: some nodes seem to end after the start of the next, none after that of
+	# the one behind it.
+	after = [(a, c) for a, c in zip(rows, rows[2:]) if a["replay"] == c["replay"]]
+	assert all(int(a["end_ns"]) <= int(c["start_ns"]) for a, c in after)
 	print("overlaps:", sum(int(a["end_ns"]) > int(b["start_ns"]) for a, b in pairs), "of", len(pairs))
 END
 # A chain: each node waits for the one before it, so the longest path has them all.
