@@ -24,8 +24,8 @@ struct inject_call {
 	uint64_t cid;	   /* its correlation id in the recording */
 	uint64_t parent;   /* that of the enclosing call, 0 = none */
 	uint32_t function; /* number of its API_NAME record */
-	/* Kernels and copies by copy engines that its thread has submitted, and packets that
-	 * another thread submits, whose kind is not known yet. 0 at its entry. */
+	/* Kernels and copies by copy engines that were submitted before it returned, and packets
+	 * that another thread submits later, whose kind is not known yet. 0 at its entry. */
 	uint32_t dispatches, copies, unknown;
 	const char *text; /* text of its API_NAME record: the name up to the first space; static */
 	const void *stream; /* of HIP: its stream argument; NULL: none, or the default stream */

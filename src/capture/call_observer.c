@@ -16,7 +16,7 @@ static void tell(const struct frame *frame, const char *text, const void *stream
 		.function = frame->function,
 		.dispatches = frame->dispatches,
 		.copies = frame->copies,
-		.unknown = frame->activities - frame->dispatches - frame->copies - frame->others,
+		.unknown = frame_unknown(frame),
 		.args = args,
 		.text = text,
 		.stream = stream,

@@ -27,8 +27,8 @@ struct frame {
 	uint64_t begin_ns;   /* session_now_ns, before the vendor's function is called */
 	uint64_t end_ns;     /* 0: frame_write reads the clock */
 	uint32_t activities; /* activities that the call has submitted: the next one's ordinal */
-	/* For observers: what these are, as far as the thread of the call has submitted them. Of
-	 * packets that are passed with another thread's doorbell it is not known. */
+	/* For observers: what these are, as far as they were submitted before the call returned. Of
+	 * packets that are passed with another thread's later doorbell it is not known. */
 	uint32_t dispatches, copies, others;
 	uint32_t unrecorded; /* of the others: packets of which no record is made */
 	uint32_t function;   /* the function: its number in the API_NAME records */
@@ -73,6 +73,12 @@ static inline void frame_pop(struct frame *frame)
 	frame_top = frame->outer;
 }
 
+/* The activities of a call of which it is not known what they are. */
+static inline uint32_t frame_unknown(const struct frame *frame)
+{
+	return frame->activities - frame->dispatches - frame->copies - frame->others;
+}
+
 /* The submitting call and thread. capture/hsa stores it with a packet's place in the queue when
  * the place is reserved, because another thread may ring the doorbell. */
 struct frame_context {
@@ -84,14 +90,23 @@ struct frame_context {
 
 enum frame_activity { FRAME_DISPATCH, FRAME_COPY, FRAME_BARRIER, FRAME_UNRECORDED };
 
-/* An activity of call CID goes to the device: counts it if the calling thread is inside of this
- * call. */
+/* Counts an activity of call CID of another thread, which takes the count when the call returns.
+ * Any thread, no lock. The caller's next release store publishes the count. */
+void frame_count_for_another(uint64_t cid, enum frame_activity kind);
+
+/* Adds what other threads have counted for the call of FRAME, which returns now. */
+void frame_take_counted(struct frame *frame);
+
+/* An activity of call CID goes to the device: counts it. CID 0: of no call. */
 static inline void frame_count(uint64_t cid, enum frame_activity kind)
 {
 	struct frame *frame = frame_top;
 
-	if (!frame || frame->cid != cid)
+	if (__builtin_expect(!frame || frame->cid != cid, 0)) {
+		if (cid)
+			frame_count_for_another(cid, kind);
 		return;
+	}
 	if (kind == FRAME_DISPATCH)
 		frame->dispatches++;
 	else if (kind == FRAME_COPY)

@@ -288,7 +288,7 @@ struct record_api {
 	uint64_t end_ns;
 	int32_t result; /* the vendor's error code */
 	/* Activities submitted inside the call, barriers included: the join expects as many. Of
-	 * other packets those are not counted that the call's thread has passed itself. */
+	 * other packets those are not counted that were passed before the call returned. */
 	uint32_t activities;
 	uint64_t args[]; /* API_NAME's arguments; as many words as the record has left */
 };

@@ -316,7 +316,7 @@ static void keep_externals(const struct inject_call *call, struct entered *place
 		if (place->externals[i] &&
 		    sdk_contexts[i].buffers[place->api->buffer].operations.is_on)
 			externals_add(i, call->cid, (int)place->api->request, place->externals[i]);
-		/* Kernels whose packets another thread submits get one together. */
+		/* Kernels whose packets another thread submits later get one together. */
 		keep_activities(i, SDK_REQUEST_KERNEL_DISPATCH, call,
 				call->dispatches + (call->unknown > 0));
 		keep_activities(i, SDK_REQUEST_MEMORY_COPY, call, call->copies);

@@ -190,7 +190,7 @@ if begun != collections.Counter(row["text"] for row in rows(scopes) if row["kind
     fail(f"roctx: {begun} delivered")
 for cid, answers in profile.answers.items():
     requests = profile.requests[cid]
-    # Packets that another thread has passed to the device share one answer.
+    # Packets that another thread passes to the device after the call's return share one answer.
     own = min(requests, len(answers))
     if cid != "0" and (len(set(answers)) != own or not set(answers) <= {int(cid) * 100000 + k for k in range(requests)}
                        or (is_alone and requests != len(answers))):

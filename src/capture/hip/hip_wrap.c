@@ -105,6 +105,7 @@ void hip_leave(struct hip_call *call, int result, uint32_t word_count, const uin
 	const struct frame *frame = &call->frame;
 
 	frame_pop(&call->frame);
+	frame_take_counted(&call->frame);
 	if (call_is_observed())
 		call_observe_return(&call->frame, hip_functions[frame->function].text, call->stream,
 				    result);

@@ -63,7 +63,9 @@
  *   with the acquire of the device, which is HSA's own protocol.
  * - The holder's fields, and `next`, `announced` and the counts: they are ordered between two
  *   holders by the lock (hold.h). Other threads read the atomic ones with relaxed loads and may see
- *   an older value; `next` is loaded with acquire where a gate is drained.
+ *   an older value. `next` and `passes` are stored with release where packets are published, and
+ *   loaded with acquire where a gate is drained and by a thread that waits for the holder, which
+ *   then sees what was counted for its call.
  * - `state` and `is_tracing`: stored with release, loaded with acquire by a thread that then reads
  *   the fields that gate_open or the end of a recording has set.
  * - `change`: stored by the thread that asks, published by its request for the lock; the holder

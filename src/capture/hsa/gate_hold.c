@@ -101,7 +101,7 @@ void gate_work(struct gate *gate)
 				      gate_index_is_behind(gate) &&
 					      (!was_asked || gate->passes_unreserved),
 				      memory_order_relaxed);
-		atomic_fetch_add_explicit(&gate->passes, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&gate->passes, 1, memory_order_release);
 		/* hold_leave is sequentially consistent: it orders these stores before the load of
 		 * hsa_monitor_parked below, against park in hsa_monitor.c. */
 	} while (!hold_leave(&gate->hold, &seen));
@@ -122,11 +122,11 @@ uint64_t gate_enter(struct gate *gate)
 
 /* Whether the holder has dealt with the packet at INDEX. PASSES is gate->passes, read after this
  * thread's request: the pass that was then under way may have missed the packet, the next one has
- * not. */
+ * not. What the holder has counted for this thread's call is visible then. */
 static bool gate_has_answered(struct gate *gate, uint64_t index, uint32_t passes)
 {
-	return atomic_load_explicit(&gate->next, memory_order_relaxed) > index ||
-	       atomic_load_explicit(&gate->passes, memory_order_relaxed) - passes >= 2 ||
+	return atomic_load_explicit(&gate->next, memory_order_acquire) > index ||
+	       atomic_load_explicit(&gate->passes, memory_order_acquire) - passes >= 2 ||
 	       !hold_thread(&gate->hold);
 }
 

@@ -120,7 +120,7 @@ static void move_index(struct gate *gate, uint64_t index)
 
 static void publish(struct gate *gate, uint64_t write_index, uint64_t next)
 {
-	atomic_store_explicit(&gate->next, next, memory_order_relaxed);
+	atomic_store_explicit(&gate->next, next, memory_order_release);
 	move_index(gate, write_index);
 }
 

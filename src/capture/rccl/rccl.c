@@ -223,6 +223,7 @@ void rccl_tell_entry(struct rccl_call *call, const uint64_t *args)
 void rccl_leave(struct rccl_call *call, int result, uint32_t word_count, const uint64_t *words)
 {
 	frame_pop(&call->frame);
+	frame_take_counted(&call->frame);
 	note_made(call->frame.function, result, words);
 	if (call_is_observed())
 		call_observe_return(&call->frame, text_of(call), NULL, result);
