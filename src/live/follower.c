@@ -97,12 +97,16 @@ static int map_chunk(const struct follower *follower, struct followed_chunk *fol
 	return 0;
 }
 
-/* Adds the places that the file has got since the last call. */
-static int add_places(struct follower *follower)
+/* Adds the places of the TAKEN chunks that are not among the chunks yet. Without a ring, chunks are
+ * taken in the order of their places; thousands of places are ready behind them, and have no
+ * label. */
+static int add_places(struct follower *follower, uint64_t taken)
 {
 	uint64_t places = 0;
 	int err = follower_count_places(follower, &places);
 
+	if (places > taken)
+		places = taken;
 	if (err < 0 || places <= follower->next_place)
 		return err;
 	if (table_reserve((void **)&follower->chunks, &follower->chunk_room,
@@ -151,7 +155,7 @@ static int find_chunks(struct follower *follower)
 		return follower_ring_find(follower);
 	if (taken == labels)
 		return 0;
-	err = add_places(follower);
+	err = add_places(follower, taken);
 	for (size_t i = 0; i < follower->chunk_count && err == 0; i++) {
 		if (!follower->chunks[i].at)
 			read_label(follower, &follower->chunks[i], taken);

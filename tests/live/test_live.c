@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -20,6 +21,15 @@ struct play {
 	int fd;
 	struct rows rows; /* of the last poll */
 };
+
+static uint64_t preads; /* calls */
+
+/* In the place of the C library's function. */
+ssize_t pread(int fd, void *to, size_t bytes, off_t at)
+{
+	preads++;
+	return syscall(SYS_pread64, fd, to, bytes, at);
+}
 
 static const struct live_options at_once = {.takes_any_time = true};
 
@@ -393,6 +403,29 @@ static void a_mark_is_reached_though_more_is_recorded_than_read(void **state)
 	}
 	assert_true(follower_is_past_mark(&follower));
 	assert_true(count >= before);
+	follower_close(&follower);
+	close(fd);
+}
+
+/* A process keeps thousands of places ready. */
+static void places_that_no_chunk_has_taken_are_not_read(void **state)
+{
+	enum { READY = 1000 };
+	struct scene *scene = *state;
+	int fd = memfd_create("scene.spool", MFD_CLOEXEC);
+	struct follower follower;
+	uint64_t count = 0, expected = record_on(scene, fd, 1);
+
+	assert_int_equal(ftruncate(fd, SCENE_BYTES + READY * (off_t)SPOOL_CHUNK_BYTES), 0);
+	assert_int_equal(follower_open(&follower, fd, "scene", false, NULL), 0);
+	preads = 0;
+	/* A label is read twice. */
+	for (int polls = 0; polls < 3; polls++) {
+		expected += record_on(scene, fd, SPOOL_CHUNK_BYTES);
+		assert_int_equal(follower_read(&follower, SCENE_BYTES, count_dispatch, &count), 0);
+		assert_int_equal(preads, 2 * scene->chunks);
+	}
+	assert_int_equal(count, expected);
 	follower_close(&follower);
 	close(fd);
 }
@@ -835,6 +868,7 @@ int main(void)
 		SCENE_CASE(a_text_that_scopes_share_is_awaited_and_in_each_window),
 		SCENE_CASE(a_mark_is_passed_when_all_before_it_is_given_out),
 		SCENE_CASE(a_mark_is_reached_though_more_is_recorded_than_read),
+		SCENE_CASE(places_that_no_chunk_has_taken_are_not_read),
 		SCENE_CASE(rings_are_refused_unless_asked_for),
 		SCENE_CASE(a_kernel_of_cuda_waits_until_its_time_is_final),
 		SCENE_CASE(a_kernel_of_cuda_that_lacks_a_definition_is_not_held_for_ever),
