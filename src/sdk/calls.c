@@ -60,6 +60,7 @@ struct entered {
 	const struct api *api;
 	int operation;
 	bool is_returning;	     /* the tool is told of its return */
+	bool is_counted;	     /* in under_way */
 	uint64_t started;	     /* contexts that were started at its entry: bits */
 	uint64_t callbacks, streams; /* contexts that were told: bits */
 	union sdk_user call_users[SDK_CONTEXTS], stream_users[SDK_CONTEXTS];
@@ -75,7 +76,8 @@ static _Thread_local struct entered entered[DEPTH];
 static _Thread_local unsigned depth;
 static _Thread_local unsigned observing; /* functions below that the thread is in */
 
-/* Calls that a started context was told of and that have not returned. */
+/* Calls that have not returned, and of which a context that was started at their entry gets records.
+ * A context without records may be started as long as the process runs. */
 static _Atomic int64_t under_way;
 
 /* Its destructor forgets the calls of a thread that ends inside of them. */
@@ -184,7 +186,7 @@ static bool tell(uint32_t number, enum sdk_callback_kind kind, int operation, in
 
 static void forget_innermost(void)
 {
-	if (entered[--depth].started)
+	if (entered[--depth].is_counted)
 		atomic_fetch_sub(&under_way, 1);
 }
 
@@ -200,12 +202,13 @@ static void make_thread_ends(void)
 	has_thread_ends = pthread_key_create(&thread_ends, forget_calls) == 0;
 }
 
-/* The innermost call has been told of. */
-static void count_call(void)
+/* The innermost call is under way until it is forgotten. */
+static void count_call(struct entered *place)
 {
 	pthread_once(&thread_ends_once, make_thread_ends);
 	if (has_thread_ends)
 		pthread_setspecific(thread_ends, entered);
+	place->is_counted = true;
 	atomic_fetch_add(&under_way, 1);
 }
 
@@ -238,7 +241,7 @@ static void begin_place(const struct api *api, const struct function *function,
 {
 	place->cid = call->cid;
 	place->api = api;
-	place->is_returning = false;
+	place->is_returning = place->is_counted = false;
 	place->operation = atomic_load_explicit(&function->operation, memory_order_relaxed) - 1;
 	place->started = place->callbacks = place->streams = 0;
 	memset(&place->data, 0, sizeof(place->data));
@@ -275,8 +278,8 @@ static void enter(const struct inject_call *call)
 		if (atomic_load_explicit(&sdk_contexts[i].is_started, memory_order_acquire))
 			enter_context(i, call, place, function->has_stream ? &stream : NULL);
 	}
-	if (place->started)
-		count_call();
+	if (place->started & sdk_contexts_recorded())
+		count_call(place);
 	for (uint32_t i = 0; i < SDK_CONTEXTS && place->started >> i; i++)
 		if (place->started >> i & 1 && tell_call(i, SDK_PHASE_ENTER, call, place))
 			place->callbacks |= 1ull << i;

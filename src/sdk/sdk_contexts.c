@@ -8,6 +8,7 @@
 struct sdk_context sdk_contexts[SDK_CONTEXTS];
 
 static pthread_mutex_t change_lock = PTHREAD_MUTEX_INITIALIZER; /* for starts and stops */
+static _Atomic uint64_t recorded; /* as sdk_contexts_recorded returns it */
 
 struct sdk_context *sdk_context_find(struct sdk_id id)
 {
@@ -28,19 +29,32 @@ static bool needs_records(const struct sdk_context *context)
 	return false;
 }
 
-bool sdk_contexts_want_records(void)
+/* The contexts for which a recording is made while they are started: bits. Those that need records;
+ * all, if none does. */
+static uint64_t find_recorded(void)
 {
-	bool any_started = false, any_needs = false, is_wanted = false;
+	uint64_t used = 0, needing = 0;
 
 	for (uint32_t i = 0; i < SDK_CONTEXTS && sdk_contexts[i].is_used; i++) {
-		bool is_started = atomic_load(&sdk_contexts[i].is_started);
-		bool needs = needs_records(&sdk_contexts[i]);
-
-		any_started |= is_started;
-		any_needs |= needs;
-		is_wanted |= is_started && needs;
+		used |= 1ull << i;
+		needing |= (uint64_t)needs_records(&sdk_contexts[i]) << i;
 	}
-	return any_needs ? is_wanted : any_started;
+	return needing ? needing : used;
+}
+
+uint64_t sdk_contexts_recorded(void)
+{
+	return atomic_load_explicit(&recorded, memory_order_relaxed);
+}
+
+bool sdk_contexts_want_records(void)
+{
+	uint64_t of = find_recorded();
+
+	for (uint32_t i = 0; i < SDK_CONTEXTS && of >> i; i++)
+		if (of >> i & 1 && atomic_load(&sdk_contexts[i].is_started))
+			return true;
+	return false;
 }
 
 bool sdk_context_start(struct sdk_context *context)
@@ -59,6 +73,7 @@ bool sdk_context_start(struct sdk_context *context)
 		atomic_store(&span->stop_ns, UINT64_MAX);
 		atomic_store(&span->start_ns, clock_now_ns());
 		atomic_store_explicit(&context->span_count, count + 1, memory_order_release);
+		atomic_store(&recorded, find_recorded());
 		atomic_store(&context->is_started, true);
 		atomic_fetch_add(&context->changes, 1);
 	}

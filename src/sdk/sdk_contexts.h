@@ -79,6 +79,10 @@ static inline struct sdk_id sdk_context_id(const struct sdk_context *context)
  * CODE_OBJECT alone need neither, unless no context of the tool has others. Any thread. */
 bool sdk_contexts_want_records(void);
 
+/* Those for which a recording is made while they are started, as this function has it: bits by
+ * index. As of the last start of a context. Any thread. */
+uint64_t sdk_contexts_recorded(void);
+
 /* Starts or stops the context. Returns false if it is started or stopped already. Any thread. */
 bool sdk_context_start(struct sdk_context *context);
 bool sdk_context_stop(struct sdk_context *context);

@@ -162,6 +162,28 @@ static void a_jump_out_of_a_callback_at_a_return_leaves_nothing(void **state)
 	assert_false(sdk_calls_are_under_way());
 }
 
+/* A context that is told of code objects may be started all the time. */
+static void a_call_of_which_no_context_gets_records_is_not_waited_for(void **state)
+{
+	struct sdk_context *code_objects = &sdk_contexts[2];
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		sdk_context_stop(&sdk_contexts[i]);
+	code_objects->is_used = true;
+	code_objects->callbacks[SDK_CALLBACK_CODE_OBJECT].operations.is_on = true;
+	sdk_context_start(code_objects);
+	enter(60);
+	assert_false(sdk_calls_are_under_way());
+	leave(60);
+	sdk_context_start(&sdk_contexts[1]);
+	enter(61);
+	sdk_context_stop(&sdk_contexts[1]);
+	assert_true(sdk_calls_are_under_way());
+	leave(61);
+	assert_false(sdk_calls_are_under_way());
+}
+
 static void start_and_stop(struct sdk_context *context)
 {
 	assert_true(sdk_context_start(context));
@@ -199,7 +221,7 @@ static int start(void **state)
 {
 	(void)state;
 	sdk_contexts[0].is_used = true;
-	sdk_contexts[0].is_started = true;
+	sdk_context_start(&sdk_contexts[0]);
 	sdk_calls_observe();
 	return 0;
 }
@@ -210,6 +232,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_ends_inside_of_calls_is_waited_for_no_more),
 		cmocka_unit_test(a_call_inside_of_a_callback_at_a_return_changes_nothing),
 		cmocka_unit_test(a_jump_out_of_a_callback_at_a_return_leaves_nothing),
+		cmocka_unit_test(a_call_of_which_no_context_gets_records_is_not_waited_for),
 		cmocka_unit_test(a_context_is_full_until_a_flush_has_succeeded),
 	};
 
