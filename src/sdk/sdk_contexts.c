@@ -9,6 +9,7 @@ struct sdk_context sdk_contexts[SDK_CONTEXTS];
 
 static pthread_mutex_t change_lock = PTHREAD_MUTEX_INITIALIZER; /* for starts and stops */
 static _Atomic uint64_t recorded; /* as sdk_contexts_recorded returns it */
+static _Atomic uint64_t starts;
 
 struct sdk_context *sdk_context_find(struct sdk_id id)
 {
@@ -47,6 +48,11 @@ uint64_t sdk_contexts_recorded(void)
 	return atomic_load_explicit(&recorded, memory_order_relaxed);
 }
 
+uint64_t sdk_contexts_starts(void)
+{
+	return atomic_load(&starts);
+}
+
 bool sdk_contexts_want_records(void)
 {
 	uint64_t of = find_recorded();
@@ -74,6 +80,7 @@ bool sdk_context_start(struct sdk_context *context)
 		atomic_store(&span->start_ns, clock_now_ns());
 		atomic_store_explicit(&context->span_count, count + 1, memory_order_release);
 		atomic_store(&recorded, find_recorded());
+		atomic_fetch_add(&starts, 1);
 		atomic_store(&context->is_started, true);
 		atomic_fetch_add(&context->changes, 1);
 	}

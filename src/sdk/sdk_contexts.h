@@ -83,6 +83,9 @@ bool sdk_contexts_want_records(void);
  * index. As of the last start of a context. Any thread. */
 uint64_t sdk_contexts_recorded(void);
 
+/* How often contexts were started so far. Counted before the start has an effect. Any thread. */
+uint64_t sdk_contexts_starts(void);
+
 /* Starts or stops the context. Returns false if it is started or stopped already. Any thread. */
 bool sdk_context_start(struct sdk_context *context);
 bool sdk_context_stop(struct sdk_context *context);

@@ -223,21 +223,28 @@ static void await_calls(void)
 		pause_briefly();
 }
 
-/* Ends such a recording, once the device has done what was submitted before, and gives out all of
- * it. */
+/* Ends such a recording, once the device has done what was submitted before, and gives out what
+ * belongs to a context: the program may record more than this thread reads meanwhile. */
 static void end_recording(void)
 {
 	struct timer_limit limit = timer_start(TIMER_SDK_FLUSH);
-	uint64_t opened;
+	uint64_t starts = sdk_contexts_starts(), opened;
+	bool is_all;
 
 	await_calls();
 	opened = follow_until_now();
-	while (is_running() && !is_given_out(opened) && has_to_end() && !timer_is_over(limit)) {
+	/* Once in any case, for the record of a call that has just returned. */
+	do {
 		pause_briefly();
 		follow();
-	}
+	} while (is_running() && !is_given_out(opened) && has_to_end() && !timer_is_over(limit));
+	is_all = source.live && is_given_out(opened);
 	injected_end(sdk_contexts_want_records);
-	follow();
+	/* What was recorded after the mark belongs to no context, unless one was started. */
+	if (is_all && !injected_is_on() && sdk_contexts_starts() == starts)
+		close_live();
+	else
+		follow();
 }
 
 static bool any_is_started(void)
