@@ -17,17 +17,16 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include <cmocka.h>
 
-#include "../intercept/device_queue.h"
 #include "../launched.h"
-#include "../tables/model_tables.h"
 #include "base/inject.h"
 #include "sdk/abi.h"
 #include "sdk/functions.h"
-#include "sdk/hand_over.h"
+#include "toggled_hip.h"
 
 /* Fewer under a sanitizer, which makes all of it slower. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -47,8 +46,6 @@
 #define READY	      "32M"
 #define STEPS	      8 /* of a start and a stop, at most */
 #define NEVER	      UINT64_MAX
-
-set_api_table rocprofiler_set_api_table;
 
 /* For any thread; an assertion of cmocka's is for the main one. */
 #define EXPECT(condition)                                                                          \
@@ -110,9 +107,22 @@ static void take_records(struct sdk_id context, struct sdk_id from,
 	atomic_fetch_add(&unknown_records, dropped);
 }
 
+/* The operation of hipLaunchKernel, or -1. */
+static int launch_operation(void)
+{
+	const char *name;
+
+	for (int i = 0; rocprofiler_query_buffer_tracing_kind_operation_name(
+				SDK_BUFFER_HIP_RUNTIME_API, i, &name, NULL) == SDK_SUCCESS;
+	     i++)
+		if (!strcmp(name, "hipLaunchKernel"))
+			return i;
+	return -1;
+}
+
 static int configure_context(size_t number)
 {
-	static const int kinds[] = {SDK_BUFFER_HIP_RUNTIME_API, SDK_BUFFER_KERNEL_DISPATCH};
+	const int launch = launch_operation();
 	struct sdk_id *buffer = &contexts[number].buffer;
 	int status;
 
@@ -121,9 +131,12 @@ static int configure_context(size_t number)
 		status = rocprofiler_create_buffer(contexts[number].id, 65536, 32768,
 						   SDK_POLICY_LOSSLESS, take_records,
 						   (void *)number, buffer);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && status == SDK_SUCCESS; i++)
-		status = rocprofiler_configure_buffer_tracing_service(contexts[number].id, kinds[i],
-								      NULL, 0, *buffer);
+	if (status == SDK_SUCCESS)
+		status = rocprofiler_configure_buffer_tracing_service(
+			contexts[number].id, SDK_BUFFER_HIP_RUNTIME_API, &launch, 1, *buffer);
+	if (status == SDK_SUCCESS)
+		status = rocprofiler_configure_buffer_tracing_service(
+			contexts[number].id, SDK_BUFFER_KERNEL_DISPATCH, NULL, 0, *buffer);
 	return status;
 }
 
@@ -142,32 +155,6 @@ static struct sdk_configuration *configure(uint32_t version, const char *text, u
 							 NULL};
 
 	return &configuration;
-}
-
-/* ---- HIP ---- */
-
-static struct model_table hip = {.size = HIP_TABLE_BYTES};
-
-static int launch_packet(const void *function, struct grid blocks, struct grid threads,
-			 void **arguments, size_t shared_bytes, void *stream)
-{
-	const hsa_signal_t none = {0};
-	hsa_kernel_dispatch_packet_t packet;
-	hsa_queue_t *queue = stream;
-	uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
-
-	dispatch_fill(&packet, blocks.x - 1, none);
-	packet_put(queue, index, &packet, HSA_PACKET_TYPE_KERNEL_DISPATCH);
-	queue_ring(queue, index);
-	return 0;
-}
-
-static void launch(hsa_queue_t *queue, uint64_t number)
-{
-	launch_kernel *function = (launch_kernel *)*model_slot(&hip, AT_LAUNCH_KERNEL);
-	struct grid grid = {(uint32_t)number, 1, 1};
-
-	function(NULL, grid, (struct grid){1, 1, 1}, NULL, 0, queue);
 }
 
 /* ---- threads that launch ---- */
@@ -190,7 +177,7 @@ static void tell_toggler(size_t context, uint64_t number)
 }
 
 /* Launches a kernel and notes what it has met. */
-static void launch_next(hsa_queue_t *queue, uint64_t tid)
+static void launch_next(void *queue, uint64_t tid)
 {
 	uint64_t number = atomic_fetch_add(&launched, 1) + 1, before[CONTEXTS];
 
@@ -200,7 +187,7 @@ static void launch_next(hsa_queue_t *queue, uint64_t tid)
 							 (union sdk_user){number});
 		before[i] = atomic_load(&contexts[i].steps);
 	}
-	launch(queue, number);
+	toggled_launch(queue, number);
 	for (size_t i = 0; i < CONTEXTS; i++) {
 		launches[number - 1].met[i] =
 			(uint8_t)meeting_of(before[i], atomic_load(&contexts[i].steps));
@@ -233,7 +220,7 @@ static void *work(void *queue)
 		await_allowance();
 		for (int i = 0; i < BETWEEN_DRAIN; i++)
 			launch_next(queue, tid);
-		queue_drain(queue);
+		toggled_drain(queue);
 	}
 	return NULL;
 }
@@ -308,7 +295,7 @@ static void *toggle(void *number)
 
 static int setup(void **state)
 {
-	void *tables[] = {&hip}, *library;
+	void *library;
 	size_t bytes;
 
 	setenv("DAGTAP_READY", READY, 1);
@@ -322,21 +309,20 @@ static int setup(void **state)
 	injected = library ? dlsym(library, INJECT_SYMBOL) : NULL;
 	if (!injected)
 		return -1;
-	*model_slot(&hip, AT_LAUNCH_KERNEL) = (void *)launch_packet;
-	device_start();
-	return rocprofiler_set_api_table("hip", 70200, 0, tables, 1);
+	toggled_hip_open();
+	return 0;
 }
 
 static int teardown(void **state)
 {
-	device_end();
+	toggled_hip_close();
 	return munmap(launches, most_launches * sizeof(*launches));
 }
 
 static void run_threads(void)
 {
 	pthread_t workers[WORKERS], threads[CONTEXTS];
-	hsa_queue_t *queues[WORKERS];
+	void *queues[WORKERS];
 
 	atomic_store(&togglers, CONTEXTS);
 	assert_int_equal(pthread_barrier_init(&both_stopped, NULL, CONTEXTS), 0);
@@ -347,14 +333,14 @@ static void run_threads(void)
 		assert_int_equal(pthread_create(&threads[i], NULL, toggle, (void *)i), 0);
 	}
 	for (int i = 0; i < WORKERS; i++) {
-		queues[i] = queue_make(1024);
+		queues[i] = toggled_queue_create();
 		assert_int_equal(pthread_create(&workers[i], NULL, work, queues[i]), 0);
 	}
 	for (size_t i = 0; i < CONTEXTS; i++)
 		pthread_join(threads[i], NULL);
 	for (int i = 0; i < WORKERS; i++) {
 		pthread_join(workers[i], NULL);
-		HSA_CHECK(hsa_queue_destroy(queues[i]));
+		toggled_queue_destroy(queues[i]);
 	}
 }
 
