@@ -11,6 +11,7 @@
 #include "sdk/arguments.h"
 #include "sdk/externals.h"
 #include "sdk/injected.h"
+#include "sdk/inside.h"
 #include "sdk/marks.h"
 #include "sdk/names.h"
 #include "sdk/pushed.h"
@@ -74,7 +75,6 @@ struct entered {
 
 static _Thread_local struct entered entered[DEPTH];
 static _Thread_local unsigned depth;
-static _Thread_local unsigned observing; /* functions below that the thread is in */
 
 /* Calls that have not returned, and of which a context that was started at their entry gets records.
  * A context without records may be started as long as the process runs. */
@@ -382,36 +382,44 @@ static void leave(const struct inject_call *call)
 
 void sdk_calls_enter(const struct inject_call *call)
 {
-	observing++;
+	struct inside place;
+
+	inside_enter(&place, INSIDE_CALL);
 	enter(call);
-	observing--;
+	inside_leave(&place);
 }
 
 static void observe_return(const struct inject_call *call)
 {
-	observing++;
+	struct inside place;
+
+	inside_enter(&place, INSIDE_CALL);
 	leave(call);
-	observing--;
+	inside_leave(&place);
 }
 
 /* A flush inside of these would wait for the call or the packet that they belong to. */
 static void observe_memory(const struct inject_memory *memory)
 {
-	observing++;
+	struct inside place;
+
+	inside_enter(&place, INSIDE_CALL);
 	allocations_observe(memory);
-	observing--;
+	inside_leave(&place);
 }
 
 static void observe_scratch(const struct inject_scratch *scratch)
 {
-	observing++;
+	struct inside place;
+
+	inside_enter(&place, INSIDE_CALL);
 	allocations_observe_scratch(scratch);
-	observing--;
+	inside_leave(&place);
 }
 
 bool sdk_calls_in_callback(void)
 {
-	return observing > 0;
+	return inside_is(INSIDE_CALL);
 }
 
 bool sdk_calls_are_under_way(void)

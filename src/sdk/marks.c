@@ -1,6 +1,7 @@
 /* Calls of roctx: see marks.h. */
 #include "sdk/marks.h"
 
+#include "sdk/inside.h"
 #include "sdk/observed.h"
 #include "sdk/requests.h"
 #include "sdk/time.h"
@@ -34,6 +35,7 @@ void marks_observe(const struct inject_mark *mark)
 {
 	static _Thread_local struct observed_state state;
 	bool has_message = takes_message(mark->function);
+	struct inside place;
 	enum inject_mark_function first;
 	int kind = kind_of(mark->function, &first);
 	struct sdk_mark_data data = {
@@ -57,8 +59,13 @@ void marks_observe(const struct inject_mark *mark)
 		.payload = &data,
 	};
 
+	/* No function of roctx calls another one: the tool has left the callback of the last one,
+	 * whose end then does not come. */
+	if (!inside_enter(&place, INSIDE_MARK) && !mark->end_ns)
+		state.cid = 0;
 	if (mark->end_ns)
 		observed_end(&state, &what, (struct sdk_record_head *)&record, sizeof(record));
 	else
 		observed_begin(&state, &what);
+	inside_leave(&place);
 }

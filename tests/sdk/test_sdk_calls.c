@@ -113,6 +113,7 @@ static void take_call(struct sdk_callback_record record, union sdk_user *user, v
 	uint64_t internal = record.correlation.internal;
 
 	(void)data;
+	assert_true(sdk_calls_in_callback());
 	if (record.phase == SDK_PHASE_ENTER) {
 		user->value = 10 * internal + record.context.handle;
 	} else if (internal == 20 && record.context.handle == 1) {
@@ -145,6 +146,16 @@ static void a_call_inside_of_a_callback_at_a_return_changes_nothing(void **state
 	assert_false(sdk_calls_are_under_way());
 }
 
+/* Asks from a frame below those that were jumped out of, and whose place has other variables. */
+__attribute__((noinline)) static bool is_in_callback_below(void)
+{
+	volatile char variables[4096];
+
+	for (size_t i = 0; i < sizeof(variables); i++)
+		variables[i] = (char)i;
+	return sdk_calls_in_callback();
+}
+
 /* As often as calls may be inside of each other, and more. */
 static void a_jump_out_of_a_callback_at_a_return_leaves_nothing(void **state)
 {
@@ -155,6 +166,8 @@ static void a_jump_out_of_a_callback_at_a_return_leaves_nothing(void **state)
 			leave(cid);
 			fail();
 		}
+		assert_false(sdk_calls_in_callback());
+		assert_false(is_in_callback_below());
 	}
 	enter(50);
 	leave(50);
