@@ -29,6 +29,7 @@ static __thread volatile sig_atomic_t is_changing __attribute__((tls_model("init
 static _Atomic bool is_ending; /* session_end was called */
 
 static pthread_once_t first_start_once = PTHREAD_ONCE_INIT;
+static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
 
 /* Writes into the trace that capture_sources_stop failed. */
 static void tell_unstopped(void)
@@ -92,6 +93,12 @@ static void end_change(enum session_state state)
 
 /* ---- start ---- */
 
+static void choose_clock(void)
+{
+	if (env_is_set(ENV_CLOCK) && clock_take_page(env_text(ENV_CLOCK)))
+		log_line("no clock at %s", env_text(ENV_CLOCK));
+}
+
 /* Runs before the first start. The fork handler must be in place by then: a child that is forked
  * during a start has no thread that completes it. The clock is chosen before the first record,
  * so that all times are of one clock. */
@@ -99,8 +106,7 @@ static void prepare_first_start(void)
 {
 	pthread_atfork(NULL, NULL, after_fork_in_child);
 	timer_configure(env_text(ENV_TIMERS));
-	if (env_is_set(ENV_CLOCK) && clock_take_page(env_text(ENV_CLOCK)))
-		log_line("no clock at %s", env_text(ENV_CLOCK));
+	pthread_once(&clock_once, choose_clock);
 }
 
 /* Registered here and not when the library is loaded: by now the vendor's runtime has registered
@@ -316,6 +322,8 @@ void session_arm(void)
 	int state = SESSION_IDLE;
 
 	env_remember();
+	/* The switch compares times with the one at which it is armed. */
+	pthread_once(&clock_once, choose_clock);
 	/* With a recorder and without a folder the session stays IDLE: the recorder has to learn
 	 * of it when the process uses a GPU. */
 	if (!*env_text(ENV_SPOOL) && !*env_text(ENV_RECORDER))

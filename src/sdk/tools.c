@@ -86,7 +86,7 @@ static void drop_services(void)
 
 SDK_EXPORT int rocprofiler_force_configure(sdk_configure *configure)
 {
-	const char *timers = getenv("DAGTAP_TIMERS");
+	const char *timers = getenv("DAGTAP_TIMERS"), *clock = getenv("DAGTAP_CLOCK");
 	int expected = IDLE;
 
 	if (!configure)
@@ -97,6 +97,9 @@ SDK_EXPORT int rocprofiler_force_configure(sdk_configure *configure)
 		return SDK_ERROR_CONFIGURATION_LOCKED;
 	if (timers)
 		timer_configure(timers);
+	/* The injected library has the same one. */
+	if (clock)
+		clock_take_page(clock);
 	configured_pid = getpid();
 	if (injected_own_symbol(INJECT_SYMBOL)) {
 		table_doors_open();

@@ -47,11 +47,9 @@ bool play_is_through_sdk(void)
 	return door && !strcmp(door, "sdk");
 }
 
-/* A clock that is held is the injected library's: the profiler's own times go on. */
 static bool is_through_sdk(const struct run *run)
 {
-	return play_is_through_sdk() && run->is_traced && !run->is_held && !run->tool &&
-	       !run->behind;
+	return play_is_through_sdk() && run->is_traced && !run->tool && !run->behind;
 }
 
 static void set_tools(const struct run *run)
