@@ -476,9 +476,6 @@ static void h22_memory_does_not_grow(void **state)
 	 * error. */
 	skip();
 #endif
-	/* A profiler's thread keeps what is not finished, up to a limit of its own. */
-	if (play_is_through_sdk())
-		skip();
 	hazard = play_bare(HAZARD, "gfx906,kernel_ns=0", "tests/hsa-scenes long");
 	p = play("gfx906,kernel_ns=0", "tests/hsa-scenes long");
 	assert_true(play_printed(&hazard, "grown_kb") > 4096);

@@ -417,6 +417,13 @@ static int initialize(void (*finalize)(struct sdk_client), void *data)
 	return 0;
 }
 
+/* For a program that looks for it. */
+void sdk_client_flush(void);
+__attribute__((visibility("default"))) void sdk_client_flush(void)
+{
+	expect("a flush that the program asks for", rocprofiler_flush_buffer(buffer), SDK_SUCCESS);
+}
+
 static void finish(void *data)
 {
 	expect("a thread, before and after", told, 2);
