@@ -2,6 +2,7 @@
 #include "sdk/marks.h"
 
 #include "sdk/inside.h"
+#include "sdk/mark_ranges.h"
 #include "sdk/observed.h"
 #include "sdk/requests.h"
 #include "sdk/time.h"
@@ -59,13 +60,17 @@ void marks_observe(const struct inject_mark *mark)
 		.payload = &data,
 	};
 
+	bool is_nested = inside_enter(&place, INSIDE_MARK);
+
 	/* No function of roctx calls another one: the tool has left the callback of the last one,
 	 * whose end then does not come. */
-	if (!inside_enter(&place, INSIDE_MARK) && !mark->end_ns)
+	if (!is_nested && !mark->end_ns)
 		state.cid = 0;
 	if (mark->end_ns)
 		observed_end(&state, &what, (struct sdk_record_head *)&record, sizeof(record));
 	else
 		observed_begin(&state, &what);
+	if (!is_nested && kind == SDK_CALLBACK_MARKER_CORE_API)
+		mark_ranges_observe(mark);
 	inside_leave(&place);
 }

@@ -24,6 +24,8 @@ static const char *const dispatch_operations[] = {"KERNEL_DISPATCH_NONE", "KERNE
 static const char *const mark_operations[] = {"roctxMarkA",	"roctxRangePushA",
 					      "roctxRangePop",	"roctxRangeStartA",
 					      "roctxRangeStop", "roctxGetThreadId"};
+static const char *const range_operations[] = {"roctxMarkA", "roctxThreadRangeA",
+					       "roctxProcessRangeA", "roctxGetThreadId"};
 static const char *const control_operations[] = {"roctxProfilerPause", "roctxProfilerResume"};
 static const char *const naming_operations[] = {"roctxNameOsThread", "roctxNameHsaAgent",
 						"roctxNameHipDevice", "roctxNameHipStream"};
@@ -68,6 +70,8 @@ static struct name_list callback_operations(int kind)
 		return (struct name_list){sdk_hip_operations, sdk_hip_operation_count};
 	case SDK_CALLBACK_MARKER_CORE_API:
 		return (struct name_list)LIST(mark_operations);
+	case SDK_CALLBACK_MARKER_CORE_RANGE_API:
+		return (struct name_list)LIST(range_operations);
 	case SDK_CALLBACK_MARKER_CONTROL_API:
 		return (struct name_list)LIST(control_operations);
 	case SDK_CALLBACK_MARKER_NAME_API:
@@ -94,6 +98,8 @@ static struct name_list buffer_operations(int kind)
 		return (struct name_list){sdk_hip_operations, sdk_hip_operation_count};
 	case SDK_BUFFER_MARKER_CORE_API:
 		return (struct name_list)LIST(mark_operations);
+	case SDK_BUFFER_MARKER_CORE_RANGE_API:
+		return (struct name_list)LIST(range_operations);
 	case SDK_BUFFER_MARKER_CONTROL_API:
 		return (struct name_list)LIST(control_operations);
 	case SDK_BUFFER_MARKER_NAME_API:
@@ -126,6 +132,8 @@ const char *const *sdk_mark_parameters(int kind, int *ret_count)
 {
 	static const char *const core[] = {"message:text", "message:text", "",
 					   "message:text", "id:u64",	   "tid:ptr"};
+	static const char *const ranges[] = {"message:text", "message:text", "message:text",
+					     "tid:ptr"};
 	static const char *const control[] = {"tid:u64", "tid:u64"};
 	static const char *const naming[] = {"name:text", "name:text agent:ptr",
 					     "name:text device_id:i32", "name:text stream:stream"};
@@ -134,6 +142,8 @@ const char *const *sdk_mark_parameters(int kind, int *ret_count)
 	switch (kind) {
 	case SDK_CALLBACK_MARKER_CORE_API:
 		return core;
+	case SDK_CALLBACK_MARKER_CORE_RANGE_API:
+		return ranges;
 	case SDK_CALLBACK_MARKER_CONTROL_API:
 		return control;
 	case SDK_CALLBACK_MARKER_NAME_API:

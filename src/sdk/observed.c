@@ -32,7 +32,7 @@ static void tell(struct observed_state *state, uint32_t number, const struct obs
 	const struct sdk_callback_service *service = &context->callbacks[what->callback];
 	const struct sdk_callback_record record = {
 		.context = sdk_context_id(context),
-		.tid = requests_tid(),
+		.tid = what->tid ? what->tid : requests_tid(),
 		.correlation = {.internal = what->cid,
 				.external.value = state->externals[number],
 				.ancestor = what->parent},

@@ -10,6 +10,7 @@
 /* What is told of. */
 struct observed {
 	uint64_t cid, parent;
+	uint64_t tid; /* of the thread that began it; 0: the calling one */
 	int operation;
 	enum sdk_callback_kind callback;
 	enum sdk_buffer_kind buffer;

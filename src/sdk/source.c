@@ -20,6 +20,7 @@
 #include "sdk/externals.h"
 #include "sdk/injected.h"
 #include "sdk/internal_threads.h"
+#include "sdk/mark_ranges.h"
 #include "sdk/observed.h"
 #include "sdk/pushed.h"
 #include "sdk/sdk_contexts.h"
@@ -342,6 +343,7 @@ static void leave_parent(void)
 	externals_reset_lock();
 	pushed_reset_lock();
 	observed_reset_lock();
+	mark_ranges_forget_parent();
 	injected_forget_parent();
 	sdk_contexts_reset_lock();
 	pthread_mutex_init(&source.lock, NULL);

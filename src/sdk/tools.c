@@ -264,7 +264,7 @@ SDK_EXPORT int rocprofiler_configure_callback_tracing_service(struct sdk_id id, 
 	    kind != SDK_CALLBACK_CODE_OBJECT && kind != SDK_CALLBACK_MARKER_CORE_API &&
 	    kind != SDK_CALLBACK_MEMORY_ALLOCATION && kind != SDK_CALLBACK_SCRATCH_MEMORY &&
 	    kind != SDK_CALLBACK_RCCL_API && kind != SDK_CALLBACK_MARKER_CONTROL_API &&
-	    kind != SDK_CALLBACK_MARKER_NAME_API)
+	    kind != SDK_CALLBACK_MARKER_NAME_API && kind != SDK_CALLBACK_MARKER_CORE_RANGE_API)
 		return SDK_ERROR_NOT_IMPLEMENTED;
 	service = &sdk_context_find(id)->callbacks[kind];
 	status = set_operations(&service->operations, operations, count);
@@ -292,7 +292,8 @@ SDK_EXPORT int rocprofiler_configure_buffer_tracing_service(struct sdk_id id, in
 	    kind != SDK_BUFFER_KERNEL_DISPATCH && kind != SDK_BUFFER_MEMORY_COPY &&
 	    kind != SDK_BUFFER_MARKER_CORE_API && kind != SDK_BUFFER_CORRELATION_ID_RETIREMENT &&
 	    kind != SDK_BUFFER_MEMORY_ALLOCATION && kind != SDK_BUFFER_SCRATCH_MEMORY &&
-	    kind != SDK_BUFFER_MARKER_CONTROL_API && kind != SDK_BUFFER_MARKER_NAME_API)
+	    kind != SDK_BUFFER_MARKER_CONTROL_API && kind != SDK_BUFFER_MARKER_NAME_API &&
+	    kind != SDK_BUFFER_MARKER_CORE_RANGE_API)
 		return SDK_ERROR_NOT_IMPLEMENTED;
 	service = &sdk_context_find(id)->buffers[kind];
 	status = set_operations(&service->operations, operations, count);

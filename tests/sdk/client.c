@@ -87,6 +87,10 @@ static void take_records(struct sdk_id context, struct sdk_id from,
 			    call->correlation.external.value, call->operation, call->start_ns,
 			    call->end_ns);
 			break;
+		case SDK_BUFFER_MARKER_CORE_RANGE_API:
+			say("range %lu %s", call->correlation.internal,
+			    name_of(SDK_BUFFER_MARKER_CORE_RANGE_API, call->operation));
+			break;
 		case SDK_BUFFER_MARKER_CONTROL_API:
 		case SDK_BUFFER_MARKER_NAME_API:
 			say("control %lu %s", call->correlation.internal,
@@ -244,10 +248,12 @@ static void take_call(struct sdk_callback_record record, union sdk_user *user, v
 		    record.correlation.ancestor);
 }
 
-/* Pauses, resumes and names, with their arguments. */
+/* Calls of roctx other than marks and ranges, and ranges as a whole, with their arguments. */
 static void take_control(struct sdk_callback_record record, union sdk_user *user, void *data)
 {
 	const struct sdk_mark_data *mark = record.payload;
+	bool is_range = record.kind == SDK_CALLBACK_MARKER_CORE_RANGE_API;
+	int kind = is_range ? SDK_BUFFER_MARKER_CORE_RANGE_API : (int)record.kind;
 	char line[2048] = "";
 
 	expect("the size of a mark's data", (int)mark->size, sizeof(*mark));
@@ -255,9 +261,9 @@ static void take_control(struct sdk_callback_record record, union sdk_user *user
 	       rocprofiler_iterate_callback_tracing_kind_operation_args(record, take_argument, 1,
 									line),
 	       SDK_SUCCESS);
-	say("control_%s %lu %s%s returns %lu", record.phase == SDK_PHASE_ENTER ? "enter" : "exit",
-	    record.correlation.internal, name_of((int)record.kind, record.operation), line,
-	    mark->result);
+	say("%s_%s %lu %s%s returns %lu", is_range ? "range" : "control",
+	    record.phase == SDK_PHASE_ENTER ? "enter" : "exit", record.correlation.internal,
+	    name_of(kind, record.operation), line, mark->result);
 }
 
 /* The message is there at the entry and at the return. */
@@ -331,12 +337,17 @@ static int answer_request(uint64_t tid, struct sdk_id context, int kind, int ope
 
 static void configure_collecting(void)
 {
-	static const int kinds[] = {
-		SDK_BUFFER_HIP_RUNTIME_API,   SDK_BUFFER_KERNEL_DISPATCH,
-		SDK_BUFFER_MEMORY_COPY,	      SDK_BUFFER_MARKER_CORE_API,
-		SDK_BUFFER_MEMORY_ALLOCATION, SDK_BUFFER_SCRATCH_MEMORY,
-		SDK_BUFFER_RCCL_API,	      SDK_BUFFER_MARKER_CONTROL_API,
-		SDK_BUFFER_MARKER_NAME_API,   SDK_BUFFER_CORRELATION_ID_RETIREMENT};
+	static const int kinds[] = {SDK_BUFFER_HIP_RUNTIME_API,
+				    SDK_BUFFER_KERNEL_DISPATCH,
+				    SDK_BUFFER_MEMORY_COPY,
+				    SDK_BUFFER_MARKER_CORE_API,
+				    SDK_BUFFER_MEMORY_ALLOCATION,
+				    SDK_BUFFER_SCRATCH_MEMORY,
+				    SDK_BUFFER_RCCL_API,
+				    SDK_BUFFER_MARKER_CONTROL_API,
+				    SDK_BUFFER_MARKER_NAME_API,
+				    SDK_BUFFER_CORRELATION_ID_RETIREMENT,
+				    SDK_BUFFER_MARKER_CORE_RANGE_API};
 	static const int requests[] = {SDK_REQUEST_KERNEL_DISPATCH};
 	struct sdk_id thread;
 
@@ -372,6 +383,10 @@ static void configure_collecting(void)
 	expect("pauses",
 	       rocprofiler_configure_callback_tracing_service(
 		       collecting, SDK_CALLBACK_MARKER_CONTROL_API, NULL, 0, take_control, NULL),
+	       SDK_SUCCESS);
+	expect("ranges",
+	       rocprofiler_configure_callback_tracing_service(
+		       collecting, SDK_CALLBACK_MARKER_CORE_RANGE_API, NULL, 0, take_control, NULL),
 	       SDK_SUCCESS);
 	expect("names",
 	       rocprofiler_configure_callback_tracing_service(

@@ -7,6 +7,7 @@ launch record --sdk -q -o "$work/run.dagtap" -- bash -c \
 	'CLIENT_OUT=$0 LD_PRELOAD="$1:$LD_PRELOAD" exec "${@:2}"' "$work/client" "$BUILD_DIR/tests/sdk/libsdk-client.so" \
 	"$BUILD_DIR/tests/tables-caller" all-of-roctx >"$work/run.out" 2>&1 || fail "the program: $(cat "$work/run.out")"
 sed -n 's/^\(begin\|end\|control_enter\|control_exit\) [0-9]* /\1 /p' "$work/client" >"$work/callbacks"
+sed -n 's/^\(range_enter\|range_exit\) [0-9]* /\1 /p' "$work/client" >"$work/ranges"
 # The operation, and the message or the arguments.
 cat >"$work/made" <<-'END'
 	begin op 0 a mark
@@ -41,3 +42,16 @@ ids() { # WORD...: the correlation ids of the lines that begin so
 	awk -v words=" $* " 'index(words, " " $1 " ") { print $2 }' "$work/client"
 }
 expect "correlation ids of the records" "$(ids mark control)" "$(ids begin control_enter)"
+# The same calls as ranges: one that begins in one call and ends in another has the first one's id.
+cat >"$work/made" <<-'END'
+	range_enter roctxMarkA message=a mark returns 0
+	range_exit roctxMarkA message=a mark returns 0
+	range_enter roctxThreadRangeA message=a range returns 0
+	range_exit roctxThreadRangeA message=a range returns 0
+	range_enter roctxProcessRangeA message=another range returns 0
+	range_exit roctxProcessRangeA message=another range returns 100
+END
+grep -v roctxGetThreadId "$work/ranges" | diff "$work/made" - || fail "ranges"
+expect "entries and returns of roctxGetThreadId" "$(grep -c roctxGetThreadId "$work/ranges")" 2
+expect "correlation ids of the ranges" "$(ids range)" "$(ids range_enter)"
+expect "ranges that are calls, too" "$(ids range_enter | grep -cxFf <(ids begin))" 4

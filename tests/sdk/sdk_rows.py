@@ -45,6 +45,7 @@ class Profile:
         self.answers = collections.defaultdict(list)  # that its dispatches got
         self.values = {}  # of arguments
         self.marks = collections.defaultdict(list)  # by correlation id
+        self.ranges = collections.defaultdict(list)  # the same calls, as ranges
         self.memory = {"allocation": collections.Counter(), "allocated": collections.Counter()}
         self.over = set()
         for line in lines:
@@ -71,6 +72,11 @@ class Profile:
         self.marks[words[1]].append((words[0], *words[3:]))
 
     end = begin
+
+    def range_enter(self, words):
+        self.ranges[words[1]].append(words[0])
+
+    range_exit = range = range_enter
 
     def alive(self, cid):
         if cid in self.over:
@@ -185,6 +191,12 @@ if not set(expected) <= profile.over:
 for cid, marks in profile.marks.items():
     if sorted(marks) != sorted([("begin", *marks[0][1:]), ("end", *marks[0][1:]), ("mark", marks[0][1])]):
         fail(f"roctx's call {cid}: {marks}")
+# A mark, and what begins a range; roctxGetThreadId.
+if set(profile.ranges) != {cid for cid, marks in profile.marks.items() if marks[0][1] in ("0", "1", "3", "5")}:
+    fail(f"ranges {sorted(profile.ranges)} of roctx's calls {sorted(profile.marks)}")
+for cid, told in profile.ranges.items():
+    if sorted(told) != ["range", "range_enter", "range_exit"]:
+        fail(f"range {cid}: {told}")
 begun = collections.Counter(marks[0][2] for marks in profile.marks.values() if marks[0][2] != "-")
 if begun != collections.Counter(row["text"] for row in rows(scopes) if row["kind"] == "roctx"):
     fail(f"roctx: {begun} delivered")
