@@ -76,8 +76,8 @@ struct entered {
 static _Thread_local struct entered entered[DEPTH];
 static _Thread_local unsigned depth;
 
-/* Calls that have not returned, and of which a context that was started at their entry gets records.
- * A context without records may be started as long as the process runs. */
+/* Calls that have not returned, and of which a context that was started at their entry gets
+ * records. A context without records may be started as long as the process runs. */
 static _Atomic int64_t under_way;
 
 /* Its destructor forgets the calls of a thread that ends inside of them. */

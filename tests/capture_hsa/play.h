@@ -47,7 +47,8 @@ struct play play_hazard(const char *design, const char *config, const char *comm
 /* Runs the program without dagtap. TOOL is another tool library in tests/, or NULL. */
 struct play play_bare(const char *tool, const char *config, const char *command_line);
 /* Whether the test is run with PLAY_DOOR=sdk: programs that dagtap traces alone have a profiler
- * (tests/sdk/client.c), which finds librocprofiler-sdk.so.1, and that loads dagtap. The play functions then assert that the profiler got each timed dispatch once. */
+ * (tests/sdk/client.c), which finds librocprofiler-sdk.so.1, and that loads dagtap. The play
+ * functions then assert that the profiler got each timed dispatch once. */
 bool play_is_through_sdk(void);
 
 /* Frees the rows and removes the folder. */
