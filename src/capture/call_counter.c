@@ -23,6 +23,9 @@ struct call_counts call_counters_sum(const struct call_counters *counters)
 		sum.left += atomic_load_explicit(&counters->of[i].left, memory_order_relaxed);
 	for (size_t i = 0; i <= CALL_COUNTER_SLOTS; i++)
 		sum.entered += atomic_load_explicit(&counters->of[i].entered, memory_order_relaxed);
+	for (size_t i = 0; i <= CALL_COUNTER_SLOTS; i++)
+		sum.launched +=
+			atomic_load_explicit(&counters->of[i].launched, memory_order_relaxed);
 	return sum;
 }
 
@@ -31,7 +34,8 @@ struct call_counts call_counters_since(const struct call_counters *counters)
 	struct call_counts now = call_counters_sum(counters);
 
 	return (struct call_counts){.entered = now.entered - counters->before.entered,
-				    .left = now.left - counters->before.left};
+				    .left = now.left - counters->before.left,
+				    .launched = now.launched - counters->before.launched};
 }
 
 void call_counters_begin(struct call_counters *counters)
@@ -44,6 +48,7 @@ void call_counters_forget(struct call_counters *counters)
 	for (size_t i = 0; i <= CALL_COUNTER_SLOTS; i++) {
 		atomic_store_explicit(&counters->of[i].entered, 0, memory_order_relaxed);
 		atomic_store_explicit(&counters->of[i].left, 0, memory_order_relaxed);
+		atomic_store_explicit(&counters->of[i].launched, 0, memory_order_relaxed);
 	}
 	counters->before = (struct call_counts){0};
 }

@@ -17,11 +17,12 @@
 struct call_counter {
 	_Atomic uint64_t entered;
 	_Atomic uint64_t left;
-	_Atomic bool is_shared; /* several threads increment it */
+	_Atomic uint64_t launched; /* calls that launched a kernel; of CUDA alone */
+	_Atomic bool is_shared;	   /* several threads increment it */
 } __attribute__((aligned(64)));
 
 struct call_counts {
-	uint64_t entered, left;
+	uint64_t entered, left, launched;
 };
 
 /* One for each interface; statically allocated, zero at first. */
@@ -32,7 +33,7 @@ struct call_counters {
 	struct call_counts before; /* the sum when the recording began */
 };
 
-/* Adds one to VALUE, which is COUNTER's ENTERED or LEFT. Called by the thread that took COUNTER. */
+/* Adds one to VALUE, a count of COUNTER. Called by the thread that took COUNTER. */
 static inline void call_count(const struct call_counter *counter, _Atomic uint64_t *value)
 {
 	if (atomic_load_explicit(&counter->is_shared, memory_order_relaxed))

@@ -156,6 +156,7 @@ static void enter(enum cupti_domain domain, uint32_t cbid, const struct cupti_ca
 		return;
 	}
 	cuda_current.is_recorded = is_on;
+	cuda_current.has_made_node = false;
 	cuda_current.cid = 0;
 	/* A call that is entered while the session starts counts as under way before it, with
 	 * all that it calls. */
@@ -191,6 +192,9 @@ static void count_left(enum cupti_domain domain, uint32_t cbid,
 {
 	if (is_graph_launch(domain, cbid) && result_of(data) != 0)
 		cuda_graphs_launch_failed();
+	if (cuda_selection_launches_kernel(domain, cbid) && result_of(data) == 0 &&
+	    !cuda_current.has_made_node)
+		call_count(counter, &counter->launched);
 	call_count(counter, &counter->left);
 }
 

@@ -18,9 +18,10 @@ struct cuda_current {
 	uint64_t cid;	   /* of the program's call; 0: none is recorded */
 	uint64_t begin_ns; /* of that call */
 	uint32_t session;
-	uint32_t depth;	  /* calls that are entered and not left */
-	bool is_recorded; /* the program's call was entered while the session was on */
-	bool has_begun;	  /* the thread has entered a call in this session */
+	uint32_t depth;	    /* calls that are entered and not left */
+	bool is_recorded;   /* the program's call was entered while the session was on */
+	bool has_begun;	    /* the thread has entered a call in this session */
+	bool has_made_node; /* the program's call has made a graph node: it was captured */
 	struct cuda_told_call innermost; /* the innermost call; cbid 0 once it is left */
 	size_t edge_place;		 /* where cuda_params_edge last found an edge of it */
 	/* The number of a runtime call of which only driver calls were seen, since it was

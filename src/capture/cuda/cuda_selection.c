@@ -2,6 +2,7 @@
 #include "capture/cuda/cuda_selection.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "capture/cuda/cupti.h"
 #include "capture/env.h"
@@ -15,6 +16,16 @@ static const struct callback calls[] = {
 #include "vendor/cuda_selected.list"
 #undef X
 };
+
+static const char *const call_names[] = {
+#define X(domain, cbid, name) #name,
+#include "vendor/cuda_selected.list"
+#undef X
+};
+
+/* A bit for each call that launches exactly one kernel. Set before any callback. */
+#define CALLS_MOST 2048
+static uint64_t kernel_launches[CUPTI_DOMAIN_RUNTIME + 1][CALLS_MOST / 64];
 
 static const struct callback resources[] = {
 	{CUPTI_DOMAIN_RESOURCE, CUPTI_STREAM_CREATED},
@@ -69,11 +80,32 @@ static uint32_t enable_domains(void *subscriber)
 				  : result;
 }
 
+/* By their names, as the loader finds them (trace/graph/cuda_expect.c). */
+static void find_kernel_launches(void)
+{
+	for (size_t i = 0; i < COUNT(calls); i++) {
+		const char *name = call_names[i];
+
+		if (calls[i].domain <= CUPTI_DOMAIN_RUNTIME && calls[i].cbid < CALLS_MOST &&
+		    !strstr(name, "MultiDevice") &&
+		    (strstr(name, "LaunchKernel") || strstr(name, "LaunchCooperativeKernel")))
+			kernel_launches[calls[i].domain][calls[i].cbid / 64] |=
+				1ull << calls[i].cbid % 64;
+	}
+}
+
+bool cuda_selection_launches_kernel(uint32_t domain, uint32_t cbid)
+{
+	return domain <= CUPTI_DOMAIN_RUNTIME && cbid < CALLS_MOST &&
+	       (kernel_launches[domain][cbid / 64] >> cbid % 64 & 1);
+}
+
 uint32_t cuda_selection_enable(void *subscriber, const char **ret_function)
 {
 	uint32_t result = enable_each(subscriber, resources, COUNT(resources));
 	bool is_list = env_calls_are_selected();
 
+	find_kernel_launches();
 	if (result == CUPTI_OK)
 		result = enable_each(subscriber, graph_lives, COUNT(graph_lives));
 	if (result == CUPTI_OK && !is_list) {

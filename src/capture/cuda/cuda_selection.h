@@ -26,4 +26,8 @@ uint32_t cuda_selection_enable_graphs(void *subscriber);
 /* Returns whether CBID, of the driver, is one of these calls. */
 bool cuda_selection_is_building(uint32_t cbid);
 
+/* Returns whether the call launches exactly one kernel. Valid after cuda_selection_enable; any
+ * thread. */
+bool cuda_selection_launches_kernel(uint32_t domain, uint32_t cbid);
+
 #endif
