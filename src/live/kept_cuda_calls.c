@@ -103,6 +103,26 @@ int cuda_calls_add(struct cuda_calls *calls, struct definitions *definitions,
 	return 0;
 }
 
+const struct record_graph_launch *cuda_calls_find_launch(const struct cuda_calls *calls,
+							 uint64_t cid)
+{
+	for (int depth = 0; cid && calls->count && depth < DEEPEST; depth++) {
+		struct hash_probe probe = hash_map_probe(&calls->by_cid, hash_of(cid));
+		uint64_t outer = 0;
+
+		while (hash_map_next(&calls->by_cid, &probe)) {
+			const struct cuda_call *row = &calls->rows[probe.row];
+
+			if (row->cid == cid && row->record->type == RECORD_GRAPH_LAUNCH)
+				return (const void *)row->record;
+			if (row->cid == cid && row->record->type == RECORD_CUDA_INNER)
+				outer = outer_cid(row->record);
+		}
+		cid = outer;
+	}
+	return NULL;
+}
+
 /* Selects the records of CID. Returns the cid of the call around it, 0: none, or it is selected
  * already. */
 static uint64_t select_one(struct cuda_calls *calls, struct definitions *definitions, uint64_t cid)

@@ -43,6 +43,11 @@ uint64_t cuda_calls_cid(const struct record_header *record);
 int cuda_calls_add(struct cuda_calls *calls, struct definitions *definitions,
 		   const struct record_header *record, uint32_t tid);
 
+/* The launch of a graph with the correlation id CID, or by the call around that; NULL: it is not
+ * among the newest. Valid until the next record is added. */
+const struct record_graph_launch *cuda_calls_find_launch(const struct cuda_calls *calls,
+							 uint64_t cid);
+
 /* Selects the call CID, and those around it, for the window that DEFINITIONS makes, with what they
  * refer to. CID may be unknown. */
 void cuda_calls_select(struct cuda_calls *calls, struct definitions *definitions, uint64_t cid);

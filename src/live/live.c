@@ -22,7 +22,7 @@ struct live {
 	struct live_options options;
 	struct spool_info info; /* its texts lie in the follower's header */
 	uint64_t mark;		/* the last unit before live_mark, once it has been met */
-	uint64_t cuda_dropped;	/* by the witness */
+	uint64_t witnesses[WITNESS_COUNT]; /* of noted_witnesses; 0: none has come */
 };
 
 /* A window that is made: the runs of records that are loaded. */
@@ -51,8 +51,14 @@ int live_open_fd(int fd, const char *name, const struct live_options *options,
 	units_init(&live->units, live->options.quiet_ns ? live->options.quiet_ns : QUIET_NS);
 	live->units.definitions.takes_any_time = live->options.takes_any_time;
 	live->units.graphs.most_bytes = live->options.most_graph_bytes;
-	err = follower_open(&live->follower, fd, name, live->options.takes_ring, error);
+	if (live->options.compares_launches)
+		live->units.launches = calloc(1, sizeof(*live->units.launches));
+	if (live->options.compares_launches && !live->units.launches)
+		err = dagtap_error_set(error, -ENOMEM, "%s: out of memory", name);
+	else
+		err = follower_open(&live->follower, fd, name, live->options.takes_ring, error);
 	if (err) {
+		units_release(&live->units);
 		free(live);
 		return err;
 	}
@@ -154,6 +160,8 @@ static int give_out(struct live *live, struct trace **ret_window)
 	if (err == 0)
 		err = trace_open_records(&set, &live->options.load, ret_window);
 	free(window.runs);
+	if (err == 0 && window.has_launch && live->units.launches)
+		cuda_launches_learn(live->units.launches, *ret_window);
 	for (uint32_t i = 0; i < window.unit_count && err == 0; i++)
 		units_drop(&live->units, units_ready(&live->units));
 	if (err == 0 && window.has_launch && live->units.has_cuda &&
@@ -167,15 +175,24 @@ static int give_out(struct live *live, struct trace **ret_window)
 	return err;
 }
 
-/* The count of a recording only grows, and threads' records may come in any order. */
+static const enum witness noted_witnesses[] = {
+	WITNESS_CUDA_DROPPED,	     WITNESS_CUDA_UNFINISHED_BUFFERS, WITNESS_CUDA_LAUNCHES_FAILED,
+	WITNESS_CUDA_GRAPH_LAUNCHES, WITNESS_CUDA_KERNEL_LAUNCHES,
+};
+
+/* The counts of a recording only grow, and threads' records may come in any order. */
 static void note_witness(struct live *live, const struct record_witness *record)
 {
-	const struct witness_name *name = &witness_names[WITNESS_CUDA_DROPPED];
+	for (size_t i = 0; i < sizeof(noted_witnesses) / sizeof(*noted_witnesses); i++) {
+		const struct witness_name *name = &witness_names[noted_witnesses[i]];
+		uint64_t *value = &live->witnesses[noted_witnesses[i]];
 
-	if (!strncmp(record->source, name->source, sizeof(record->source)) &&
-	    !strncmp(record->key, name->key, sizeof(record->key)) &&
-	    record->value > live->cuda_dropped)
-		live->cuda_dropped = record->value;
+		if (strncmp(record->source, name->source, sizeof(record->source)) ||
+		    strncmp(record->key, name->key, sizeof(record->key)))
+			continue;
+		if (record->value > *value)
+			*value = record->value;
+	}
 }
 
 static int take(void *context, const struct record_header *record, uint32_t tid)
@@ -265,10 +282,29 @@ void live_count(const struct live *live, struct live_counts *ret_counts)
 		.cut_off = units->cut_off,
 		.damaged_chunks = live->follower.damage,
 		.graph_records_left_out = units->graphs.left_out,
-		.cuda_dropped = live->cuda_dropped,
+		.cuda_dropped = live->witnesses[WITNESS_CUDA_DROPPED],
 	};
 	for (int state = UNIT_OPEN; state < UNIT_STATE_COUNT; state++)
 		ret_counts->units_open += units->lists[state].count;
 	memcpy(ret_counts->passed, units->passed, sizeof(ret_counts->passed));
 	follower_count(&live->follower, &ret_counts->ring);
+}
+
+void live_compare(const struct live *live, bool is_over, struct deliveries *ret)
+{
+	const uint64_t *counts = live->witnesses;
+	const struct cuda_launch_witnesses witnesses = {
+		.graph_launches = counts[WITNESS_CUDA_GRAPH_LAUNCHES],
+		.launches_failed = counts[WITNESS_CUDA_LAUNCHES_FAILED],
+		.kernel_launches = counts[WITNESS_CUDA_KERNEL_LAUNCHES],
+	};
+
+	*ret = (struct deliveries){0};
+	if (!live->units.launches)
+		return;
+	cuda_launches_count(live->units.launches, &witnesses, ret);
+	ret->is_known = live->units.has_cuda;
+	if (!is_over || !follower_is_closed(&live->follower) ||
+	    counts[WITNESS_CUDA_UNFINISHED_BUFFERS])
+		ret->unended = ret->absent;
 }

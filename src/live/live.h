@@ -41,6 +41,7 @@
 #ifndef DAGTAP_LIVE_LIVE_H
 #define DAGTAP_LIVE_LIVE_H
 
+#include "live/cuda_launches.h"
 #include "live/follower.h"
 #include "trace/load.h"
 
@@ -66,6 +67,8 @@ struct live_options {
 	/* Keep up to so many bytes of records of graphs, and load windows with launches with them.
 	 * 0: none. */
 	size_t most_graph_bytes;
+	/* Compare what was launched on CUDA with what came (live_compare). */
+	bool compares_launches;
 	/* How windows are loaded; without_waits and without_ledger are always set. */
 	struct trace_options load;
 };
@@ -131,6 +134,12 @@ struct live_counts {
 
 /* What LIVE keeps and has left out so far. */
 void live_count(const struct live *live, struct live_counts *ret_counts);
+
+/* Compares what was launched on CUDA so far with what was read of it. IS_OVER: all that the process
+ * has written was read; else everything that has not come may be under way, and so it is if the
+ * process was killed, or if its last buffers ended in work that had not finished. All zero without
+ * compares_launches. */
+void live_compare(const struct live *live, bool is_over, struct deliveries *ret);
 
 /* Frees LIVE, which may be NULL; windows stay valid. */
 void live_close(struct live *live);

@@ -21,6 +21,9 @@ void units_release(struct units *units)
 		free(units->rows[i].bytes);
 	free(units->rows);
 	free(units->free_rows);
+	if (units->launches)
+		cuda_launches_release(units->launches);
+	free(units->launches);
 	free(units->submissions);
 	free(units->free_submissions);
 	free(units->dirty);

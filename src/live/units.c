@@ -142,6 +142,34 @@ static bool is_cuda_call(const struct units *units, const struct record_header *
 		(record->type == RECORD_API && record->tag >= RECORD_RCCL_FUNCTION_FIRST));
 }
 
+/* Counts what RECORD, of thread TID, tells of what was launched and what came. */
+static int count_launches(const struct units *units, const struct record_header *record,
+			  uint32_t tid)
+{
+	struct cuda_launches *launches = units->launches;
+	const struct record_graph_launch *launch;
+	const void *at = record;
+
+	switch (record->type) {
+	case RECORD_API_NAME:
+		cuda_launches_add_name(launches, at);
+		return 0;
+	case RECORD_CUDA_GRAPH:
+		return cuda_launches_add_step(launches, at);
+	case RECORD_GRAPH_LAUNCH:
+		return units->has_cuda ? cuda_launches_add_launch(launches, at) : 0;
+	case RECORD_API:
+		launch = cuda_calls_find_launch(&units->cuda_calls, cuda_calls_cid(record));
+		return cuda_launches_add_call(launches, at, launch, tid);
+	case RECORD_CUDA_KERNEL:
+	case RECORD_CUDA_COPY:
+		launch = cuda_calls_find_launch(&units->cuda_calls, cuda_calls_cid(record));
+		return cuda_launches_add_activity(launches, record, launch);
+	default:
+		return 0;
+	}
+}
+
 int units_add(struct units *units, const struct record_header *record, uint32_t tid)
 {
 	const void *at = record;
@@ -149,6 +177,8 @@ int units_add(struct units *units, const struct record_header *record, uint32_t 
 	const struct record_copy *copy = at;
 
 	units->has_cuda = units->has_cuda || is_of_cuda(record);
+	if (units->launches && count_launches(units, record, tid) < 0)
+		return -ENOMEM;
 	if (definitions_has_type(record->type))
 		return definitions_add(&units->definitions, record, tid);
 	if (units->graphs.most_bytes && graph_history_has_type(record->type))

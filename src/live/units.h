@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "base/hash_map.h"
+#include "live/cuda_launches.h"
 #include "live/definitions.h"
 #include "live/graph_history.h"
 #include "live/kept_cuda_calls.h"
@@ -83,8 +84,9 @@ struct units {
 	struct definitions definitions;
 	struct graph_history graphs;
 	struct cuda_calls cuda_calls;
-	bool has_cuda;	/* a record of CUDA has come */
-	uint32_t batch; /* the unit that takes activities of CUDA, or UNITS_NONE */
+	struct cuda_launches *launches; /* owned; NULL: not counted */
+	bool has_cuda;			/* a record of CUDA has come */
+	uint32_t batch;			/* the unit that takes activities of CUDA, or UNITS_NONE */
 	struct unit *rows;
 	uint32_t rows_count;
 	uint32_t *free_rows;

@@ -172,6 +172,11 @@ void model_queue_buffers(size_t records);
  * environment variable MODEL_DROPS for it. */
 void model_drop(size_t count);
 
+/* Loses the next COUNT kernels, copies and memsets without counting them, as CUPTI does on a GPU
+ * when its buffers there are full. A program that plays CUDA has the environment variable
+ * MODEL_LOSES for the first ones. */
+void model_lose(size_t count);
+
 /* Gives the current buffer back to the tool, without the last CUT_BYTES of its records. */
 void model_deliver(size_t cut_bytes);
 

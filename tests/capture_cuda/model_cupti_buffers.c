@@ -28,6 +28,7 @@ static struct {
 	struct full_buffer queue[QUEUE_MOST];
 	uint32_t queue_first, queue_end;
 	_Atomic size_t dropped; /* since the tool last asked */
+	_Atomic size_t to_lose; /* activities, without counting them */
 	pthread_t worker;
 } buffers = {.lock = ATOMIC_FLAG_INIT};
 
@@ -137,6 +138,28 @@ static void deliver_queue(void)
 		buffers.completed(NULL, 0, full.bytes, full.size, full.used);
 }
 
+void model_lose(size_t count)
+{
+	buffers.to_lose += count;
+}
+
+/* Returns whether an activity of KIND is lost. */
+static bool is_lost(uint32_t kind)
+{
+	static _Atomic bool is_asked;
+	const char *planned = getenv("MODEL_LOSES");
+
+	if (kind != CUPTI_KIND_CONCURRENT_KERNEL && kind != CUPTI_KIND_MEMCPY &&
+	    kind != CUPTI_KIND_MEMSET)
+		return false;
+	if (planned && !atomic_exchange(&is_asked, true))
+		model_lose((size_t)atoi(planned));
+	if (!buffers.to_lose)
+		return false;
+	buffers.to_lose--;
+	return true;
+}
+
 /* Other threads may flush at the same time. */
 void model_put(const void *record, size_t bytes)
 {
@@ -145,6 +168,8 @@ void model_put(const void *record, size_t bytes)
 	bool is_full;
 
 	if (is_wait(activity->kind) && !model_is_kind_enabled(activity->kind))
+		return;
+	if (is_lost(activity->kind))
 		return;
 	if (room < bytes)
 		bytes = room;

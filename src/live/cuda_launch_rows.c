@@ -1,0 +1,294 @@
+/* Rows of executable graphs, and what they add up to: see cuda_launch_rows.h. */
+#include "live/cuda_launch_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/table.h"
+
+#define NONE UINT32_MAX
+
+static uint64_t hash_of(uint64_t id)
+{
+	return hash_mix(id, 0);
+}
+
+struct launched_exec *launched_exec_find(const struct cuda_launches *launches, uint64_t id)
+{
+	struct hash_probe probe;
+
+	if (!launches->by_id.slot_count)
+		return NULL;
+	probe = hash_map_probe(&launches->by_id, hash_of(id));
+	while (hash_map_next(&launches->by_id, &probe)) {
+		if (launches->rows[probe.row].id == id)
+			return &launches->rows[probe.row];
+	}
+	return NULL;
+}
+
+static void release_nodes(struct launched_exec *exec)
+{
+	numbers_release(&exec->nodes);
+	free(exec->node_rows);
+	exec->node_rows = NULL;
+	exec->node_rows_count = 0;
+}
+
+void cuda_launches_release(struct cuda_launches *launches)
+{
+	for (uint32_t i = 0; i < launches->rows_count; i++)
+		release_nodes(&launches->rows[i]);
+	free(launches->rows);
+	free(launches->free_rows);
+	free(launches->waits);
+	hash_map_release(&launches->by_id);
+	numbers_release(&launches->wait_keys);
+	*launches = (struct cuda_launches){0};
+}
+
+/* ---- what has ended ---- */
+
+static int64_t waited_ns(const struct cuda_launches *launches, uint64_t context, uint64_t stream)
+{
+	uint32_t number = numbers_find(&launches->wait_keys, context, stream);
+
+	return number == NUMBERS_NONE ? 0 : launches->waits[number].begin_ns;
+}
+
+int launched_wait_note(struct cuda_launches *launches, uint64_t context, uint64_t stream,
+		       int64_t begin_ns)
+{
+	void *added;
+	int64_t number;
+
+	if (launches->waits_count == CUDA_LAUNCHES_WAITS_MOST &&
+	    numbers_find(&launches->wait_keys, context, stream) == NUMBERS_NONE)
+		return 0;
+	number = numbers_row(&launches->wait_keys, context, stream, (void **)&launches->waits,
+			     &launches->waits_count, sizeof(*launches->waits), &added);
+	if (number < 0)
+		return -ENOMEM;
+	if (launches->waits[number].begin_ns < begin_ns)
+		launches->waits[number].begin_ns = begin_ns;
+	return 0;
+}
+
+uint64_t launched_exec_ended(const struct cuda_launches *launches, const struct launched_exec *exec)
+{
+	bool is_waited =
+		exec->last_count > exec->ended &&
+		(waited_ns(launches, exec->last_context, LAUNCHED_IN_CONTEXT) > exec->last_end_ns ||
+		 waited_ns(launches, exec->last_context, exec->last_stream) > exec->last_end_ns);
+
+	return is_waited ? exec->last_count : exec->ended;
+}
+
+/* ---- sums ---- */
+
+static void add_uncompared(const struct launched_exec *exec, struct deliveries *sums)
+{
+	sums->uncompared_launches += exec->launches;
+	for (int kind = 0; kind < DELIVERY_KIND_COUNT; kind++)
+		sums->uncompared_activities += exec->came[kind];
+}
+
+static uint64_t nodes_of(const struct launched_exec *exec, enum delivery_kind kind)
+{
+	return kind == DELIVERY_KERNELS && exec->kernels > exec->most[kind] ? exec->kernels
+									    : exec->most[kind];
+}
+
+uint64_t launched_exec_nodes(const struct launched_exec *exec)
+{
+	uint64_t sum = 0;
+
+	for (int kind = 0; kind < DELIVERY_KIND_COUNT; kind++)
+		sum += nodes_of(exec, (enum delivery_kind)kind);
+	return sum;
+}
+
+static void add_kind(struct deliveries *sums, enum delivery_kind kind, uint64_t launched,
+		     uint64_t came)
+{
+	uint64_t delivered = came < launched ? came : launched;
+
+	sums->launched[kind] += launched;
+	sums->delivered[kind] += delivered;
+	sums->absent += launched - delivered;
+	sums->uncompared_activities += came - delivered;
+}
+
+/* Adds EXEC, of which launches with a number from ENDED on need not have ended. */
+static void add_exec(const struct cuda_launches *launches, const struct launched_exec *exec,
+		     uint64_t ended, struct deliveries *sums)
+{
+	uint64_t count = exec->launches - exec->failed, nodes = launched_exec_nodes(exec);
+	uint64_t before = sums->absent, unended;
+
+	if (exec->is_uncompared || launches->is_any_switched || !nodes ||
+	    exec->failed > exec->launches) {
+		add_uncompared(exec, sums);
+		return;
+	}
+	sums->graph_launches += count;
+	for (int kind = 0; kind < DELIVERY_KIND_COUNT; kind++)
+		add_kind(sums, (enum delivery_kind)kind,
+			 count * nodes_of(exec, (enum delivery_kind)kind), exec->came[kind]);
+	unended = (exec->launches - ended) * nodes;
+	if (ended == exec->ended && exec->ended_came <= unended)
+		unended -= exec->ended_came;
+	sums->unended += unended < sums->absent - before ? unended : sums->absent - before;
+}
+
+/* A launch of an eager kernel has no stream in its record: only a wait for the context shows that
+ * it has ended, if all kernels are in one. */
+static bool has_eager_ended(const struct cuda_launches *launches)
+{
+	return !launches->contexts[LAUNCHED_OTHER_CONTEXT] &&
+	       waited_ns(launches, launches->contexts[0], LAUNCHED_IN_CONTEXT) >
+		       launches->eager_end_ns;
+}
+
+static void add_eager(const struct cuda_launches *launches, uint64_t count, struct deliveries *sums)
+{
+	uint64_t before = sums->absent;
+
+	sums->kernel_launches = count;
+	add_kind(sums, DELIVERY_KERNELS, count, launches->eager);
+	if (!has_eager_ended(launches))
+		sums->unended += sums->absent - before;
+}
+
+/* The execs of failed launches whose records were lost are not known: as many may have caused
+ * nothing. */
+static void doubt_failed(const struct cuda_launches *launches, uint64_t failed,
+			 struct deliveries *sums)
+{
+	uint64_t unknown = failed > launches->failed ? failed - launches->failed : 0;
+	uint64_t more = unknown * launches->nodes_most, left = sums->absent - sums->unended;
+
+	sums->unended += more < left ? more : left;
+}
+
+void cuda_launches_count(const struct cuda_launches *launches,
+			 const struct cuda_launch_witnesses *witnesses, struct deliveries *ret)
+{
+	struct deliveries sums = launches->sums;
+
+	for (uint32_t i = 0; i < launches->rows_count; i++) {
+		const struct launched_exec *exec = &launches->rows[i];
+
+		if (exec->is_in_use)
+			add_exec(launches, exec, launched_exec_ended(launches, exec), &sums);
+	}
+	add_eager(launches, witnesses->kernel_launches, &sums);
+	if (witnesses->graph_launches > launches->launches)
+		sums.uncompared_launches += witnesses->graph_launches - launches->launches;
+	doubt_failed(launches, witnesses->launches_failed, &sums);
+	if (launches->is_crowded)
+		sums.unended = sums.absent;
+	*ret = sums;
+}
+
+/* ---- executable graphs that are no more ---- */
+
+static struct launched_gone *gone_at(struct cuda_launches *launches, uint64_t number)
+{
+	return &launches->gone[number % CUDA_LAUNCHES_MOST];
+}
+
+/* Adds the exec that was destroyed first to the sums, and frees its row. */
+static int fold_first(struct cuda_launches *launches)
+{
+	uint32_t row = gone_at(launches, launches->gone_first)->row;
+	struct launched_exec *exec = &launches->rows[row];
+
+	if (table_reserve((void **)&launches->free_rows, &launches->free_room,
+			  launches->free_count + 1, sizeof(*launches->free_rows)) < 0)
+		return -ENOMEM;
+	launches->gone_first++;
+	if (launches->gone_passed < launches->gone_first)
+		launches->gone_passed = launches->gone_first;
+	add_exec(launches, exec, launched_exec_ended(launches, exec), &launches->sums);
+	hash_map_remove(&launches->by_id, hash_of(exec->id), row);
+	launches->nodes_count -= exec->node_rows_count;
+	release_nodes(exec);
+	exec->is_in_use = false;
+	launches->free_rows[launches->free_count++] = row;
+	return 0;
+}
+
+int launched_pass(struct cuda_launches *launches, uint64_t cid)
+{
+	int err = 0;
+
+	launches->activities++;
+	if (cid > launches->last_cid)
+		launches->last_cid = cid;
+	while (launches->gone_passed < launches->gone_end &&
+	       gone_at(launches, launches->gone_passed)->cid < launches->last_cid)
+		gone_at(launches, launches->gone_passed++)->activities = launches->activities;
+	while (err == 0 && launches->gone_first < launches->gone_passed &&
+	       launches->activities - gone_at(launches, launches->gone_first)->activities >=
+		       CUDA_LAUNCHES_HELD)
+		err = fold_first(launches);
+	return err;
+}
+
+/* Rows that are in use are not twice in the ring, so it does not overflow. */
+void launched_exec_gone(struct cuda_launches *launches, struct launched_exec *exec, uint64_t cid)
+{
+	if (exec->is_gone)
+		return;
+	exec->is_gone = true;
+	*gone_at(launches, launches->gone_end++) =
+		(struct launched_gone){.row = (uint32_t)(exec - launches->rows), .cid = cid};
+}
+
+/* ---- new rows ---- */
+
+static uint32_t take_row(struct cuda_launches *launches)
+{
+	if (launches->free_count)
+		return launches->free_rows[--launches->free_count];
+	if (!table_add((void **)&launches->rows, &launches->rows_count, sizeof(*launches->rows)))
+		return NONE;
+	return launches->rows_count - 1;
+}
+
+/* Adds an exec to the sums early: records of it may yet come. */
+static int make_room(struct cuda_launches *launches)
+{
+	if (launches->gone_first == launches->gone_end)
+		return 0;
+	launches->is_crowded = true;
+	return fold_first(launches);
+}
+
+int launched_exec_get(struct cuda_launches *launches, uint64_t id, struct launched_exec **ret_exec)
+{
+	struct hash_probe probe;
+	uint32_t row;
+
+	*ret_exec = launched_exec_find(launches, id);
+	if (*ret_exec)
+		return 0;
+	if (launches->by_id.count == CUDA_LAUNCHES_MOST && make_room(launches) < 0)
+		return -ENOMEM;
+	if (launches->by_id.count == CUDA_LAUNCHES_MOST)
+		return 0;
+	if (hash_map_reserve(&launches->by_id) < 0)
+		return -ENOMEM;
+	row = take_row(launches);
+	if (row == NONE)
+		return -ENOMEM;
+	probe = hash_map_probe(&launches->by_id, hash_of(id));
+	while (hash_map_next(&launches->by_id, &probe))
+		;
+	hash_map_put(&launches->by_id, &probe, row);
+	launches->rows[row] = (struct launched_exec){.id = id, .is_in_use = true};
+	*ret_exec = &launches->rows[row];
+	return 0;
+}

@@ -1,0 +1,301 @@
+/* Takes records into the rows of launches: see cuda_launches.h. */
+#include "live/cuda_launches.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "live/cuda_launch_rows.h"
+#include "trace/trace_model.h"
+
+#define DEEPEST		  16 /* child graphs inside child graphs; damage may make a circle */
+#define STREAM_PER_THREAD 2  /* the handle of each thread's own default stream */
+
+/* What a call does, as far as it is of use here. */
+enum called { CALLED_OTHER, CALLED_STREAM_WAIT, CALLED_CONTEXT_WAIT, CALLED_LAUNCH };
+
+int cuda_launches_add_step(struct cuda_launches *launches, const struct record_cuda_graph *step)
+{
+	bool is_gone = step->header.tag == RECORD_CUDA_EXEC_GONE;
+	struct launched_exec *exec;
+	int err;
+
+	if (!is_gone && step->header.tag != RECORD_CUDA_NODE_SWITCHED)
+		return 0;
+	launches->is_any_switched |= !is_gone && !step->exec;
+	if (!step->exec)
+		return 0;
+	/* The steps of graphs may be read before earlier launches and activities. */
+	err = launched_exec_get(launches, step->exec, &exec);
+	if (exec && is_gone)
+		launched_exec_gone(launches, exec, step->cid);
+	else if (exec)
+		exec->is_uncompared = true;
+	return err;
+}
+
+/* Replays are numbered, so the launches before this one are known, too. */
+int cuda_launches_add_launch(struct cuda_launches *launches,
+			     const struct record_graph_launch *launch)
+{
+	struct launched_exec *exec;
+	uint64_t count;
+	int err = launched_exec_get(launches, launch->exec_id, &exec);
+
+	if (!exec)
+		return err;
+	count = launch->replay == RECORD_REPLAY_UNCOUNTED ? exec->launches + 1 : launch->replay + 1;
+	if (count > exec->launches) {
+		launches->launches += count - exec->launches;
+		exec->launches = count;
+	}
+	return 0;
+}
+
+struct came {
+	enum delivery_kind kind;
+	uint64_t cid, node, exec, context;
+};
+
+/* Notes that an activity came of the node for the first time in LAUNCH, which may be NULL. */
+static void note_launch(struct launched_exec *exec, const struct record_graph_launch *launch)
+{
+	if (!launch || launch->exec_id != exec->id || launch->replay == RECORD_REPLAY_UNCOUNTED ||
+	    launch->replay < exec->ended)
+		return;
+	if (launch->replay > exec->ended)
+		exec->ended_came = 0;
+	exec->ended = launch->replay;
+	exec->ended_came++;
+}
+
+/* Whether it is the first activity of a copy or memset node in its launch. Returns 1, 0, or
+ * -ENOMEM; 1 also if there is no room for the node, and then the exec is not compared. */
+static int is_first_piece(struct cuda_launches *launches, struct launched_exec *exec,
+			  const struct came *came)
+{
+	bool is_first;
+	int64_t number;
+	void *added;
+
+	if (launches->nodes_count == CUDA_LAUNCHES_NODES_MOST &&
+	    numbers_find(&exec->nodes, 0, came->node) == NUMBERS_NONE) {
+		exec->is_uncompared = true;
+		return 1;
+	}
+	number = numbers_row(&exec->nodes, 0, came->node, (void **)&exec->node_rows,
+			     &exec->node_rows_count, sizeof(*exec->node_rows), &added);
+	if (number < 0)
+		return -ENOMEM;
+	launches->nodes_count += added != NULL;
+	is_first = exec->node_rows[number].cid != came->cid;
+	exec->node_rows[number].cid = came->cid;
+	return is_first;
+}
+
+/* Follows how many nodes came of each launch. One whose activities come after those of a later
+ * launch is not counted to its end; others tell the number. */
+static void follow_newest(struct cuda_launches *launches, struct launched_exec *exec,
+			  const struct came *came)
+{
+	if (came->cid < exec->newest_cid)
+		return;
+	if (came->cid > exec->newest_cid)
+		memset(exec->newest, 0, sizeof(exec->newest));
+	exec->newest_cid = came->cid;
+	if (++exec->newest[came->kind] <= exec->most[came->kind])
+		return;
+	exec->most[came->kind] = exec->newest[came->kind];
+	if (launched_exec_nodes(exec) > launches->nodes_most)
+		launches->nodes_most = launched_exec_nodes(exec);
+}
+
+static int add_node(struct cuda_launches *launches, struct launched_exec *exec,
+		    const struct came *came, const struct record_graph_launch *launch)
+{
+	/* A kernel is never split. */
+	int is_first = came->kind == DELIVERY_KERNELS ? 1 : is_first_piece(launches, exec, came);
+
+	if (is_first <= 0)
+		return is_first;
+	exec->came[came->kind]++;
+	follow_newest(launches, exec, came);
+	note_launch(exec, launch);
+	return 0;
+}
+
+static void add_eager_kernel(struct cuda_launches *launches, uint64_t context)
+{
+	launches->eager++;
+	if (!launches->contexts[0])
+		launches->contexts[0] = context;
+	else if (launches->contexts[0] != context)
+		launches->contexts[LAUNCHED_OTHER_CONTEXT] = context;
+}
+
+static struct came read_activity(const struct record_header *record)
+{
+	const void *at = record;
+	const struct record_cuda_kernel *kernel = at;
+	const struct record_cuda_copy *copy = at;
+
+	if (record->type == RECORD_CUDA_KERNEL)
+		return (struct came){DELIVERY_KERNELS, kernel->cid, kernel->node, kernel->graph,
+				     kernel->context};
+	return (struct came){record->tag == RECORD_CUDA_COPY_MEMSET ? DELIVERY_MEMSETS
+								    : DELIVERY_COPIES,
+			     copy->cid, copy->node, copy->graph, copy->context};
+}
+
+int cuda_launches_add_activity(struct cuda_launches *launches, const struct record_header *record,
+			       const struct record_graph_launch *launch)
+{
+	const struct came came = read_activity(record);
+	struct launched_exec *exec = NULL;
+	int err;
+
+	err = launched_pass(launches, came.cid);
+	if (err == 0 && came.cid && came.exec && came.node)
+		err = launched_exec_get(launches, came.exec, &exec);
+	if (err < 0)
+		return err;
+	if (exec)
+		return add_node(launches, exec, &came, launch);
+	if (came.kind == DELIVERY_KERNELS && came.cid && !came.exec && !came.node)
+		add_eager_kernel(launches, came.context);
+	else
+		launches->sums.uncompared_activities++;
+	return 0;
+}
+
+/* ---- calls ---- */
+
+/* A thread's own default stream has the same handle in every thread. */
+static uint64_t stream_of(uint64_t handle, uint32_t tid)
+{
+	return handle == STREAM_PER_THREAD ? (uint64_t)tid << 32 | handle : handle;
+}
+
+static uint64_t argument(const struct record_api *api, uint32_t place)
+{
+	return api->header.words * 8u >= sizeof(*api) + (place + 1) * sizeof(uint64_t)
+		       ? api->args[place]
+		       : 0;
+}
+
+static int add_graph_launch(struct cuda_launches *launches, const struct record_api *api,
+			    const struct record_graph_launch *launch, uint32_t tid)
+{
+	struct launched_exec *exec = launched_exec_find(launches, launch->exec_id);
+	uint64_t ended;
+
+	if (!exec)
+		return 0;
+	if (api->result) {
+		exec->failed++;
+		launches->failed++;
+		return 0;
+	}
+	ended = launched_exec_ended(launches, exec);
+	if (ended > exec->ended)
+		exec->ended_came = 0;
+	exec->ended = ended;
+	if (launch->replay == RECORD_REPLAY_UNCOUNTED || launch->replay < exec->last_count)
+		return 0;
+	exec->last_count = launch->replay + 1;
+	exec->last_stream = stream_of(argument(api, 0), tid);
+	exec->last_context = argument(api, 1);
+	exec->last_end_ns = (int64_t)api->end_ns;
+	return 0;
+}
+
+static bool is_cudas(uint32_t function)
+{
+	return function >= RECORD_CUDA_FUNCTION_FIRST && function < RECORD_CUDA_FUNCTION_END;
+}
+
+void cuda_launches_add_name(struct cuda_launches *launches, const struct record_api_name *name)
+{
+	static const struct {
+		const char *part;
+		enum called called;
+	} parts[] = {
+		{"StreamSynchronize", CALLED_STREAM_WAIT},
+		{"DeviceSynchronize", CALLED_CONTEXT_WAIT},
+		{"CtxSynchronize", CALLED_CONTEXT_WAIT},
+		{"ThreadSynchronize", CALLED_CONTEXT_WAIT},
+		{"Launch", CALLED_LAUNCH},
+	};
+	uint32_t function = name->header.tag;
+
+	for (size_t i = 0; is_cudas(function) && i < sizeof(parts) / sizeof(*parts); i++) {
+		if (memmem(name->text, name->text_bytes, parts[i].part, strlen(parts[i].part))) {
+			launches->called[function - RECORD_CUDA_FUNCTION_FIRST] = parts[i].called;
+			return;
+		}
+	}
+}
+
+int cuda_launches_add_call(struct cuda_launches *launches, const struct record_api *api,
+			   const struct record_graph_launch *launch, uint32_t tid)
+{
+	if (launch)
+		return add_graph_launch(launches, api, launch, tid);
+	if (!is_cudas(api->header.tag) || api->result)
+		return 0;
+	switch (launches->called[api->header.tag - RECORD_CUDA_FUNCTION_FIRST]) {
+	case CALLED_STREAM_WAIT:
+		return launched_wait_note(launches, argument(api, 1),
+					  stream_of(argument(api, 0), tid), (int64_t)api->begin_ns);
+	case CALLED_CONTEXT_WAIT:
+		return launched_wait_note(launches, argument(api, 0), LAUNCHED_IN_CONTEXT,
+					  (int64_t)api->begin_ns);
+	case CALLED_LAUNCH:
+		if ((int64_t)api->end_ns > launches->eager_end_ns)
+			launches->eager_end_ns = (int64_t)api->end_ns;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+/* ---- windows ---- */
+
+/* A graph is the child of one node, so no graph is counted twice. */
+static bool is_child_of(const struct trace *window, uint32_t child, uint32_t graph, uint32_t node)
+{
+	return child != TRACE_NONE && window->graphs[child].parent == graph &&
+	       window->graphs[child].parent_node == node;
+}
+
+/* The kernel nodes of a graph and its child graphs, which an exec takes in. */
+static uint32_t count_kernels(const struct trace *window, uint32_t graph, int depth)
+{
+	const struct trace_graph *row = &window->graphs[graph];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < row->node_count; i++) {
+		const struct trace_node *node = &window->nodes[row->node_first + i];
+
+		count += node->type == RECORD_NODE_KERNEL;
+		if (node->type == RECORD_NODE_CHILD && depth < DEEPEST &&
+		    is_child_of(window, node->child, graph, i))
+			count += count_kernels(window, node->child, depth + 1);
+	}
+	return count;
+}
+
+void cuda_launches_learn(struct cuda_launches *launches, const struct trace *window)
+{
+	for (uint32_t i = 0; i < window->execs_count; i++) {
+		const struct trace_exec *row = &window->execs[i];
+		struct launched_exec *exec =
+			row->graph == TRACE_NONE ? NULL : launched_exec_find(launches, row->id);
+		uint32_t kernels = exec ? count_kernels(window, row->graph, 0) : 0;
+
+		if (!exec || kernels <= exec->kernels)
+			continue;
+		exec->kernels = kernels;
+		if (launched_exec_nodes(exec) > launches->nodes_most)
+			launches->nodes_most = launched_exec_nodes(exec);
+	}
+}

@@ -1,0 +1,173 @@
+/* That what cuda_launches keeps does not grow with time, however many launches, activities and
+ * executable graphs there were. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "live/cuda_launch_rows.h"
+
+enum { EXECS = 200000, KERNELS = 2, NODES = KERNELS + 1, STREAMS = 4 };
+
+static void put_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid)
+{
+	const struct record_graph_launch launch = {.exec_id = exec, .replay = replay, .cid = cid};
+	const struct {
+		struct record_api api;
+		uint64_t args[2];
+	} call = {{.header = {RECORD_API, sizeof(call) / 8, RECORD_CUDA_FUNCTION_FIRST},
+		   .cid = cid,
+		   .begin_ns = cid * 10,
+		   .end_ns = cid * 10 + 1},
+		  {1 + cid % STREAMS, 1}};
+
+	assert_int_equal(cuda_launches_add_launch(launches, &launch), 0);
+	assert_int_equal(cuda_launches_add_call(launches, &call.api, &launch, 1), 0);
+	for (uint64_t node = 1; node <= KERNELS; node++) {
+		const struct record_cuda_kernel kernel = {
+			.header = {RECORD_CUDA_KERNEL, sizeof(kernel) / 8, 0},
+			.cid = cid,
+			.graph = (uint32_t)exec,
+			.node = exec << 32 | node,
+		};
+
+		assert_int_equal(cuda_launches_add_activity(launches, &kernel.header, &launch), 0);
+	}
+	/* A copy in two pieces. */
+	for (int piece = 0; piece < 2; piece++) {
+		const struct record_cuda_copy copy = {
+			.header = {RECORD_CUDA_COPY, sizeof(copy) / 8, RECORD_CUDA_COPY_MEMCPY},
+			.cid = cid,
+			.graph = (uint32_t)exec,
+			.node = exec << 32 | (KERNELS + 1),
+		};
+
+		assert_int_equal(cuda_launches_add_activity(launches, &copy.header, &launch), 0);
+	}
+}
+
+static void destroy(struct cuda_launches *launches, uint64_t exec, uint64_t cid)
+{
+	const struct record_cuda_graph step = {
+		.header = {RECORD_CUDA_GRAPH, sizeof(step) / 8, RECORD_CUDA_EXEC_GONE},
+		.cid = cid,
+		.exec = (uint32_t)exec,
+	};
+
+	assert_int_equal(cuda_launches_add_step(launches, &step), 0);
+}
+
+static struct deliveries count(const struct cuda_launches *launches, uint64_t graph_launches)
+{
+	const struct cuda_launch_witnesses witnesses = {.graph_launches = graph_launches};
+	struct deliveries found;
+
+	cuda_launches_count(launches, &witnesses, &found);
+	return found;
+}
+
+/* 200,000 executable graphs, each made, launched once and destroyed. */
+static void execs_that_are_gone_leave_nothing(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	const uint32_t held = CUDA_LAUNCHES_HELD / NODES + 4;
+	struct deliveries found;
+	uint64_t cid = 0;
+
+	(void)state;
+	assert_non_null(launches);
+	for (uint64_t exec = 1; exec <= EXECS; exec++) {
+		put_launch(launches, exec, 0, ++cid);
+		destroy(launches, exec, ++cid);
+		assert_true(launches->by_id.count <= held);
+		assert_true(launches->nodes_count <= held);
+	}
+	assert_true(launches->rows_count <= held);
+	assert_true(launches->by_id.slot_count <= 4 * held);
+	found = count(launches, EXECS);
+	assert_int_equal(found.graph_launches, EXECS);
+	assert_int_equal(found.delivered[DELIVERY_KERNELS], EXECS * KERNELS);
+	assert_int_equal(found.absent, 0);
+	assert_int_equal(found.uncompared_launches, 0);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
+/* One executable graph, launched 200,000 times on a few streams. */
+static void launches_of_one_exec_leave_nothing(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	struct deliveries found;
+
+	(void)state;
+	assert_non_null(launches);
+	for (uint64_t replay = 0; replay < EXECS; replay++)
+		put_launch(launches, 7, replay, replay + 1);
+	assert_int_equal(launches->rows_count, 1);
+	assert_int_equal(launches->nodes_count, 1);
+	found = count(launches, EXECS);
+	assert_int_equal(found.delivered[DELIVERY_KERNELS], EXECS * KERNELS);
+	assert_int_equal(found.absent, 0);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
+/* More executable graphs than there are rows, none of which is destroyed. */
+static void too_many_execs_are_not_compared(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	uint64_t all = CUDA_LAUNCHES_MOST + 100;
+	struct deliveries found;
+
+	(void)state;
+	assert_non_null(launches);
+	for (uint64_t exec = 1; exec <= all; exec++)
+		put_launch(launches, exec, 0, exec);
+	found = count(launches, all);
+	assert_int_equal(found.graph_launches, CUDA_LAUNCHES_MOST);
+	assert_int_equal(found.uncompared_launches, 100);
+	assert_int_equal(found.uncompared_activities, 100 * (NODES + 1));
+	assert_int_equal(found.absent, 0);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
+/* A launch that the reader got no record of, and one that failed on an unknown graph. */
+static void what_the_reader_did_not_get_is_not_missing(void **state)
+{
+	const struct cuda_launch_witnesses witnesses = {.graph_launches = 4, .launches_failed = 1};
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	const struct record_graph_launch third = {.exec_id = 7, .replay = 2, .cid = 3};
+	struct deliveries found;
+
+	(void)state;
+	assert_non_null(launches);
+	put_launch(launches, 7, 0, 1);
+	assert_int_equal(cuda_launches_add_launch(launches, &third), 0);
+	cuda_launches_count(launches, &witnesses, &found);
+	assert_int_equal(found.graph_launches, 3);
+	assert_int_equal(found.uncompared_launches, 1);
+	assert_int_equal(found.absent, 2 * NODES);
+	assert_int_equal(found.unended, 2 * NODES);
+	put_launch(launches, 7, 3, 4);
+	cuda_launches_count(launches, &witnesses, &found);
+	assert_int_equal(found.absent, 2 * NODES);
+	/* Launches before the last one have ended; one of them may be the one that failed. */
+	assert_int_equal(found.unended, NODES);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(execs_that_are_gone_leave_nothing),
+		cmocka_unit_test(launches_of_one_exec_leave_nothing),
+		cmocka_unit_test(too_many_execs_are_not_compared),
+		cmocka_unit_test(what_the_reader_did_not_get_is_not_missing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
