@@ -128,6 +128,19 @@ static void json_row(struct json *json, const struct answer *answer, uint32_t pl
 	json_object_end(json);
 }
 
+/* What was launched on CUDA beside what came; nothing if no process of the files tells it. */
+static void json_deliveries(struct json *json, const struct stat_deliveries *row)
+{
+	if (!row->is_known)
+		return;
+	json_key(json, "cuda_deliveries");
+	json_object_begin(json);
+#define X(name, help) json_put_u64(json, #name, row->name);
+	STAT_DELIVERIES(X)
+#undef X
+	json_object_end(json);
+}
+
 static int print_json(const struct answer *answer)
 {
 	const struct stats_reading *reading = &answer->reading;
@@ -148,6 +161,7 @@ static int print_json(const struct answer *answer)
 	json_put_u64(&json, "graph_records_left_out", reading->left_out);
 	json_put_u64(&json, "snapshots", reading->snapshots);
 	json_put_u64(&json, "cut_lines", reading->cut_lines);
+	json_deliveries(&json, &reading->deliveries);
 	json_key(&json, "rows");
 	json_array_begin(&json);
 	for (uint32_t i = 0; i < answer->shown; i++)
@@ -194,6 +208,38 @@ static int print_table(const struct answer *answer, bool is_csv)
 	return columns_print(&columns) < 0 ? cli_fail("out of memory") : CLI_OK;
 }
 
+static void print_kind(const char *what, uint64_t launched, uint64_t delivered)
+{
+	char first[HUMAN_CHARS], second[HUMAN_CHARS];
+
+	if (launched)
+		human_print("  %s: %s launched, %s came", what, human_count(launched, first),
+			    human_count(delivered, second));
+}
+
+/* What was launched on CUDA beside what CUPTI delivered. */
+static void print_deliveries(const struct stat_deliveries *row)
+{
+	char a[HUMAN_CHARS], b[HUMAN_CHARS], c[HUMAN_CHARS];
+
+	if (!row->is_known)
+		return;
+	human_print("CUDA: %s launches of graphs and %s kernels alone are compared with what came",
+		    human_count(row->graph_launches, a), human_count(row->kernel_launches, b));
+	print_kind("kernels", row->launched_kernels, row->delivered_kernels);
+	print_kind("copies", row->launched_copies, row->delivered_copies);
+	print_kind("memsets", row->launched_memsets, row->delivered_memsets);
+	if (row->not_read || row->pending || row->missing)
+		human_print("  did not come: %s lost or dropped, %s that need not have ended, "
+			    "%s missing without a reason",
+			    human_count(row->not_read, a), human_count(row->pending, b),
+			    human_count(row->missing, c));
+	if (row->uncompared_launches || row->uncompared_activities)
+		human_print("  not comparable: %s launches of graphs, %s activities that came",
+			    human_count(row->uncompared_launches, a),
+			    human_count(row->uncompared_activities, b));
+}
+
 /* What the numbers do not include. */
 static void print_notes(const struct answer *answer)
 {
@@ -205,6 +251,7 @@ static void print_notes(const struct answer *answer)
 			    "%s that a process could not write or CUPTI dropped",
 			    human_count(reading->lost, lost),
 			    human_count(reading->dropped, dropped));
+	print_deliveries(&reading->deliveries);
 	if (reading->processes > reading->processes_ended)
 		human_print("without an end: %s of the processes; killed, or still recorded",
 			    human_count(reading->processes - reading->processes_ended, open));

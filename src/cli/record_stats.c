@@ -84,6 +84,10 @@ static void tell_result(const char *output, const struct stats_follow_result *re
 	tell("%s: %s, %s activities, %s keys%s", output, human_bytes(result->file_bytes, size),
 	     human_count(result->activities, activities), human_count(result->keys, keys),
 	     loss_text(result, losses));
+	if (result->missing)
+		tell("CUPTI did not deliver %s activities of launches that have ended, and did not "
+		     "count them: see dagtap stats",
+		     human_count(result->missing, keys));
 	if (result->left_out)
 		tell("%s records of graphs did not fit: some nodes have no statistics",
 		     human_count(result->left_out, keys));

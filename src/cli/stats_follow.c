@@ -18,6 +18,7 @@
 #include "cli/gather.h"
 #include "cli/metrics_door.h"
 #include "cli/spool_listing.h"
+#include "cli/stats_deliveries.h"
 #include "live/live.h"
 #include "stats/prometheus.h"
 #include "stats/stats_file.h"
@@ -156,6 +157,7 @@ static int take_window(struct stats_follow *follow, const struct followed *row,
 static void count_losses(struct stats_follow *follow, const struct followed *row, bool is_over)
 {
 	struct stat_process *process = &follow->stats.processes[row->process];
+	struct stat_deliveries deliveries;
 	struct live_counts counts;
 	uint64_t lost = 0, dropped;
 
@@ -165,7 +167,9 @@ static void count_losses(struct stats_follow *follow, const struct followed *row
 		lost += counts.ring.lost[class];
 		dropped += counts.ring.dropped[class];
 	}
+	deliveries = stats_deliveries_of(row->live, &counts, is_over);
 	pthread_mutex_lock(&follow->lock);
+	process->deliveries = deliveries;
 	/* While the process writes, what is not read yet would count as lost. */
 	process->lost = is_over ? lost : process->lost;
 	process->dropped = dropped;
@@ -190,6 +194,7 @@ static void write_interval(struct stats_follow *follow, uint32_t process, uint64
 
 	note_write(follow, stats_write_interval(&follow->writer, &follow->stats, process,
 						follow->interval_begin_ns, end_ns));
+	note_write(follow, stats_write_deliveries(&follow->writer, &follow->stats, process));
 	pthread_mutex_lock(&follow->lock);
 	err = stats_end_interval(&follow->stats, process);
 	pthread_mutex_unlock(&follow->lock);
@@ -259,6 +264,7 @@ static int open_row(struct stats_follow *follow, struct followed *row)
 	const struct live_options options = {
 		.takes_ring = true,
 		.most_graph_bytes = GRAPH_BYTES_MOST,
+		.compares_launches = true,
 		.load = {.is_brief = true},
 	};
 	int fd = listing_open(follow->options.folder_fd, row->name);
@@ -492,6 +498,7 @@ void stats_follow_finish(struct stats_follow *follow, struct stats_follow_result
 		result->lost += process->lost;
 		result->dropped += process->dropped;
 		result->left_out += process->left_out;
+		result->missing += process->deliveries.missing;
 		result->outliers += process->outliers;
 	}
 	if (fstat(fileno(follow->out), &status) == 0)

@@ -101,6 +101,24 @@ static void put_counter(FILE *out, const struct stats *stats, const char *name, 
 	}
 }
 
+/* Gauges, because a launch may turn out later not to be comparable. */
+static void put_delivery(FILE *out, const struct stats *stats, const char *name, const char *help,
+			 size_t offset)
+{
+	fprintf(out, "# HELP dagtap_cuda_%s %s\n# TYPE dagtap_cuda_%s gauge\n", name, help, name);
+	for (uint32_t p = 0; p < stats->processes_count; p++) {
+		const struct stat_process *process = &stats->processes[p];
+		const char *row = (const void *)&process->deliveries;
+
+		if (process->deliveries.is_known)
+			fprintf(out,
+				"dagtap_cuda_%s{pid=\"%" PRIu32 "\",session=\"%" PRIu32
+				"\"} %" PRIu64 "\n",
+				name, process->pid, process->session,
+				*(const uint64_t *)(const void *)(row + offset));
+	}
+}
+
 int prometheus_write(const struct stats *stats, FILE *out)
 {
 	int err = put_summaries(out, stats);
@@ -113,6 +131,9 @@ int prometheus_write(const struct stats *stats, FILE *out)
 		SKETCH_ERROR);
 #define X(name, help) put_counter(out, stats, #name, help, offsetof(struct stat_process, name));
 	COUNTERS(X)
+#undef X
+#define X(name, help) put_delivery(out, stats, #name, help, offsetof(struct stat_deliveries, name));
+	STAT_DELIVERIES(X)
 #undef X
 	return ferror(out) ? -EIO : 0;
 }

@@ -66,6 +66,14 @@ int stats_add_process(struct stats *stats, uint32_t pid, uint32_t session, const
 	return 0;
 }
 
+void stats_add_deliveries(struct stat_deliveries *sum, const struct stat_deliveries *more)
+{
+	sum->is_known |= more->is_known;
+#define X(name, help) sum->name += more->name;
+	STAT_DELIVERIES(X)
+#undef X
+}
+
 /* ---- keys and rows ---- */
 
 uint32_t stats_get_key(struct stats *stats, enum stat_kind kind, const char *name, uint64_t graph,

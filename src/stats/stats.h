@@ -59,6 +59,30 @@ struct stat_row {
 	uint64_t limit_count;		 /* number of durations when the limit was found */
 };
 
+/* X(name, help): what a process launched on CUDA beside what CUPTI delivered, since its recording
+ * began (live/cuda_launches.h says what is compared). */
+#define STAT_DELIVERIES(X)                                                                         \
+	X(graph_launches, "Launches of graphs that are compared.")                                 \
+	X(kernel_launches, "Calls that launched a kernel alone.")                                  \
+	X(launched_kernels, "Kernels that these launches must cause.")                             \
+	X(launched_copies, "Copies that these launches must cause.")                               \
+	X(launched_memsets, "Memsets that these launches must cause.")                             \
+	X(delivered_kernels, "Of these, kernels of which a record came.")                          \
+	X(delivered_copies, "Of these, copies of which a record came.")                            \
+	X(delivered_memsets, "Of these, memsets of which a record came.")                          \
+	X(not_read, "Of those that did not come, as many as records were lost or dropped.")        \
+	X(pending, "Of those that did not come, those that nothing shows to have ended.")          \
+	X(missing, "Of those that did not come, those for which there is no reason.")              \
+	X(uncompared_launches, "Launches of graphs whose activities are not known in advance.")    \
+	X(uncompared_activities, "Activities that came and are not compared with a launch.")
+
+struct stat_deliveries {
+	bool is_known; /* the process uses CUDA */
+#define X(name, help) uint64_t name;
+	STAT_DELIVERIES(X)
+#undef X
+};
+
 struct stat_process {
 	uint32_t pid;
 	uint32_t session;
@@ -73,6 +97,7 @@ struct stat_process {
 	uint64_t cut_off;  /* calls that were taken without all their records */
 	uint64_t left_out; /* records of graphs beyond the limit */
 	bool is_over;	   /* nothing is added any more */
+	struct stat_deliveries deliveries;
 };
 
 struct stats {
@@ -100,6 +125,9 @@ struct stat_outlier {
 };
 
 typedef void stat_outlier_take(void *context, const struct stat_outlier *outlier);
+
+/* Adds MORE to SUM; what is known of one is known of both. */
+void stats_add_deliveries(struct stat_deliveries *sum, const struct stat_deliveries *more);
 
 /* Makes STATS empty. Returns 0 or -ENOMEM. */
 int stats_init(struct stats *stats);

@@ -31,6 +31,10 @@ int stats_write_head(struct stats_writer *writer, FILE *out, const char *host, c
 int stats_write_interval(struct stats_writer *writer, const struct stats *stats, uint32_t process,
 			 uint64_t begin_ns, uint64_t end_ns);
 
+/* Writes what PROCESS launched and what came of it so far. Writes no line if it is not known. */
+int stats_write_deliveries(struct stats_writer *writer, const struct stats *stats,
+			   uint32_t process);
+
 /* FILE is the recording that holds its rows; NULL: none was written. */
 int stats_write_outlier(struct stats_writer *writer, const struct stats *stats,
 			const struct stat_outlier *outlier, const char *file);
@@ -46,6 +50,7 @@ struct stats_reading {
 	uint64_t lost, dropped, cut_off, left_out; /* as in struct stat_process */
 	uint64_t cut_lines;			   /* files whose last line is cut off */
 	uint64_t begin_ns, end_ns;		   /* of all intervals; 0: there are none */
+	struct stat_deliveries deliveries;	   /* of each process the last line */
 };
 
 /* Reads the file at PATH and adds its statistics to process 0 of STATS, which has it, and to

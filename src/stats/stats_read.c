@@ -3,11 +3,8 @@
 #include "stats/stats_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/table.h"
 #include "wire/json_reader.h"
@@ -39,18 +36,19 @@
 	X(lost)                                                                                    \
 	X(dropped)                                                                                 \
 	X(cut_off)                                                                                 \
-	X(left_out)
+	X(left_out)                                                                                \
+	X(deliveries)
 
 enum field {
-#define X(name) FIELD_##name,
-	FIELDS(X)
+#define X(name, ...) FIELD_##name,
+	FIELDS(X) STAT_DELIVERIES(X)
 #undef X
 		FIELD_COUNT
 };
 
 static const char *const field_texts[] = {
-#define X(name) #name,
-	FIELDS(X)
+#define X(name, ...) #name,
+	FIELDS(X) STAT_DELIVERIES(X)
 #undef X
 };
 
@@ -59,10 +57,10 @@ enum place { PLACE_OUTSIDE, PLACE_LINE, PLACE_ROWS, PLACE_ROW, PLACE_BUCKETS };
 
 /* The members of an object. */
 struct members {
-	uint32_t has; /* bits, by field */
+	uint64_t has; /* bits, by field */
 	uint64_t values[FIELD_COUNT];
 };
-_Static_assert(FIELD_COUNT <= 32, "a bit for each field");
+_Static_assert(FIELD_COUNT <= 64, "a bit for each field");
 
 struct reader {
 	struct stats *stats;
@@ -86,6 +84,8 @@ struct reader {
 	bool has_head;
 	uint32_t *keys; /* by number in the file: the key in stats */
 	uint32_t keys_count;
+	struct stat_deliveries *deliveries; /* by process of the file: its last line */
+	uint32_t deliveries_count;
 };
 
 static bool refuse(struct reader *reader, const char *cause)
@@ -181,7 +181,7 @@ static bool on_begin(void *context, bool is_object)
 	} else if (reader->place == PLACE_ROW && reader->field == FIELD_buckets && !is_object) {
 		if (has(&reader->row, FIELD_buckets))
 			return refuse(reader, "a row has two lists of buckets");
-		reader->row.has |= 1u << FIELD_buckets;
+		reader->row.has |= 1ull << FIELD_buckets;
 		reader->place = PLACE_BUCKETS;
 		reader->has_index = false;
 		reader->index = 0;
@@ -246,7 +246,7 @@ static bool on_text(void *context, const char *text, size_t bytes)
 
 	if (reader->skipped || reader->place != PLACE_LINE || reader->field == FIELD_COUNT)
 		return true;
-	reader->line.has |= 1u << reader->field;
+	reader->line.has |= 1ull << reader->field;
 	if (reader->field == FIELD_kind)
 		return take_kind(reader, text, bytes);
 	if (reader->field != FIELD_name)
@@ -276,7 +276,7 @@ static bool take_error(struct reader *reader, const char *text, size_t bytes)
 
 	if (bytes < sizeof(copy))
 		memcpy(copy, text, bytes);
-	reader->line.has |= 1u << FIELD_error;
+	reader->line.has |= 1ull << FIELD_error;
 	return strtod(copy, NULL) == SKETCH_ERROR || refuse(reader, "another error bound");
 }
 
@@ -297,7 +297,7 @@ static bool on_number(void *context, const char *text, size_t bytes)
 	if (reader->place == PLACE_BUCKETS)
 		return take_bucket_number(reader, value);
 	members->values[reader->field] = value;
-	members->has |= 1u << reader->field;
+	members->has |= 1ull << reader->field;
 	return true;
 }
 
@@ -368,6 +368,28 @@ static void take_interval(struct reader *reader)
 		reading->end_ns = end_ns;
 }
 
+static bool take_process(struct reader *reader)
+{
+	return table_add((void **)&reader->deliveries, &reader->deliveries_count,
+			 sizeof(*reader->deliveries)) ||
+	       fail(reader, -ENOMEM);
+}
+
+/* The counts are those since the begin: the last line of a process counts. */
+static bool take_deliveries(struct reader *reader)
+{
+	const uint64_t *values = reader->line.values;
+
+	if (values[FIELD_deliveries] >= reader->deliveries_count)
+		return refuse(reader, "deliveries of a process without a line");
+	reader->deliveries[values[FIELD_deliveries]] = (struct stat_deliveries){.is_known = true,
+#define X(name, help) .name = values[FIELD_##name],
+										STAT_DELIVERIES(X)
+#undef X
+	};
+	return true;
+}
+
 static bool take_line(struct reader *reader)
 {
 	struct stats_reading *reading = reader->reading;
@@ -380,7 +402,9 @@ static bool take_line(struct reader *reader)
 		return take_head(reader);
 	case FIELD_process:
 		reading->processes++;
-		return true;
+		return take_process(reader);
+	case FIELD_deliveries:
+		return take_deliveries(reader);
 	case FIELD_key:
 		return take_key(reader);
 	case FIELD_interval:
@@ -468,31 +492,10 @@ int stats_read_stream(FILE *in, const char *name, struct stats *stats,
 	struct reader reader = {.stats = stats, .reading = reading};
 	int err = read_lines(&reader, in, name, error);
 
+	for (uint32_t i = 0; i < reader.deliveries_count; i++)
+		stats_add_deliveries(&reading->deliveries, &reader.deliveries[i]);
+	free(reader.deliveries);
 	free(reader.keys);
 	reading->files += err == 0;
-	return err;
-}
-
-int stats_read(const char *path, struct stats *stats, struct stats_reading *reading,
-	       struct dagtap_error *error)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat status;
-	FILE *in;
-	int err;
-
-	if (fd < 0)
-		return dagtap_error_set(error, -errno, "%s: %s", path, strerrordesc_np(errno));
-	if (fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
-		close(fd);
-		return dagtap_error_set(error, -EISDIR, "%s: a folder", path);
-	}
-	in = fdopen(fd, "r");
-	if (!in) {
-		close(fd);
-		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
-	}
-	err = stats_read_stream(in, path, stats, reading, error);
-	fclose(in);
 	return err;
 }

@@ -159,6 +159,25 @@ int stats_write_interval(struct stats_writer *writer, const struct stats *stats,
 	return end_line(writer, &json);
 }
 
+int stats_write_deliveries(struct stats_writer *writer, const struct stats *stats, uint32_t process)
+{
+	const struct stat_deliveries *row = &stats->processes[process].deliveries;
+	int err = writer->error;
+	struct json json;
+
+	if (!row->is_known || err < 0)
+		return err;
+	err = write_processes(writer, stats);
+	if (err < 0)
+		return err;
+	begin_line(writer, &json);
+	json_put_u64(&json, "deliveries", process);
+#define X(name, help) json_put_u64(&json, #name, row->name);
+	STAT_DELIVERIES(X)
+#undef X
+	return end_line(writer, &json);
+}
+
 int stats_write_outlier(struct stats_writer *writer, const struct stats *stats,
 			const struct stat_outlier *outlier, const char *file)
 {

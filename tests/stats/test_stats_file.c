@@ -275,6 +275,44 @@ static void what_is_written_is_read(void **state)
 	free(text.bytes);
 }
 
+/* The counts of deliveries are those since the begin, so of a process the last line counts. */
+static void the_last_deliveries_count(void **state)
+{
+	struct scene *scene = *state;
+	struct stat_process *process = &scene->stats.processes[0];
+	struct stats_reading reading;
+	struct stats_writer writer;
+	struct text text = {0};
+	struct stats stats;
+	FILE *out = open_memstream(&text.bytes, &text.size);
+
+	assert_non_null(out);
+	assert_int_equal(stats_write_head(&writer, out, "host", "run", 1), 0);
+	assert_int_equal(stats_write_deliveries(&writer, &scene->stats, 0), 0);
+	process->deliveries = (struct stat_deliveries){
+		.is_known = true, .launched_kernels = 10, .delivered_kernels = 4, .pending = 6};
+	assert_int_equal(stats_write_deliveries(&writer, &scene->stats, 0), 0);
+	process->deliveries = (struct stat_deliveries){.is_known = true,
+						       .launched_kernels = 20,
+						       .delivered_kernels = 17,
+						       .not_read = 1,
+						       .missing = 2};
+	assert_int_equal(stats_write_deliveries(&writer, &scene->stats, 0), 0);
+	assert_int_equal(prometheus_write(&scene->stats, out), 0);
+	fclose(out);
+	assert_non_null(strstr(text.bytes, "dagtap_cuda_missing{pid=\"42\",session=\"0\"} 2\n"));
+	*strstr(text.bytes, "# HELP") = '\0';
+	assert_int_equal(read_text(text.bytes, strlen(text.bytes), &stats, &reading, NULL), 0);
+	assert_true(reading.deliveries.is_known);
+	assert_int_equal(reading.deliveries.launched_kernels, 20);
+	assert_int_equal(reading.deliveries.delivered_kernels, 17);
+	assert_int_equal(reading.deliveries.not_read, 1);
+	assert_int_equal(reading.deliveries.pending, 0);
+	assert_int_equal(reading.deliveries.missing, 2);
+	stats_release(&stats);
+	free(text.bytes);
+}
+
 static void expect_refused(const char *file, int code, const char *message)
 {
 	struct stats_reading reading;
@@ -312,6 +350,8 @@ static void files_that_contradict_themselves_are_refused(void **state)
 	expect_refused(ROWS("{\"key\": 0, \"count\": 2, \"buckets\": [2000, 1, 2000, 1]}"),
 		       -EBADMSG, "index");
 	expect_refused(ROWS("{\"key\": 0, \"count\": -1}"), -EBADMSG, "a number");
+	expect_refused(HEAD "{\"deliveries\": 0, \"missing\": 1}\n", -EBADMSG,
+		       "line 2: deliveries of a process");
 	expect_refused(ROWS("{\"key\": 0, \"count\": 1, \"min_ns\": 2, \"max_ns\": 1, "
 			    "\"buckets\": [5, 1]}"),
 		       -EBADMSG, "contradicts");
@@ -418,6 +458,7 @@ int main(void)
 		CASE(activities_count_under_their_keys),
 		CASE(what_takes_much_longer_is_an_outlier),
 		CASE(what_is_written_is_read),
+		CASE(the_last_deliveries_count),
 		CASE(nothing_is_written_after_a_write_that_failed),
 		CASE(files_that_contradict_themselves_are_refused),
 		CASE(lines_and_members_of_later_versions_are_skipped),
