@@ -10,6 +10,11 @@ Ways, in turn in each round: plain; the floors `kernels` and `kinds` of floor.c 
 kernels, or for all that dagtap asks for, and the records are counted); `ring` (dagtap record
 --ring, nobody reads it); `stats` (dagtap record --stats, with the ring that --ring says). The
 program replays a graph of NODES kernels, and launches kernels one by one. A step is a replay.
+
+Each run is checked: the program ran all its kernels; the floor of kernels counted as many records;
+with --stats the kernels that were counted, and those that were lost or dropped, are together the
+launched ones, and none is missing without a reason. What is not so is in "faults", and the exit
+status is then 1. The results so far are written to --json after each run.
 """
 import argparse
 import json
@@ -51,6 +56,7 @@ def with_stats(dagtap, command, work, ring):
     answer = dagtap.ask("stats", file)
     counted = sum(row["count"] + row["untimed"] for row in answer["rows"] if row["kind"] == "kernel")
     return {**result, "kernels_counted": counted, "file_bytes": file.stat().st_size, "keys": len(answer["rows"]),
+            "deliveries": answer.get("cuda_deliveries"),
             **{name: answer[name] for name in ("lost_records", "dropped_records", "graph_records_left_out")},
             "recorder_cpu_seconds": result["all_cpu"] - result["program_cpu"]}
 
@@ -59,7 +65,32 @@ def with_ring(dagtap, command, work, ring):
     return dagtap.record(command, work / "run.dagtap", ["--ring", ring])
 
 
-def measure(dagtap, command, arguments, work):
+def faults_of_stats(run, kernels):
+    """What the statistics of a run that launched KERNELS do not account for."""
+    found, counted = run["deliveries"], run["kernels_counted"]
+    if not found:
+        return ["no counts of what was launched"]
+    absent = found["not_read"] + found["pending"] + found["missing"]
+    return [text for is_fault, text in [
+        (found["launched_kernels"] != kernels, f"{found['launched_kernels']} kernels launched by the statistics"),
+        (found["delivered_kernels"] != counted, f"{counted} kernels counted, but {found['delivered_kernels']} delivered"),
+        (counted + absent != kernels, f"{counted} kernels counted and {absent} told as not, of {kernels}"),
+        (found["not_read"] > run["lost_records"] + run["dropped_records"], "more not read than lost and dropped"),
+        (found["uncompared_launches"], f"{found['uncompared_launches']} launches not compared"),
+        (found["missing"] or found["pending"], f"{found['missing']} missing without a reason, {found['pending']} pending"),
+    ] if is_fault]
+
+
+def faults(way, run, kernels):
+    """What is wrong with a run that was to launch KERNELS, as texts."""
+    found = [] if run["kernels"] == kernels else [f"the program ran {run['kernels']:.0f} kernels, not {kernels}"]
+    if way == "floor: kernels" and run.get("floor_records") != kernels:
+        found.append(f"the floor counted {run.get('floor_records')} records")
+    return found + (faults_of_stats(run, kernels) if way == "stats" else [])
+
+
+def measure(dagtap, command, kernels, arguments, work, save):
+    """The runs of each way; calls SAVE with them after each run."""
     ways = {"plain": lambda: run(command),
             "floor: kernels": lambda: dagtap.count(command, "kernels"),
             "floor: kinds": lambda: dagtap.count(command, "kinds"),
@@ -71,8 +102,12 @@ def measure(dagtap, command, arguments, work):
     for number in range(arguments.rounds):
         for way, call in ways.items():
             began = time.monotonic()
-            results[way].append(call())
-            print(f"round {number + 1}, {way}: {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
+            result = call()
+            result["faults"] = faults(way, result, kernels)
+            results[way].append(result)
+            print(f"round {number + 1}, {way}: {time.monotonic() - began:.1f} s", *result["faults"], sep="; ",
+                  file=sys.stderr, flush=True)
+            save(results)
     return results
 
 
@@ -81,11 +116,14 @@ def summary(results, kernels, steps):
     found = {}
     for way, runs in results.items():
         ns = [r["seconds"] / kernels * 1e9 for r in runs]
-        found[way] = {"ns_a_kernel": {"median": statistics.median(ns), "least": min(ns), "most": max(ns)}}
-        for base in [base for base in ("plain", "floor: kernels", "floor: kinds", "ring") if base in results]:
+        if not runs:
+            continue
+        found[way] = {"ns_a_kernel": {"median": statistics.median(ns), "least": min(ns), "most": max(ns)},
+                      "faults": [text for r in runs for text in r["faults"]]}
+        for base in [base for base in ("plain", "floor: kernels", "floor: kinds", "ring") if results.get(base)]:
             ratios = [a["seconds"] / b["seconds"] for a, b in zip(runs, results[base])]
             found[way]["by " + base] = {"median": statistics.median(ratios), "least": min(ratios), "most": max(ratios)}
-    if "stats" not in results:
+    if not results.get("stats"):
         return found
     found["stats"]["bytes_a_step"] = statistics.median(r["file_bytes"] for r in results["stats"]) / steps
     found["stats"]["lost_records"] = [r["lost_records"] for r in results["stats"]]
@@ -155,6 +193,7 @@ def parse():
     parser.add_argument("--eager", type=int, default=1_000_000, help="of a run that launches one by one; 0: none")
     parser.add_argument("--ways", help="only these of the ways, as WAY,...; for runs that take long")
     parser.add_argument("--ring", default="64M")
+    parser.add_argument("--seconds-most", type=float, default=tool.run_seconds_most, help="of one run; a longer one is ended")
     parser.add_argument("--dry-run", action="store_true")
     parser.add_argument("--json", type=pathlib.Path)
     return parser.parse_args()
@@ -163,6 +202,7 @@ def parse():
 def main():
     arguments = parse()
     arguments.tree = arguments.tree.resolve()
+    tool.run_seconds_most = arguments.seconds_most
     if arguments.replay:
         arguments.replay = arguments.replay.resolve()
     if arguments.dry_run:
@@ -177,14 +217,18 @@ def main():
         for name, (command, _, _) in programs(small, work).items():
             everything["equality, " + name] = compare(dagtap, command, work)
         for name, (command, kernels, steps) in programs(arguments, work).items():
-            results = measure(dagtap, command, arguments, work)
-            everything[name] = {"kernels_a_run": kernels, "steps": steps, "rounds": arguments.rounds,
-                                **summary(results, kernels, steps), "runs": results}
-            if arguments.json:
-                arguments.json.write_text(json.dumps(everything, indent=1))
+            def save(results, name=name, kernels=kernels, steps=steps):
+                everything[name] = {"kernels_a_run": kernels, "steps": steps, "rounds": arguments.rounds,
+                                    **summary(results, kernels, steps), "runs": results}
+                if arguments.json:
+                    arguments.json.write_text(json.dumps(everything, indent=1))
+            measure(dagtap, command, kernels, arguments, work, save)
     print(json.dumps({name: {k: v for k, v in part.items() if k != "runs"} if isinstance(part, dict) else part
                       for name, part in everything.items()}, indent=1))
-    sys.exit(0 if all(part["equal"] for name, part in everything.items() if name.startswith("equality")) else 1)
+    is_equal = all(part["equal"] for name, part in everything.items() if name.startswith("equality"))
+    has_faults = any(r["faults"] for part in everything.values() if isinstance(part, dict)
+                     for runs in part.get("runs", {}).values() for r in runs)
+    sys.exit(0 if is_equal and not has_faults else 1)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-RUN_SECONDS_MOST = 150
+run_seconds_most = 150  # of one run of a program; a part with longer runs sets it
 has_limits = True  # False in a dry run, which its caller limits: a busy machine is slow
 TAIL_CHARS = 2000
 
@@ -35,8 +35,11 @@ def start(command, seconds_most, environment=None):
 
 
 def said(output):
-    """What a program says of itself, a line each: "name: number"."""
-    return {name: float(value) for name, value in re.findall(r"^(\w+): ([0-9.]+)$", output, re.M)}
+    """What a program says of itself, a line each: "name: number"; and the records that floor.c has
+    counted."""
+    found = {name: float(value) for name, value in re.findall(r"^(\w+): ([0-9.]+)$", output, re.M)}
+    counted = re.search(r"^floor: (\d+) records,", output, re.M)
+    return {**found, "floor_records": int(counted[1])} if counted else found
 
 
 def finish(child, timer, output=""):
@@ -52,7 +55,7 @@ def finish(child, timer, output=""):
 
 def measured(command, environment=None):
     begin = time.perf_counter()
-    output = finish(*start(timed("all", command), RUN_SECONDS_MOST, environment))
+    output = finish(*start(timed("all", command), run_seconds_most, environment))
     return {"seconds": time.perf_counter() - begin, **said(output)}
 
 
