@@ -27,8 +27,8 @@ static uint64_t choose_base(struct kineto *kineto)
 	if (trace->processes_count == 0 || first->start_realtime_ns == 0)
 		return 0;
 	base = first->start_realtime_ns / BASE_STEP_NS * BASE_STEP_NS;
-	kineto->out.origin_ns =
-		(int64_t)((uint64_t)first->start_ns - (first->start_realtime_ns - base));
+	kineto_out_count_from(&kineto->out, (int64_t)((uint64_t)first->start_ns -
+						      (first->start_realtime_ns - base)));
 	return base;
 }
 
@@ -68,7 +68,12 @@ static int put_file(struct kineto *kineto, uint32_t rank)
 static int write_kineto(const struct trace *trace, FILE *out, const struct format_options *options,
 			struct dagtap_error *error)
 {
-	struct kineto kineto = {.trace = trace};
+	struct kineto kineto = {
+		.trace = trace,
+		.correlations = KINETO_NEAR,
+		.external_ids = KINETO_NEAR,
+		.scope_ids = KINETO_NEAR,
+	};
 	int code;
 
 	kineto.is_hta = options && options->compat && strcmp(options->compat, "hta") == 0;

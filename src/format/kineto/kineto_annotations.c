@@ -61,7 +61,7 @@ static void put_annotation(struct annotations *annotations, uint32_t row, uint64
 	at = KINETO_PUT(at, ",\"dur\":");
 	at = kineto_put_us(at, timeline_span_ns(projected_time(annotations->projection.rows, row)));
 	at = KINETO_PUT(at, ",\"args\":{\"External id\":");
-	at = kineto_put_u64(at, kineto_external_id(annotation->what));
+	at = kineto_put_near(&kineto->external_ids, at, kineto_external_id(annotation->what));
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
 }
 

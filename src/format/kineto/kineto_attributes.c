@@ -234,16 +234,12 @@ void kineto_put_attributes(struct kineto *kineto, uint32_t first, uint32_t count
 	}
 }
 
-struct piece kineto_find_set(struct kineto *kineto, const uint32_t *sets, uint32_t row)
+struct piece kineto_make_set(struct kineto *kineto, uint32_t number)
 {
-	const struct trace_attribute_set *set;
-	struct piece *piece;
+	const struct trace_attribute_set *set = &kineto->trace->attribute_sets[number];
+	struct piece *piece = &kineto->sets[number];
 	size_t begin;
 
-	if (!sets)
-		return (struct piece){0};
-	set = &kineto->trace->attribute_sets[sets[row]];
-	piece = &kineto->sets[sets[row]];
 	if (piece->bytes == 0 && set->count > 0) {
 		kineto_put_attributes(kineto, set->first, set->count);
 		begin = kineto->text.used;

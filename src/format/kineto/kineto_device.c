@@ -29,6 +29,7 @@ struct device {
 	 * other. */
 	uint32_t launch;
 	struct pieces launch_text;
+	struct piece launch_args;
 	/* For the current tid: the text from the pid up to the time, and from after the duration
 	 * up to the first argument that differs from row to row. */
 	struct piece place, place_args;
@@ -179,9 +180,10 @@ static struct piece find_launch(struct device *device, uint32_t number)
 		kineto_text_number(&device->launch_text,
 				   ",\"graph id\":", trace->execs[launch->exec].id);
 		kineto_text_number(&device->launch_text, ",\"replay\":", launch->replay);
+		device->launch_args = pieces_since(&device->launch_text, 0);
 		device->launch = number;
 	}
-	return pieces_since(&device->launch_text, 0);
+	return device->launch_args;
 }
 
 /* ---- rows ---- */
@@ -213,11 +215,12 @@ static char *put_bandwidth(char *at, uint64_t bytes, uint64_t ns)
 	return kineto_put_digits(at, whole % 1000000, 6);
 }
 
-static char *put_arrow(char *at, uint64_t correlation, const char *place, size_t bytes)
+static char *put_arrow(struct kineto *kineto, char *at, uint64_t correlation, const char *place,
+		       size_t bytes)
 {
 	at = KINETO_PUT(at,
 			"{\"ph\":\"f\",\"bp\":\"e\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
-	at = kineto_put_u64(at, correlation);
+	at = kineto_put_near(&kineto->correlations, at, correlation);
 	at = pieces_copy_bytes(at, place, bytes);
 	return KINETO_PUT(at, "},\n");
 }
@@ -241,15 +244,15 @@ static char *put_rarities(char *at, const struct device *device,
 	return at;
 }
 
-static char *put_ids(char *at, uint64_t correlation, uint32_t scope)
+static char *put_ids(struct kineto *kineto, char *at, uint64_t correlation, uint32_t scope)
 {
 	if (correlation) {
 		at = KINETO_PUT(at, ",\"correlation\":");
-		at = kineto_put_u64(at, correlation);
+		at = kineto_put_near(&kineto->correlations, at, correlation);
 	}
 	if (scope != TRACE_NONE) {
 		at = KINETO_PUT(at, ",\"External id\":");
-		at = kineto_put_u64(at, kineto_external_id(scope));
+		at = kineto_put_near(&kineto->external_ids, at, kineto_external_id(scope));
 	}
 	return at;
 }
@@ -300,7 +303,7 @@ static void put_activity(struct device *device, uint32_t row)
 	at = KINETO_PUT(at, ",\"dur\":");
 	at = kineto_put_us(at, timeline_span_ns(time));
 	at = pieces_copy(at, text, device->place_args);
-	at = put_ids(at, correlation, activity->scope);
+	at = put_ids(kineto, at, correlation, activity->scope);
 	at = pieces_copy(at, text, work->tail);
 	if (work->bytes)
 		at = put_bandwidth(at, work->bytes, timeline_span_ns(time));
@@ -311,7 +314,7 @@ static void put_activity(struct device *device, uint32_t row)
 	at = pieces_copy(at, text, shared.set);
 	at = KINETO_PUT(at, "}},\n");
 	if (activity->call != TRACE_NONE)
-		at = put_arrow(at, correlation, place, place_bytes);
+		at = put_arrow(kineto, at, correlation, place, place_bytes);
 	kineto_out_end(&kineto->out, at);
 }
 

@@ -9,10 +9,20 @@
 	TEN(hundreds "0") TEN(hundreds "1") TEN(hundreds "2") TEN(hundreds "3") TEN(hundreds "4")  \
 	TEN(hundreds "5") TEN(hundreds "6") TEN(hundreds "7") TEN(hundreds "8") TEN(hundreds "9")
 
-const char kineto_thousandths[4000] __attribute__((nonstring)) =
+const char kineto_thousandths[KINETO_THOUSANDTHS_BYTES] =
 	HUNDRED("0") HUNDRED("1") HUNDRED("2") HUNDRED("3") HUNDRED("4")
 	HUNDRED("5") HUNDRED("6") HUNDRED("7") HUNDRED("8") HUNDRED("9");
 /* clang-format on */
+
+char *kineto_put_far(struct kineto_near *near, char *at, uint64_t value)
+{
+	/* Such a number does not begin like its thousand, or its beginning is too long. */
+	if (value < 1000 || value >= KINETO_NEAR_END)
+		return kineto_put_u64(at, value);
+	near->first = value - value % 1000;
+	near->bytes = (size_t)(kineto_put_u64(near->digits, value / 1000) - near->digits);
+	return kineto_put_near(near, at, value);
+}
 
 char *kineto_put_long(char *at, uint64_t value)
 {

@@ -1,5 +1,6 @@
 /* Decimal and hexadecimal numbers of the Kineto writer's rows. A row has about eight of them, so
- * they are made from eight digits at a time, without a loop or a branch for each digit.
+ * they are made from eight digits at a time or taken from a table by three, without a loop or a
+ * branch for each digit.
  *
  * Each function writes at AT and returns the end of what it wrote. It may overwrite up to
  * KINETO_DIGITS_STEP bytes from AT on, also where the number is shorter. */
@@ -14,8 +15,9 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is th
 #define KINETO_DIGITS_STEP   8
 #define KINETO_DIGITS_VALUES 100000000 /* values of eight digits */
 
-/* ".000" to ".999", four bytes for each value. */
-extern const char kineto_thousandths[4000];
+/* ".000" to ".999", four bytes for each value, and zeros that a copy of four bytes may read. */
+#define KINETO_THOUSANDTHS_BYTES 4004
+extern const char kineto_thousandths[KINETO_THOUSANDTHS_BYTES];
 
 /* The eight digits of VALUE, which is below KINETO_DIGITS_VALUES, the first one in the lowest byte.
  * Each step divides all parts of the number at once: by 100 and by 10, as multiplications with a
@@ -55,8 +57,17 @@ static inline unsigned kineto_count_digits(uint32_t value)
 /* kineto_put_u64 for a VALUE from KINETO_DIGITS_VALUES on. */
 char *kineto_put_long(char *at, uint64_t value);
 
+/* Writes the three digits of VALUE, which is below 1000, but for the first SKIPPED. */
+static inline char *kineto_put_three(char *at, uint32_t value, unsigned skipped)
+{
+	memcpy(at, kineto_thousandths + (size_t)4 * value + 1 + skipped, 4);
+	return at + 3 - skipped;
+}
+
 static inline char *kineto_put_u64(char *at, uint64_t value)
 {
+	if (value < 1000)
+		return kineto_put_three(at, (uint32_t)value, (value < 100) + (value < 10));
 	if (__builtin_expect(value >= KINETO_DIGITS_VALUES, 0))
 		return kineto_put_long(at, value);
 	return kineto_put_digits(at, (uint32_t)value, kineto_count_digits((uint32_t)value));
@@ -82,17 +93,66 @@ static inline char *kineto_put_us(char *at, uint64_t ns)
 	return kineto_put_thousandths(kineto_put_u64(at, ns / 1000), (uint32_t)(ns % 1000));
 }
 
+/* The eight hexadecimal digits of VALUE, the first one in the lowest byte. */
+static inline uint64_t kineto_hex_digits(uint32_t value)
+{
+	uint64_t parts = value, letters;
+
+	parts = (parts | parts << 16) & UINT64_C(0x0000ffff0000ffff);
+	parts = (parts | parts << 8) & UINT64_C(0x00ff00ff00ff00ff);
+	parts = (parts | parts << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+	/* 1 in the bytes from 10 on */
+	letters = (parts + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+	parts += UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
+	return __builtin_bswap64(parts);
+}
+
 /* Writes an address as C's %p does, in quotes: "0x7f00". */
 static inline char *kineto_put_pointer(char *at, uint64_t address)
 {
 	unsigned count = (64 - (unsigned)__builtin_clzll(address | 1) + 3) / 4;
+	unsigned low = count < KINETO_DIGITS_STEP ? count : KINETO_DIGITS_STEP;
+	uint64_t digits;
 
 	memcpy(at, "\"0x", 3);
 	at += 3;
-	for (unsigned i = 0; i < count; i++)
-		at[i] = "0123456789abcdef"[address >> (count - 1 - i) * 4 & 15];
-	at[count] = '"';
-	return at + count + 1;
+	if (count > low) {
+		digits = kineto_hex_digits((uint32_t)(address >> 32)) >>
+			 (2 * KINETO_DIGITS_STEP - count) * 8;
+		memcpy(at, &digits, sizeof(digits));
+		at += count - low;
+	}
+	digits = kineto_hex_digits((uint32_t)address) >> (KINETO_DIGITS_STEP - low) * 8;
+	memcpy(at, &digits, sizeof(digits));
+	at[low] = '"';
+	return at + low + 1;
+}
+
+/* ---- numbers close to the one before ---- */
+
+/* Ids of consecutive rows mostly differ in their last three digits alone. Keeps the digits before
+ * those. One for each kind of number; starts as KINETO_NEAR. */
+struct kineto_near {
+	uint64_t first; /* numbers from here to FIRST + 999 begin with DIGITS */
+	size_t bytes;
+	char digits[2 * KINETO_DIGITS_STEP];
+};
+
+#define KINETO_NEAR	((struct kineto_near){.first = 1000, .bytes = 1, .digits = "1"})
+#define KINETO_NEAR_END UINT64_C(10000000000000000000) /* what begins with 16 digits is less */
+
+/* The slow path of kineto_put_near. */
+char *kineto_put_far(struct kineto_near *near, char *at, uint64_t value);
+
+/* Writes VALUE as kineto_put_u64 does, and may overwrite 20 bytes. */
+static inline char *kineto_put_near(struct kineto_near *near, char *at, uint64_t value)
+{
+	uint64_t rest = value - near->first;
+
+	if (rest >= 1000)
+		return kineto_put_far(near, at, value);
+	memcpy(at, near->digits, sizeof(near->digits));
+	return kineto_put_three(at + near->bytes, (uint32_t)rest, 0);
 }
 
 #endif

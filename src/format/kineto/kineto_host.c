@@ -93,10 +93,11 @@ static char *put_graph_launch(char *at, const struct trace *trace, const struct 
 	return kineto_put_u64(at, launch->replay);
 }
 
-static char *put_arrow(char *at, uint64_t correlation, const char *place, size_t bytes)
+static char *put_arrow(struct kineto *kineto, char *at, uint64_t correlation, const char *place,
+		       size_t bytes)
 {
 	at = KINETO_PUT(at, "{\"ph\":\"s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":");
-	at = kineto_put_u64(at, correlation);
+	at = kineto_put_near(&kineto->correlations, at, correlation);
 	at = pieces_copy_bytes(at, place, bytes);
 	return KINETO_PUT(at, "},\n");
 }
@@ -131,7 +132,7 @@ static void put_stand_in(struct host *host, const struct trace_call *call, uint3
 	at = kineto_put_u64(at, timeline_correlation(&kineto->timeline, call->process, call->cid));
 	at = KINETO_PUT(at, "}},\n");
 	kineto_out_end(&kineto->out,
-		       put_arrow(at, kineto_stand_in(kineto, row), place, place_bytes));
+		       put_arrow(kineto, at, kineto_stand_in(kineto, row), place, place_bytes));
 }
 
 /* Order of struct kineto_turn. */
@@ -173,10 +174,12 @@ static void put_stand_ins(struct host *host, const struct trace_call *call)
 static char *put_call_args(char *at, const struct host *host, const struct trace_call *call,
 			   uint64_t correlation)
 {
-	at = kineto_put_u64(at, correlation);
+	struct kineto *kineto = host->kineto;
+
+	at = kineto_put_near(&kineto->correlations, at, correlation);
 	if (call->scope != TRACE_NONE) {
 		at = KINETO_PUT(at, ",\"External id\":");
-		at = kineto_put_u64(at, kineto_external_id(call->scope));
+		at = kineto_put_near(&kineto->external_ids, at, kineto_external_id(call->scope));
 	}
 	if (call->result) {
 		at = KINETO_PUT(at, ",\"result\":");
@@ -227,7 +230,7 @@ static void put_call(struct host *host, uint32_t row)
 	at = pieces_copy(at, text, set);
 	at = KINETO_PUT(at, "}},\n");
 	if (marks & KINETO_MARK_WORK && !kineto_has_stand_ins(kineto, call))
-		at = put_arrow(at, correlation, place, place_bytes);
+		at = put_arrow(kineto, at, correlation, place, place_bytes);
 	kineto_out_end(&kineto->out, at);
 	if (kineto_has_stand_ins(kineto, call) && call->activity_count)
 		put_stand_ins(host, call);
@@ -235,12 +238,13 @@ static void put_call(struct host *host, uint32_t row)
 
 /* ---- scopes ---- */
 
-static char *put_scope_args(char *at, const struct trace_scope *scope, uint32_t row)
+static char *put_scope_args(struct kineto *kineto, char *at, const struct trace_scope *scope,
+			    uint32_t row)
 {
 	at = KINETO_PUT(at, ",\"args\":{\"External id\":");
-	at = kineto_put_u64(at, kineto_external_id(row));
+	at = kineto_put_near(&kineto->external_ids, at, kineto_external_id(row));
 	at = KINETO_PUT(at, ",\"scope id\":");
-	at = kineto_put_u64(at, scope->id);
+	at = kineto_put_near(&kineto->scope_ids, at, scope->id);
 	if (scope->parent != TRACE_NONE) {
 		at = KINETO_PUT(at, ",\"parent External id\":");
 		at = kineto_put_u64(at, kineto_external_id(scope->parent));
@@ -283,7 +287,7 @@ static void put_scope(struct host *host, uint32_t row)
 		at = KINETO_PUT(at, ",\"dur\":");
 		at = kineto_put_us(at, timeline_span_ns(time));
 	}
-	at = put_scope_args(at, scope, row);
+	at = put_scope_args(kineto, at, scope, row);
 	at = pieces_copy(at, &kineto->row, attributes);
 	at = KINETO_PUT(at, "}},\n");
 	kineto_out_end(&kineto->out, kineto_put_forward_arrow(kineto, at, row, place, place_bytes));

@@ -72,8 +72,8 @@ int kineto_out_init(struct kineto_out *out, FILE *file)
 		.spare = malloc(BUFFER_BYTES),
 		.room = BUFFER_BYTES,
 		.spare_room = BUFFER_BYTES,
-		.second = UINT64_MAX,
 	};
+	kineto_out_count_from(out, 0);
 	if (!out->bytes || !out->spare) {
 		free(out->bytes);
 		free(out->spare);
@@ -82,6 +82,19 @@ int kineto_out_init(struct kineto_out *out, FILE *file)
 	}
 	write_behind_init(&out->behind, file);
 	return 0;
+}
+
+static void begin_second(struct kineto_out *out, uint64_t second)
+{
+	out->second_ns = (uint64_t)out->origin_ns + second * 1000000000;
+	out->second_bytes =
+		(size_t)(kineto_put_u64(out->second_digits, second) - out->second_digits);
+}
+
+void kineto_out_count_from(struct kineto_out *out, int64_t origin_ns)
+{
+	out->origin_ns = origin_ns;
+	begin_second(out, 1);
 }
 
 void kineto_out_release(struct kineto_out *out)
@@ -129,9 +142,7 @@ char *kineto_put_new_second(struct kineto_out *out, char *at, int64_t ns)
 	}
 	if (second == 0)
 		return kineto_put_us(at, since);
-	out->second = second;
-	out->second_bytes =
-		(size_t)(kineto_put_u64(out->second_digits, second) - out->second_digits);
+	begin_second(out, second);
 	return kineto_put_time(out, at, ns);
 }
 

@@ -47,10 +47,10 @@ struct kineto_out {
 	size_t used;
 	size_t room, spare_room;
 	int error;
-	int64_t origin_ns; /* host time of the file's time 0 */
-	/* Consecutive rows mostly lie in the same second since origin_ns: the second, and its
-	 * digits ready to copy. UINT64_MAX: none yet. */
-	uint64_t second;
+	int64_t origin_ns; /* host time of the file's time 0; set by kineto_out_count_from */
+	/* Consecutive rows mostly lie in the same second since origin_ns, from 1 on: the host time
+	 * at which it begins, and its digits ready to copy. */
+	uint64_t second_ns;
 	size_t second_bytes;
 	char second_digits[16];
 };
@@ -58,6 +58,9 @@ struct kineto_out {
 /* Prepares two empty buffers of 256 KiB in front of FILE, which stays the caller's. Returns 0 or
  * -ENOMEM; then nothing is left to release. */
 int kineto_out_init(struct kineto_out *out, FILE *file);
+
+/* Sets the host time of the file's time 0; before, that is host time 0. */
+void kineto_out_count_from(struct kineto_out *out, int64_t origin_ns);
 
 /* Frees the buffers without writing what the first one has. OUT may have failed to init. */
 void kineto_out_release(struct kineto_out *out);
@@ -105,15 +108,15 @@ char *kineto_put_new_second(struct kineto_out *out, char *at, int64_t ns);
 /* Writes a host time NS as microseconds since the file's time 0, with three decimals. */
 static inline char *kineto_put_time(struct kineto_out *out, char *at, int64_t ns)
 {
-	uint64_t since = (uint64_t)ns - (uint64_t)out->origin_ns;
-	uint64_t second = since / 1000000000;
-	uint32_t rest = (uint32_t)(since - second * 1000000000);
+	uint64_t rest = (uint64_t)ns - out->second_ns;
+	uint32_t us = (uint32_t)rest / 1000, ms = us / 1000;
 
-	if (second != out->second)
+	if (rest >= 1000000000)
 		return kineto_put_new_second(out, at, ns);
 	memcpy(at, out->second_digits, sizeof(out->second_digits));
-	at = kineto_put_digits(at + out->second_bytes, rest / 1000, 6);
-	return kineto_put_thousandths(at, rest % 1000);
+	at = kineto_put_three(at + out->second_bytes, ms, 0);
+	at = kineto_put_three(at, us - ms * 1000, 0);
+	return kineto_put_thousandths(at, (uint32_t)rest - us * 1000);
 }
 
 /* ---- rare rows: written into a text of their own, which kineto_put_row empties ---- */

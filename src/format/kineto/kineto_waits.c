@@ -134,7 +134,7 @@ static char *put_times(struct waits *waits, char *at, const struct slice *slice)
 }
 
 /* Writes the arguments that waits and records share. */
-static char *put_place(const struct kineto *kineto, char *at, const struct slice *slice,
+static char *put_place(struct kineto *kineto, char *at, const struct slice *slice,
 		       uint64_t correlation, uint32_t context)
 {
 	uint32_t slot = slice->list % (kineto->timeline.slots + 1);
@@ -143,7 +143,7 @@ static char *put_place(const struct kineto *kineto, char *at, const struct slice
 	at = kineto_put_i64(
 		at, slot == kineto->timeline.slots ? -1 : (int64_t)kineto->slot_numbers[slot]);
 	at = KINETO_PUT(at, ",\"correlation\":");
-	at = kineto_put_u64(at, correlation);
+	at = kineto_put_near(&kineto->correlations, at, correlation);
 	at = KINETO_PUT(at, ",\"device\":");
 	at = kineto_put_u64(at, slice->list / (kineto->timeline.slots + 1));
 	if (!context)

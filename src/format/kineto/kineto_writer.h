@@ -83,6 +83,9 @@ struct kineto {
 	uint64_t track_step;
 	uint64_t next_track;  /* next free tid for a GPU's further tracks */
 	uint64_t next_thread; /* next free tid for threads' further tracks */
+
+	/* numbers of the row before */
+	struct kineto_near correlations, external_ids, scope_ids;
 };
 
 /* Keeps ERROR, if it is the first, in out.error. Does nothing for 0 or more. */
@@ -166,10 +169,17 @@ enum kineto_key kineto_key_of(struct kineto *kineto, trace_string key);
  * Leaves out keys that rows have themselves and later attributes of the same name. */
 void kineto_put_attributes(struct kineto *kineto, uint32_t first, uint32_t count);
 
+/* The attribute set NUMBER as a piece of kineto->text. */
+struct piece kineto_make_set(struct kineto *kineto, uint32_t number);
+
 /* The arguments that another tool's file states about ROW, as a piece of kineto->text. SETS is the
  * table's column of attribute sets (trace.call_attributes ...), or NULL for none. Each set is
  * formatted once. */
-struct piece kineto_find_set(struct kineto *kineto, const uint32_t *sets, uint32_t row);
+static inline struct piece kineto_find_set(struct kineto *kineto, const uint32_t *sets,
+					   uint32_t row)
+{
+	return sets ? kineto_make_set(kineto, sets[row]) : (struct piece){0};
+}
 
 /* ---- kineto_operators.c ---- */
 
