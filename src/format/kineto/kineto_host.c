@@ -188,16 +188,6 @@ static char *put_call_args(char *at, const struct host *host, const struct trace
 	return call->launch == TRACE_NONE ? at : put_graph_launch(at, host->trace, call);
 }
 
-/* The calls of a thread are far apart in the tables. Fetches what belongs to the call that comes
- * ROWS_AHEAD calls after ROW. */
-static void fetch_ahead(const struct kineto *kineto, uint32_t row)
-{
-	for (int i = 0; i < ROWS_AHEAD && row != ROWS_NONE; i++)
-		row = kineto->timeline.calls.next[row];
-	if (row != ROWS_NONE)
-		kineto_fetch_wait_args(kineto, row);
-}
-
 static void put_call(struct host *host, uint32_t row)
 {
 	struct kineto *kineto = host->kineto;
@@ -215,7 +205,6 @@ static void put_call(struct host *host, uint32_t row)
 
 	if (!at)
 		return;
-	fetch_ahead(kineto, row);
 	at = pieces_copy(at, text, api->head);
 	place = at;
 	at = pieces_copy(at, text, host->place);
@@ -310,6 +299,7 @@ static void put_thread(struct host *host, uint32_t thread, bool ranges)
 				kineto_pid(kineto, process), tid);
 		host->place = pieces_since(&kineto->text, begin);
 		while (!kineto->out.error && tracks_next(&tracks)) {
+			__builtin_prefetch(kineto_find_wait(kineto, tracks_call_ahead(&tracks)));
 			if (tracks.table == TRACK_CALLS)
 				put_call(host, tracks.row);
 			else

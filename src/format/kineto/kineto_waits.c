@@ -200,27 +200,24 @@ static void put_record(struct waits *waits, const struct slice *slice)
 	kineto_out_end(&kineto->out, KINETO_PUT(at, "}},\n"));
 }
 
-/* The rows of a list are far apart in their tables. Fetches the one that comes ROWS_AHEAD rows
- * after ROW of its list. */
-static void fetch_ahead(const struct waits *waits, uint32_t row)
+/* The wait or the event record that a row is about; NULL for ROWS_NONE. */
+static const void *find_row(const struct waits *waits, uint32_t row)
 {
 	const struct trace *trace = waits->kineto->trace;
 
-	for (int i = 0; i < ROWS_AHEAD && row != ROWS_NONE; i++)
-		row = waits->rows.next[row];
 	if (row == ROWS_NONE)
-		return;
-	if (row < trace->waits_count)
-		__builtin_prefetch(&trace->waits[row]);
-	else
-		__builtin_prefetch(&trace->event_records[row - trace->waits_count]);
+		return NULL;
+	return row < trace->waits_count
+		       ? (const void *)&trace->waits[row]
+		       : (const void *)&trace->event_records[row - trace->waits_count];
 }
 
 static void begin_slice(void *context, const struct slice *slice)
 {
 	struct waits *waits = context;
 
-	fetch_ahead(waits, slice->row);
+	/* The rows of a list are far apart in their tables. */
+	__builtin_prefetch(find_row(waits, slice->ahead));
 	if (slice->row < waits->kineto->trace->waits_count)
 		put_wait(waits, slice);
 	else

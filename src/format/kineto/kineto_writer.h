@@ -266,19 +266,19 @@ int kineto_find_waits(struct kineto *kineto);
  * event that it records. Needs up to 640 bytes; returns the end. */
 char *kineto_put_wait_args(const struct kineto *kineto, char *at, uint32_t call);
 
-/* Fetches from memory what kineto_put_wait_args will read of CALL, which may have no mark. */
-static inline void kineto_fetch_wait_args(const struct kineto *kineto, uint32_t call)
+/* What kineto_put_wait_args reads of CALL, or NULL: for prefetching. A function that prefetches
+ * itself has no effect that GCC 12 knows of, so GCC drops the calls of it. */
+static inline const void *kineto_find_wait(const struct kineto *kineto, uint32_t call)
 {
 	const struct trace *trace = kineto->trace;
 	uint32_t number;
 
-	if (!(kineto_marks(kineto, call) & KINETO_MARK_WAIT))
-		return;
+	if (call == ROWS_NONE || !(kineto_marks(kineto, call) & KINETO_MARK_WAIT))
+		return NULL;
 	number = kineto->waits_of_calls[call];
-	if (number > trace->waits_count)
-		__builtin_prefetch(&trace->event_records[number - trace->waits_count - 1]);
-	else
-		__builtin_prefetch(&trace->waits[number - 1]);
+	return number > trace->waits_count
+		       ? (const void *)&trace->event_records[number - trace->waits_count - 1]
+		       : (const void *)&trace->waits[number - 1];
 }
 
 #endif

@@ -67,8 +67,10 @@ int slices_put(const struct rows *rows, size_t list, const struct slices_output 
 	while (walk.row != ROWS_NONE && !err) {
 		uint32_t row = rows_walk_take(&walk);
 
-		err = put_slice(&layout, (struct slice){layout.list, 0, row,
-							rows->time_of(rows->table, row)});
+		err = put_slice(&layout, (struct slice){.list = layout.list,
+							.row = row,
+							.ahead = walk.ahead,
+							.time = rows->time_of(rows->table, row)});
 	}
 	for (uint32_t i = 0; i < layout.count; i++) {
 		close_until(&layout, i, INT64_MAX);

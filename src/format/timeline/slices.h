@@ -15,6 +15,8 @@ struct slice {
 	uint32_t list;	   /* index into rows.lists */
 	uint32_t subtrack; /* number of the track among those of its list, from 0 */
 	uint32_t row;
+	/* the row that mostly comes ROWS_AHEAD rows later, or ROWS_NONE: for prefetching */
+	uint32_t ahead;
 	struct rows_time time;
 };
 

@@ -45,4 +45,11 @@ bool tracks_begin(struct tracks *tracks);
  * error. */
 bool tracks_next(struct tracks *tracks);
 
+/* The call that mostly comes ROWS_AHEAD calls later, or ROWS_NONE: for a caller that fetches what
+ * belongs to it, because the calls of a thread are far apart in the tables. */
+static inline uint32_t tracks_call_ahead(const struct tracks *tracks)
+{
+	return tracks->walks[TRACK_CALLS].ahead;
+}
+
 #endif
