@@ -140,6 +140,15 @@ static void put_extra(struct xspace_activities *activities, struct xspace_batch 
 	activities->extra = keep_piece(activities, &batch->pieces);
 }
 
+/* Without branches: of "a != b || c != d" about adjacent bytes GCC 12 makes one comparison of two
+ * bytes, which waits for the stores of both. */
+static bool differ(const struct xspace_extra_key *a, const struct xspace_extra_key *b)
+{
+	return (a->launch ^ b->launch) | (a->operation ^ b->operation) |
+	       (a->confidence ^ b->confidence) | (a->is_kernel ^ b->is_kernel) |
+	       (a->has_node ^ b->has_node) | (a->is_orphan ^ b->is_orphan);
+}
+
 /* Encodes the extra stats anew if they differ from those of the last activity of the batch. */
 static const struct xspace_piece *find_extra(struct xspace_activities *activities,
 					     struct xspace_batch *batch,
@@ -153,11 +162,8 @@ static const struct xspace_piece *find_extra(struct xspace_activities *activitie
 		.has_node = activity->node != TRACE_NONE,
 		.is_orphan = activity->call == TRACE_NONE,
 	};
-	const struct xspace_extra_key *last = &activities->extra_key;
 
-	if (!activities->extra || key.launch != last->launch || key.operation != last->operation ||
-	    key.confidence != last->confidence || key.is_kernel != last->is_kernel ||
-	    key.has_node != last->has_node || key.is_orphan != last->is_orphan)
+	if (!activities->extra || differ(&key, &activities->extra_key))
 		put_extra(activities, batch, &key);
 	return activities->extra;
 }
