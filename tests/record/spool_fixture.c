@@ -335,3 +335,45 @@ struct spool_reader *fixture_open_session(const char *folder, uint32_t n)
 		closedir(entries);
 	return reader;
 }
+
+/* SEEN: of each of SESSIONS, whether its spool was counted. */
+static uint64_t count_session(const char *path, bool *seen, uint32_t sessions)
+{
+	struct dagtap_error error = {.message = ""};
+	struct spool_reader *reader;
+	uint32_t session;
+	uint64_t count;
+
+	if (spool_reader_open(path, &reader, &error))
+		fail_msg("%s", error.message);
+	session = spool_reader_info(reader)->session;
+	assert_true(session < sessions && !seen[session]);
+	seen[session] = true;
+	assert_true(spool_reader_info(reader)->closed);
+	fixture_assert_sound(reader);
+	count = fixture_count(reader, RECORD_API);
+	spool_reader_close(reader);
+	return count;
+}
+
+uint64_t fixture_count_sessions(const struct fixture *fixture, uint32_t *ret_sessions)
+{
+	uint32_t sessions = (uint32_t)fixture_files(fixture, NULL, 0);
+	bool *seen = calloc(sessions, sizeof(*seen));
+	DIR *folder = opendir(fixture->folder);
+	struct dirent *entry;
+	uint64_t count = 0;
+
+	assert_true(seen && folder);
+	while ((entry = readdir(folder))) {
+		char path[2 * TEST_PATH_BYTES];
+
+		snprintf(path, sizeof(path), "%s/%s", fixture->folder, entry->d_name);
+		if (entry->d_name[0] != '.')
+			count += count_session(path, seen, sessions);
+	}
+	closedir(folder);
+	free(seen);
+	*ret_sessions = sessions;
+	return count;
+}

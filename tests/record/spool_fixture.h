@@ -33,6 +33,10 @@ int fixture_files(const struct fixture *fixture, char *ret_path, size_t size);
 /* Opens the spool of session N (from 0) in FOLDER; the caller closes it. NULL: there is none. */
 struct spool_reader *fixture_open_session(const char *folder, uint32_t n);
 
+/* Opens each spool of the folder once, and asserts that it is closed and sound. Asserts that the
+ * folder's files are the spools of sessions 0 to *RET_SESSIONS - 1. Returns their API records. */
+uint64_t fixture_count_sessions(const struct fixture *fixture, uint32_t *ret_sessions);
+
 /* Opens a spool in the folder with the least number of ready bytes; asserts that it opens. */
 struct spooler *fixture_open_spool(const struct fixture *fixture);
 
