@@ -21,7 +21,7 @@ PROJECT, BESIDE, SHOW, TESTS, WRONG = {
         SOURCE / "python" / "dagpatch",
         {"libdagpatch.so"},
         "import dagpatch; print(dagpatch._lib._name)",
-        ["test_python_model.py"],
+        ["test_python_model.py", "test_python_errors.py", "test_python_lives.py"],
         "import dagpatch\ndagpatch.Context(3)\n",
     ),
     "dagtap": (
