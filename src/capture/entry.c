@@ -13,6 +13,7 @@
 #include "capture/rccl/rccl.h"
 #include "capture/roctx_source.h"
 #include "capture/scope.h"
+#include "capture/steady_clock.h"
 #include "capture/symbol.h"
 #include "capture/visible.h"
 
@@ -115,6 +116,7 @@ __attribute__((constructor)) static void library_loaded(void)
 		symbol_visit(SETTINGS_SYMBOL, take_settings);
 	session_arm();
 	switch_configure();
+	session_add_source(&steady_clock_source);
 	session_add_source(&hip_source);
 	session_add_source(&rccl_source);
 	session_add_source(&roctx_source);

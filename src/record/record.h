@@ -362,6 +362,7 @@ struct record_scope_end {
 };
 
 /* An anchor: a device tick and a host time, sampled as closely together as possible. */
+#define RECORD_STEADY_CLOCK 65535 /* in place of an agent: tick is ns of CLOCK_MONOTONIC_RAW */
 struct record_anchor {
 	struct record_header header; /* tag: agent index */
 	uint64_t tick;		     /* of the device's clock */
