@@ -49,6 +49,8 @@ struct merge {
 	uint32_t fact_count;
 	char **hosts; /* by clock: name of the machine */
 	uint32_t host_count;
+	struct rank_steady *steady; /* by clock */
+	uint32_t steady_count;
 	char *losses; /* of all files, one line each */
 };
 
@@ -100,7 +102,8 @@ static int64_t clock_of(struct merge *merge, const struct trace *trace,
 	facts = table_add((void **)&merge->facts, &merge->fact_count, sizeof(*facts));
 	place = facts ? table_add((void **)&merge->hosts, &merge->host_count, sizeof(*place))
 		      : NULL;
-	if (!place)
+	if (!place ||
+	    !table_add((void **)&merge->steady, &merge->steady_count, sizeof(*merge->steady)))
 		return -ENOMEM;
 	*facts = known;
 	*place = strdup(host);
@@ -248,7 +251,8 @@ static int keep_rank(struct merge *merge, const char *path, const struct bundle 
 	if (err != CLI_OK)
 		return err;
 	clock = clock_of(merge, first, &first->processes[0]);
-	if (clock < 0 || keep_meta(merge, path, &bundle->meta) < 0)
+	if (clock < 0 || keep_meta(merge, path, &bundle->meta) < 0 ||
+	    rank_steady_join(&merge->steady[clock], &recording->steady) < 0)
 		return out_of_memory();
 	for (uint32_t i = 0; i < recording->count; i++) {
 		if (keep_trace(merge, recording->traces[i], (uint32_t)clock) < 0)
@@ -289,6 +293,8 @@ static int fit_clocks(struct merge *merge)
 
 	if (!merge->facts)
 		return out_of_memory();
+	for (uint32_t i = 0; i < merge->fact_count; i++)
+		merge->facts[i].steady = rank_steady_sort(&merge->steady[i]);
 	ranks->clocks = table_zeroed(merge->fact_count, sizeof(*ranks->clocks));
 	if (!ranks->clocks ||
 	    rank_clocks_fit(merge->rows, merge->row_count, merge->facts, merge->fact_count,
@@ -424,6 +430,9 @@ static void merge_release(struct merge *merge)
 	for (uint32_t i = 0; i < merge->host_count; i++)
 		free(merge->hosts[i]);
 	free(merge->hosts);
+	for (uint32_t i = 0; i < merge->steady_count; i++)
+		rank_steady_release(&merge->steady[i]);
+	free(merge->steady);
 	free(merge->losses);
 }
 

@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "merge/clock_bounds.h"
 #include "merge/clock_pieces.h"
+#include "merge/clock_steady.h"
 
 #define NO_CLOCK UINT32_MAX
 
@@ -280,10 +281,20 @@ static void extend(struct rank_clock *step, const struct rank_clock *parent)
 	*step = way;
 }
 
+static struct steady_side side_of(const struct fit *fit, uint32_t clock)
+{
+	const struct clock_facts *facts = &fit->facts[clock];
+
+	return (struct steady_side){facts->steady, facts->first_ns, facts->last_ns};
+}
+
 /* Fits the clock of PAIR, or that of the other one if IS_MIRRORED, which does not run evenly. */
-static int fit_pieces(const struct pair *pair, bool is_mirrored, struct rank_clock *way)
+static int fit_pieces(const struct fit *fit, const struct pair *pair, bool is_mirrored,
+		      struct rank_clock *way)
 {
 	struct clock_match *matches = table_alloc(pair->match_count, sizeof(*matches));
+	struct steady_side own = side_of(fit, is_mirrored ? pair->other : pair->own);
+	struct steady_side other = side_of(fit, is_mirrored ? pair->own : pair->other);
 	int err;
 
 	if (!matches)
@@ -295,6 +306,8 @@ static int fit_pieces(const struct pair *pair, bool is_mirrored, struct rank_clo
 					 : times_of(match->own, match->other);
 	}
 	err = clock_pieces_fit(matches, pair->match_count, way);
+	if (err == 0)
+		err = clock_steady_follow(matches, pair->match_count, &own, &other, way);
 	free(matches);
 	return err;
 }
@@ -312,7 +325,7 @@ static int try_step(struct fit *fit, const struct pair *pair, bool is_mirrored,
 	clock_bounds_fit(bounds, facts->first_ns, facts->last_ns, &way);
 	if (!rank_clock_is_possible(&way))
 		return 0;
-	if (way.uneven_ns && fit_pieces(pair, is_mirrored, &way) < 0)
+	if (way.uneven_ns && fit_pieces(fit, pair, is_mirrored, &way) < 0)
 		return -ENOMEM;
 	extend(&way, &fit->clocks[parent]);
 	if (!rank_clock_is_possible(&way) ||

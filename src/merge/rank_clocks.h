@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "merge/clock_steady.h"
 #include "trace/rank_clock.h"
 
 /* One collective on one clock: from when its first work may have begun to when its last work had
@@ -32,6 +33,7 @@ struct clock_facts {
 	int64_t first_ns, last_ns; /* the times that it has to convert */
 	int64_t wall_ns;	   /* the machine's wall clock minus this clock */
 	bool has_wall;
+	struct steady_clock steady; /* borrowed */
 };
 
 /* Fits COUNT collectives of CLOCK_COUNT clocks; sorts ROWS. WALL_ERROR_NS: the most by which the

@@ -88,6 +88,8 @@ static int open_process(struct origin *origin, struct rank_recording *recording)
 	/* When a process that was cut off ended, only its records tell. */
 	if (err > 0 || (err == 0 && !info->closed))
 		err = rank_records_select(origin, &records);
+	if (err == 0)
+		err = rank_steady_add(&recording->steady, records.runs, records.run_count);
 	if (err == 0) {
 		const struct record_set set = {info, records.runs, records.run_count};
 
@@ -146,5 +148,6 @@ void rank_recording_close(struct rank_recording *recording)
 	for (uint32_t i = 0; i < recording->count; i++)
 		trace_close(recording->traces[i]);
 	free(recording->traces);
+	rank_steady_release(&recording->steady);
 	*recording = (struct rank_recording){0};
 }

@@ -8,6 +8,7 @@
 #ifndef DAGTAP_MERGE_RANK_RECORDING_H
 #define DAGTAP_MERGE_RANK_RECORDING_H
 
+#include "merge/rank_steady.h"
 #include "trace/load.h"
 #include "trace/pack/bundle.h"
 
@@ -16,6 +17,7 @@
 struct rank_recording {
 	struct trace **traces;
 	uint32_t count;
+	struct rank_steady steady; /* of the processes that called collectives */
 };
 
 /* Opens the file PATH, which is open as BUNDLE. Returns 0; the caller closes RET_RECORDING. Else a

@@ -150,3 +150,30 @@ void job_make_uneven(struct job *job, uint64_t seed)
 {
 	make(job, seed, 100, 6e10, true);
 }
+
+void job_add_steady(struct job *job, uint64_t seed)
+{
+	double error_ns = between(&seed, 20, 200);
+
+	for (uint32_t i = 0; i < job->clock_count; i++) {
+		struct job_clock steady = job->clocks[i];
+		struct clock_facts *facts = &job->facts[i];
+		double true_ns = true_time(&job->clocks[i], (double)facts->first_ns);
+		struct steady_moment *rows = job->moments[i];
+		size_t count = 0;
+
+		steady.slew = 0;
+		steady.offset_ns += between(&seed, -1e9, 1e9);
+		steady.drift += between(&seed, -1e-5, 1e-5);
+		do {
+			rows[count++] = (struct steady_moment){
+				.host_ns = (int64_t)llround(shown(&job->clocks[i], true_ns) +
+							    between(&seed, -error_ns, error_ns)),
+				.steady_ns = (int64_t)llround(shown(&steady, true_ns)),
+				.error_ns = (uint64_t)ceil(error_ns) + 1,
+			};
+			true_ns += 2.5e8 + between(&seed, 0, 5e6);
+		} while (count < JOB_MOMENTS_MOST && rows[count - 1].host_ns < facts->last_ns);
+		facts->steady = (struct steady_clock){rows, count};
+	}
+}

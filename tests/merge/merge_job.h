@@ -5,7 +5,7 @@
 
 #include "merge/rank_clocks.h"
 
-enum { JOB_CLOCKS_MOST = 6, JOB_OPERATIONS_MOST = 400 };
+enum { JOB_CLOCKS_MOST = 6, JOB_OPERATIONS_MOST = 400, JOB_MOMENTS_MOST = 2700 };
 
 /* The clock of a rank: at the true time t it shows (t - offset_ns) / (1 + drift), and from
  * slew_begin_ns to slew_end_ns it goes faster by slew. */
@@ -21,6 +21,7 @@ struct job {
 	struct clock_facts facts[JOB_CLOCKS_MOST];
 	struct collective rows[JOB_CLOCKS_MOST * JOB_OPERATIONS_MOST];
 	size_t row_count;
+	struct steady_moment moments[JOB_CLOCKS_MOST][JOB_MOMENTS_MOST];
 };
 
 /* A random number from 0 to 1, of a generator whose state is SEED. */
@@ -33,6 +34,10 @@ void job_make(struct job *job, uint64_t seed);
 /* The same with clocks that do not run evenly: some are slewed by 200 to 500 ppm for a while, in a
  * job of 1 to 10 minutes with 100 collectives or more. */
 void job_make_uneven(struct job *job, uint64_t seed);
+
+/* Gives the clocks of JOB, made with SEED, moments on clocks that are not slewed: four in each
+ * second, as recordings have them. */
+void job_add_steady(struct job *job, uint64_t seed);
 
 /* What clock B shows when clock A shows NS. */
 double job_convert(const struct job *job, uint32_t a, uint32_t b, double ns);
