@@ -117,7 +117,9 @@ struct inject_scratch {
 /* Functions that are called on the thread of each recorded call of HIP or RCCL, and, while
  * something is recorded, of each call of roctx, of each call of HSA that allocates or frees memory,
  * and of what the HSA runtime does to scratch memory: before the vendor's function and after it has
- * returned. Calls of HIP that they make are recorded too. */
+ * returned. Calls of HIP that they make are recorded too; calls that ENTER or LEAVE makes have the
+ * parent of the call that it is told of. ENTER and LEAVE may leave by longjmp. Then the recording
+ * has the call as one that has not returned. */
 struct inject_observer {
 	void (*enter)(const struct inject_call *call);
 	void (*leave)(const struct inject_call *call);

@@ -31,11 +31,10 @@ static void tell(const struct frame *frame, const char *text, const void *stream
 void call_observe_entry(struct frame *frame, const char *text, const void *stream,
 			const uint64_t *args)
 {
-	bool comes_again = frame->comes_again;
-
-	frame->comes_again = false;
+	/* The observer may leave its function, and the stack that FRAME is on, by longjmp. */
+	frame_pop(frame);
 	tell(frame, text, stream, args, 0);
-	frame->comes_again = comes_again;
+	frame_push(frame);
 }
 
 void call_observe_return(struct frame *frame, const char *text, const void *stream, int result)

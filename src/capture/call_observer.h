@@ -19,9 +19,10 @@ static inline bool call_is_observed(void)
 
 /* Tells the observer, if there is one and the call of FRAME is recorded, that the call enters. TEXT
  * is that of its API_NAME record, STREAM its stream argument, ARGS the words of its arguments with
- * pointers as they are. FRAME is the thread's innermost one. The caller takes its begin after this,
- * so that it has no time of a tool. A call of the same function that the observer makes by the slot
- * of a table is a call of its own. */
+ * pointers as they are. FRAME is the thread's innermost one, and is not in the thread's list while
+ * the observer's function runs, which may leave by longjmp. So a call that the observer makes is
+ * inside of the call around FRAME's, also one of the same function by the slot of a table. The
+ * caller takes its begin after this, so that it has no time of a tool. */
 void call_observe_entry(struct frame *frame, const char *text, const void *stream,
 			const uint64_t *args);
 
