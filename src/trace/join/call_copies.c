@@ -1,7 +1,6 @@
 /* What a call knows of the copies and fills that it caused (call_copies.h). */
 #include "trace/join/call_copies.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "trace/args.h"
@@ -108,19 +107,13 @@ bool copy_is_incomplete(const struct trace_call *call, const struct trace_work *
 	return work->kind != TRACE_KERNEL && (lacks_direction(work) || is_all_of(call, work));
 }
 
-int copy_complete(struct process_load *load, const struct trace_call *call,
-		  struct trace_activity *row)
+void copy_complete(const struct trace *trace, const struct trace_call *call,
+		   struct trace_work *work)
 {
-	const struct trace *trace = load->trace;
-	struct trace_work work;
-
-	memcpy(&work, trace_work_of(trace, row), sizeof(work));
-	if (lacks_direction(&work))
-		work.direction = call_direction(trace, call);
-	if (is_all_of(call, &work)) {
-		call_bytes(trace, call, &work.bytes);
-		call_addresses(trace, call, &work);
+	if (lacks_direction(work))
+		work->direction = call_direction(trace, call);
+	if (is_all_of(call, work)) {
+		call_bytes(trace, call, &work->bytes);
+		call_addresses(trace, call, work);
 	}
-	row->work = work_intern(&load->works, &work);
-	return row->work == TRACE_NONE ? -ENOMEM : 0;
 }

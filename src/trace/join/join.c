@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/workers.h"
 #include "trace/join/call_copies.h"
 #include "trace/load/call_streams.h"
@@ -49,11 +50,24 @@ static void place_cuda(const struct trace_call *call, uint32_t ordinal, bool is_
 
 /* ---- the parts ---- */
 
-/* Copies and fills of a part whose work kinds their calls complete, in order. */
-struct join_part {
-	uint32_t *copies;
-	uint32_t copies_count;
+/* A copy or fill whose work kind its call completes. */
+struct completed_copy {
+	uint32_t activity;
+	uint32_t kind; /* index into the kinds of its part */
 };
+
+/* Copies and fills of a part, in order, and the work kinds that they get, mostly each once, in the
+ * order of their first copies. */
+struct join_part {
+	struct completed_copy *copies;
+	uint32_t copies_count;
+	struct trace_work *kinds;
+	uint32_t kinds_count;
+	uint32_t *works; /* by kind: index into trace.works */
+};
+
+/* Kinds of a part by hash: index + 1 of the last one; 0 = none. */
+#define KINDS_KNOWN 1024
 
 /* Threads share the calls. What adds rows, or depends on the order of rows, is kept by part. */
 struct joining {
@@ -102,18 +116,45 @@ static void note_agent(const struct process_load *load, uint32_t *agents, uint32
 		*first = activity;
 }
 
-static int note_copy(struct join_part *part, uint32_t activity)
+/* Notes that ACTIVITY gets the work kind WORK. */
+static int note_copy(struct join_part *part, uint32_t *known, uint32_t activity,
+		     const struct trace_work *work)
 {
-	uint32_t *place = table_add((void **)&part->copies, &part->copies_count, sizeof(*place));
+	uint32_t *kind = &known[hash_bytes(work, sizeof(*work)) % KINDS_KNOWN];
+	struct completed_copy *copy = trace_add(part, copies);
+	struct trace_work *place;
 
-	if (!place)
+	if (!copy)
 		return -ENOMEM;
-	*place = activity;
+	/* Works are zero in their padding. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-*) */
+	if (!*kind || memcmp(&part->kinds[*kind - 1], work, sizeof(*work)) != 0) {
+		place = trace_add(part, kinds);
+		if (!place)
+			return -ENOMEM;
+		memcpy(place, work, sizeof(*place));
+		*kind = part->kinds_count;
+	}
+	*copy = (struct completed_copy){activity, *kind - 1};
 	return 0;
 }
 
-static int describe_activities(const struct process_load *load, struct join_part *part,
-			       uint32_t *agents, const struct trace_call *call)
+/* Completes the work kind of ACTIVITY, if CALL knows more about it. */
+static int complete_copy(const struct process_load *load, struct join_part *part, uint32_t *known,
+			 const struct trace_call *call, uint32_t activity)
+{
+	const struct trace *trace = load->trace;
+	const struct trace_work *was = trace_work_of(trace, &trace->activities[activity]);
+	struct trace_work work;
+
+	if (!copy_is_incomplete(call, was))
+		return 0;
+	memcpy(&work, was, sizeof(work));
+	copy_complete(trace, call, &work);
+	return note_copy(part, known, activity, &work);
+}
+
+static void describe_activities(const struct process_load *load, uint32_t *agents,
+				const struct trace_call *call)
 {
 	struct trace *trace = load->trace;
 	uint32_t stream = stream_of(load, (uint32_t)(call - trace->calls));
@@ -133,12 +174,8 @@ static int describe_activities(const struct process_load *load, struct join_part
 		row->thread = call->thread;
 		if (row->scope == TRACE_NONE)
 			row->scope = call->scope;
-		if (copy_is_incomplete(call, trace_work_of(trace, row)) &&
-		    note_copy(part, call->activity_first + i) < 0)
-			return -ENOMEM;
 		note_agent(load, agents, call->activity_first + i);
 	}
-	return 0;
 }
 
 static int describe_part(void *joining_of_load, unsigned worker, uint32_t number)
@@ -146,6 +183,7 @@ static int describe_part(void *joining_of_load, unsigned worker, uint32_t number
 	const struct joining *joining = joining_of_load;
 	const struct process_load *load = joining->load;
 	struct join_part *part = &joining->parts[number];
+	uint32_t known[KINDS_KNOWN] = {0};
 	int err = 0;
 
 	for (uint32_t i = number * CALLS_PER_PART; i < part_end(joining, number) && err == 0; i++) {
@@ -154,28 +192,41 @@ static int describe_part(void *joining_of_load, unsigned worker, uint32_t number
 		call->activity_count = call_activities(&load->call_notes, i);
 		call->activity_first =
 			call->activity_count ? load->call_notes.activity_firsts[i] : 0;
-		if (call->activity_count == 0)
-			continue;
-		err = describe_activities(load, part, joining->agents[worker], call);
+		describe_activities(load, joining->agents[worker], call);
+		for (uint32_t k = 0; k < call->activity_count && err == 0; k++)
+			err = complete_copy(load, part, known, call, call->activity_first + k);
 	}
 	return err;
 }
 
-static int complete_copies(const struct joining *joining)
+/* Gives the copies of a part the work kinds that were interned. */
+static int give_part(void *joining_of_load, unsigned worker, uint32_t number)
 {
-	struct process_load *load = joining->load;
+	const struct joining *joining = joining_of_load;
+	const struct join_part *part = &joining->parts[number];
 
+	for (uint32_t i = 0; i < part->copies_count; i++)
+		joining->load->trace->activities[part->copies[i].activity].work =
+			part->works[part->copies[i].kind];
+	return 0;
+}
+
+/* Interns part by part, because the order in which work kinds are added is that of their rows. */
+static int complete_copies(struct joining *joining)
+{
 	for (uint32_t i = 0; i < joining->part_count; i++) {
-		const struct join_part *part = &joining->parts[i];
+		struct join_part *part = &joining->parts[i];
 
-		for (uint32_t k = 0; k < part->copies_count; k++) {
-			struct trace_activity *row = &load->trace->activities[part->copies[k]];
-
-			if (copy_complete(load, &load->trace->calls[row->call], row) < 0)
+		part->works = table_alloc(part->kinds_count, sizeof(*part->works));
+		if (!part->works)
+			return -ENOMEM;
+		for (uint32_t k = 0; k < part->kinds_count; k++) {
+			part->works[k] = work_intern(&joining->load->works, &part->kinds[k]);
+			if (part->works[k] == TRACE_NONE)
 				return -ENOMEM;
 		}
 	}
-	return 0;
+	return workers_run(WORKERS_ALL, joining->part_count, give_part, joining);
 }
 
 /* Streams without an agent get that of their first activity that names one. */
@@ -221,8 +272,11 @@ static int init_joining(struct joining *joining, struct process_load *load)
 
 static void release_joining(struct joining *joining)
 {
-	for (uint32_t i = 0; joining->parts && i < joining->part_count; i++)
+	for (uint32_t i = 0; joining->parts && i < joining->part_count; i++) {
 		free(joining->parts[i].copies);
+		free(joining->parts[i].kinds);
+		free(joining->parts[i].works);
+	}
 	for (unsigned i = 0; joining->agents && i < joining->worker_count; i++)
 		free(joining->agents[i]);
 	free(joining->parts);
