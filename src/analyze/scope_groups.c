@@ -21,7 +21,10 @@ struct scope_work {
 	int64_t begin_ns, end_ns; /* end before begin: nothing timed */
 };
 
-/* The groups that are being made. */
+/* What is described of a scope. */
+enum duration { DURATION_HOST, DURATION_PROJECTION, DURATION_KINDS };
+
+/* The groups that are being made. Threads share the scopes, the activities and the groups. */
 struct making {
 	const struct trace *trace;
 	/* By scope: of the calls in the scope itself; with those in the scopes inside it. */
@@ -30,8 +33,12 @@ struct making {
 	uint32_t *group_of_text; /* by text of a scope: its group, or TRACE_NONE */
 	struct strtab names;	 /* of the groups */
 	struct numbers numbers;	 /* numbers the names: the index of the group */
-	uint32_t *first, *ends;	 /* by group: where its durations are in `values` */
-	int64_t *values;	 /* durations, by group */
+	uint32_t *first;	 /* by group: where its durations begin */
+	/* Durations by group, and by group where they end. */
+	struct {
+		int64_t *values;
+		uint32_t *ends;
+	} durations[DURATION_KINDS];
 	struct scope_groups groups;
 };
 
@@ -63,17 +70,32 @@ static void share_work(struct scope_work *sum, const struct scope_work *more)
 		;
 }
 
+static uint32_t end_of_part(uint32_t number, uint32_t rows)
+{
+	uint64_t end = (number + 1ull) * ROWS_PER_PART;
+
+	return end < rows ? (uint32_t)end : rows;
+}
+
+static int clear_works(void *making_of_groups, unsigned worker, uint32_t number)
+{
+	const struct making *making = making_of_groups;
+	uint32_t end = end_of_part(number, making->trace->scopes_count);
+
+	for (uint32_t i = number * ROWS_PER_PART; i < end; i++)
+		making->works[i] = making->own_works[i] = nothing;
+	return 0;
+}
+
 /* Neighbours mostly are in one scope, and are added together. */
 static int take_activities(void *making_of_groups, unsigned worker, uint32_t number)
 {
 	const struct making *making = making_of_groups;
 	const struct trace *trace = making->trace;
-	uint64_t first = (uint64_t)number * ROWS_PER_PART, end = first + ROWS_PER_PART;
+	uint32_t end = end_of_part(number, trace->activities_count);
 	struct scope_work work = nothing;
 
-	if (end > trace->activities_count)
-		end = trace->activities_count;
-	for (uint64_t i = first; i < end; i++) {
+	for (uint32_t i = number * ROWS_PER_PART; i < end; i++) {
 		const struct trace_activity *row = &trace->activities[i];
 
 		work.activities++;
@@ -90,30 +112,50 @@ static int take_activities(void *making_of_groups, unsigned worker, uint32_t num
 	return 0;
 }
 
-/* Adds the work of each scope to it and to those around it. */
-static void add_to_parents(struct making *making)
+/* Adds the work of scopes inside PARENT to it and to those around it. */
+static void add_to_parents(const struct making *making, uint32_t parent,
+			   const struct scope_work *work)
 {
-	const struct trace *trace = making->trace;
-
-	for (uint32_t i = 0; i < trace->scopes_count; i++) {
-		uint32_t scope = making->own_works[i].activities ? i : TRACE_NONE;
-
-		for (int depth = 0; scope != TRACE_NONE && depth < SCOPE_DEPTH_MAX; depth++) {
-			add_work(&making->works[scope], &making->own_works[i]);
-			scope = trace->scopes[scope].parent;
-		}
+	for (int depth = 1; parent != TRACE_NONE && depth < SCOPE_DEPTH_MAX; depth++) {
+		share_work(&making->works[parent], work);
+		parent = making->trace->scopes[parent].parent;
 	}
+}
+
+/* Adds the work of each scope to it and to those around it. Neighbours mostly are in one scope, and
+ * are added to it together. */
+static int add_works(void *making_of_groups, unsigned worker, uint32_t number)
+{
+	const struct making *making = making_of_groups;
+	const struct trace_scope *scopes = making->trace->scopes;
+	uint32_t end = end_of_part(number, making->trace->scopes_count);
+	struct scope_work inside = nothing;
+
+	for (uint32_t i = number * ROWS_PER_PART; i < end; i++) {
+		const struct scope_work *own = &making->own_works[i];
+
+		if (own->activities) {
+			share_work(&making->works[i], own);
+			add_work(&inside, own);
+		}
+		if (i + 1 < end && scopes[i + 1].parent == scopes[i].parent)
+			continue;
+		if (inside.activities)
+			add_to_parents(making, scopes[i].parent, &inside);
+		inside = nothing;
+	}
+	return 0;
 }
 
 static void find_works(struct making *making)
 {
 	const struct trace *trace = making->trace;
+	uint32_t scope_parts = trace->scopes_count / ROWS_PER_PART + 1;
 
-	for (uint32_t i = 0; i < trace->scopes_count; i++)
-		making->works[i] = making->own_works[i] = nothing;
+	workers_run(WORKERS_ALL, scope_parts, clear_works, making);
 	workers_run(WORKERS_ALL, trace->activities_count / ROWS_PER_PART + 1, take_activities,
 		    making);
-	add_to_parents(making);
+	workers_run(WORKERS_ALL, scope_parts, add_works, making);
 }
 
 /* ---- groups ---- */
@@ -161,15 +203,14 @@ static int take_scopes(struct making *making)
 	return 0;
 }
 
-/* Sets *RET_NS to the duration that is described, of the projection or of the host. False: the
- * scope has no projection. */
-static bool get_duration(const struct making *making, uint32_t scope, bool is_projection,
+/* Sets *RET_NS to the duration KIND of the scope. False: the scope has no projection. */
+static bool get_duration(const struct making *making, uint32_t scope, enum duration kind,
 			 int64_t *ret_ns)
 {
 	const struct trace_scope *row = &making->trace->scopes[scope];
 	const struct scope_work *work = &making->works[scope];
 
-	if (!is_projection)
+	if (kind == DURATION_HOST)
 		*ret_ns = tally_span(row->begin_ns, row->end_ns);
 	else if (work->end_ns >= work->begin_ns)
 		*ret_ns = tally_span(work->begin_ns, work->end_ns);
@@ -178,43 +219,67 @@ static bool get_duration(const struct making *making, uint32_t scope, bool is_pr
 	return true;
 }
 
-/* Durations of all groups while they are described. */
-struct describing {
-	struct making *making;
-	bool is_projection;
-};
-
-static int describe_group(void *describing_of_groups, unsigned worker, uint32_t group)
+/* Puts the durations of KIND behind those of their group. */
+static int gather_durations(void *making_of_groups, unsigned worker, uint32_t kind)
 {
-	const struct describing *describing = describing_of_groups;
-	struct making *making = describing->making;
-	struct scope_group *row = &making->groups.rows[group];
+	const struct making *making = making_of_groups;
+	int64_t *values = making->durations[kind].values;
+	uint32_t *ends = making->durations[kind].ends;
 
-	distribution_make(&making->values[making->first[group]],
-			  making->ends[group] - making->first[group],
-			  describing->is_projection ? &row->projection : &row->host);
-	return 0;
-}
-
-/* Each group has a part of VALUES, which has room for all its scopes. Threads share the groups. */
-static void describe(struct making *making, bool is_projection)
-{
-	struct describing describing = {making, is_projection};
-	struct scope_groups *groups = &making->groups;
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < groups->count; i++) {
-		making->first[i] = making->ends[i] = at;
-		at += groups->rows[i].scopes;
-	}
+	memcpy(ends, making->first, making->groups.count * sizeof(*ends));
 	for (uint32_t i = 0; i < making->trace->scopes_count; i++) {
 		uint32_t group = making->group_of[i];
 		int64_t ns;
 
-		if (group != TRACE_NONE && get_duration(making, i, is_projection, &ns))
-			making->values[making->ends[group]++] = ns;
+		if (group != TRACE_NONE && get_duration(making, i, kind, &ns))
+			values[ends[group]++] = ns;
 	}
-	workers_run(WORKERS_ALL, groups->count, describe_group, &describing);
+	return 0;
+}
+
+static int describe_group(void *making_of_groups, unsigned worker, uint32_t number)
+{
+	const struct making *making = making_of_groups;
+	uint32_t group = number / DURATION_KINDS, kind = number % DURATION_KINDS;
+	struct scope_group *row = &making->groups.rows[group];
+	uint32_t first = making->first[group];
+
+	distribution_make(&making->durations[kind].values[first],
+			  making->durations[kind].ends[group] - first,
+			  kind == DURATION_PROJECTION ? &row->projection : &row->host);
+	return 0;
+}
+
+static int init_durations(struct making *making)
+{
+	uint32_t groups = making->groups.count, at = 0;
+
+	making->first = table_alloc(groups, sizeof(*making->first));
+	if (!making->first)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < groups; i++) {
+		making->first[i] = at;
+		at += making->groups.rows[i].scopes;
+	}
+	for (int kind = 0; kind < DURATION_KINDS; kind++) {
+		making->durations[kind].values = table_alloc(at, sizeof(int64_t));
+		making->durations[kind].ends = table_alloc(groups, sizeof(uint32_t));
+		if (!making->durations[kind].values || !making->durations[kind].ends)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int describe(struct making *making)
+{
+	int err = init_durations(making);
+
+	if (err == 0)
+		err = workers_run(WORKERS_ALL, DURATION_KINDS, gather_durations, making);
+	if (err == 0)
+		err = workers_run(WORKERS_ALL, making->groups.count * DURATION_KINDS,
+				  describe_group, making);
+	return err;
 }
 
 static int compare_groups(const void *left, const void *right)
@@ -233,12 +298,8 @@ static int make(struct making *making)
 	find_works(making);
 	if (strtab_init(&making->names) < 0 || take_scopes(making) < 0)
 		return -ENOMEM;
-	making->first = table_alloc(making->groups.count, sizeof(*making->first));
-	making->ends = table_alloc(making->groups.count, sizeof(*making->ends));
-	if (!making->first || !making->ends)
+	if (describe(making) < 0)
 		return -ENOMEM;
-	describe(making, false);
-	describe(making, true);
 	if (making->groups.count)
 		qsort(making->groups.rows, making->groups.count, sizeof(*making->groups.rows),
 		      compare_groups);
@@ -253,20 +314,20 @@ int scope_groups_make(const struct trace *trace, struct scope_groups *ret_groups
 		.works = table_alloc(trace->scopes_count, sizeof(*making.works)),
 		.group_of_text = table_alloc(trace->strings_count, sizeof(*making.group_of_text)),
 		.group_of = table_alloc(trace->scopes_count, sizeof(*making.group_of)),
-		.values = table_alloc(trace->scopes_count, sizeof(*making.values)),
 	};
 	int err = -ENOMEM;
 
-	if (making.own_works && making.works && making.group_of && making.group_of_text &&
-	    making.values)
+	if (making.own_works && making.works && making.group_of && making.group_of_text)
 		err = make(&making);
 	free(making.own_works);
 	free(making.works);
 	free(making.group_of);
 	free(making.group_of_text);
-	free(making.values);
 	free(making.first);
-	free(making.ends);
+	for (int kind = 0; kind < DURATION_KINDS; kind++) {
+		free(making.durations[kind].values);
+		free(making.durations[kind].ends);
+	}
 	strtab_release(&making.names);
 	numbers_release(&making.numbers);
 	if (err < 0)
