@@ -126,7 +126,8 @@ static int note_copy(struct join_part *part, uint32_t *known, uint32_t activity,
 
 	if (!copy)
 		return -ENOMEM;
-	/* Works are zero in their padding. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-*) */
+	/* Works are zeroed before they are filled, padding included.
+	 * NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-*) */
 	if (!*kind || memcmp(&part->kinds[*kind - 1], work, sizeof(*work)) != 0) {
 		place = trace_add(part, kinds);
 		if (!place)
