@@ -9,6 +9,7 @@
  * - handler: as gate, but a signal handler on the stopped thread launches the other kernel.
  * - doorbell: the thread has written its packet and has not rung the doorbell.
  * - no-index: no thread is stopped; doorbells ring for packets that no write index covers.
+ * - gate-no-index: as gate, but no write index covers the other kernel.
  *
  * These stop a thread while it destroys the queue, whose kernels have ended and complete one
  * signal:
@@ -131,6 +132,21 @@ static void ring_without_index(void)
 	}
 }
 
+static void stop_in_gate_without_index(void)
+{
+	pthread_t thread;
+	hsa_signal_t done;
+
+	if (pthread_create(&thread, NULL, run_held, NULL))
+		driver_fail("no thread");
+	held_await();
+	done = put_kernel(1);
+	queue_ring(queue, 1);
+	await_kernel(done);
+	held_release();
+	pthread_join(thread, NULL);
+}
+
 static hsa_signal_t both_done;
 
 /* Both kernels have ended, and the tool has not yet seen that their signal changed. */
@@ -202,6 +218,7 @@ static const struct {
 	{"handler", stop_in_handler, false},
 	{"doorbell", stop_before_doorbell, false},
 	{"no-index", ring_without_index, false},
+	{"gate-no-index", stop_in_gate_without_index, false},
 	{"collector", stop_in_collector, true},
 	{"collector-handler", stop_collector_in_handler, true},
 };
@@ -214,8 +231,8 @@ int main(int argc, char **argv)
 	while (argc == 2 && at < STATES && strcmp(states[at].name, argv[1]) != 0)
 		at++;
 	if (argc != 2 || at == STATES)
-		driver_fail("usage: intercept-stopped gate|handler|doorbell|no-index|collector|"
-			    "collector-handler");
+		driver_fail("usage: intercept-stopped gate|handler|doorbell|no-index|"
+			    "gate-no-index|collector|collector-handler");
 	device_start();
 	queue = queue_make(1024);
 	states[at].play();

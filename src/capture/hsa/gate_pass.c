@@ -148,9 +148,8 @@ static void forward_doorbells(struct gate *gate, uint64_t rung, uint64_t publish
 }
 
 /* For a gate that does not record: the device gets what it would get without the tool, all reserved
- * packets and the furthest doorbell, and waits itself for packets that are not written. Returns how
- * many packets the doorbell newly covers. */
-static uint64_t let_through(struct gate *gate)
+ * packets and the furthest doorbell, and waits itself for packets that are not written. */
+static void let_through(struct gate *gate)
 {
 	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
 	uint64_t announced = atomic_load_explicit(&gate->announced, memory_order_relaxed);
@@ -158,7 +157,6 @@ static uint64_t let_through(struct gate *gate)
 	if (announced > next)
 		publish(gate, atomic_load_explicit(&gate->virtual_index, memory_order_acquire),
 			announced);
-	return announced > next ? announced - next : 0;
 }
 
 /* Lets the packets pass that were reserved before the recording began, as far as a doorbell has
@@ -303,10 +301,19 @@ static uint64_t scan_packets(struct gate *gate)
 	return pass.index;
 }
 
-/* For a gate that was taken over: all packets pass and count as unrecorded. */
+/* For a gate that was taken over: reserved packets that a doorbell has covered pass and count as
+ * unrecorded. Those behind the write index are left to pass_unreserved. */
 static void let_through_unrecorded(struct gate *gate)
 {
-	gate_add(&gate->unrecorded, let_through(gate));
+	uint64_t next = atomic_load_explicit(&gate->next, memory_order_relaxed);
+	uint64_t announced = atomic_load_explicit(&gate->announced, memory_order_relaxed);
+	uint64_t reserved = atomic_load_explicit(&gate->virtual_index, memory_order_acquire);
+	uint64_t end = announced < reserved ? announced : reserved;
+
+	if (end <= next)
+		return;
+	gate_add(&gate->unrecorded, end - next);
+	publish(gate, reserved, end);
 }
 
 void pass_publish_counted(struct gate *gate, uint64_t at)
