@@ -3,9 +3,10 @@
  * meanwhile. These wait until it has done so, and take the counts when their calls return. */
 #include "capture/frame.h"
 
-/* Counts are kept in one word for each of the last calls, so that they are changed and taken whole:
- * from the top, the tag of the call, and its dispatches, barriers and packets without a record. A
- * call whose packets pass after its return leaves its counts behind; another call takes the cell. */
+/* Counts are kept in one word for each of the last calls, so that they are changed and taken
+ * whole: from the top, the tag of the call, and its dispatches, barriers and packets without a
+ * record. A call whose packets pass after its return leaves its counts behind; another call takes
+ * the cell. */
 #define CELLS	     256u
 #define TAG_SHIFT    36
 #define CID_BITS     24 /* of the tag, behind those that choose the cell; the rest: the session's */

@@ -1,5 +1,5 @@
-/* Counts of activities that one thread makes for a call of another one (frame.h). Calls of this test
- * are in no frame of the thread, so all counts are those of another thread. */
+/* Counts of activities that one thread makes for a call of another one (frame.h). Calls of this
+ * test are in no frame of the thread, so all counts are those of another thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
