@@ -92,19 +92,6 @@ static int launch_real(struct virtual *v, uint32_t chosen, const struct stream_k
 	return 0;
 }
 
-enum { HANDLE_BYTES = 1024, LINE_BYTES = 64 };
-
-/* The driver keeps an executable behind its handle, and the next one was used many launches ago.
- * Under JAX on an H100, launches of another executable took 2.70 and 2.76 us with this (16 and 64
- * lines of the cache) and 2.86 and 3.05 us without, one process each. */
-static void expect_next(const struct virtual *v)
-{
-	const char *handle = v->reals[v->reals[v->last].next].handle;
-
-	for (uint32_t at = 0; at < HANDLE_BYTES; at += LINE_BYTES)
-		__builtin_prefetch(handle + at);
-}
-
 /* The only real has what is wanted. */
 static int launch_counted(struct virtual *v, const struct stream_key *key,
 			  int (*launch)(void *exec, void *stream))
@@ -134,10 +121,8 @@ int virtual_launch(struct virtual *v, void *stream, uint64_t scope,
 	err = order(v, &chosen, &key);
 	if (err == 0)
 		err = launch_real(v, chosen, &key, launch);
-	if (err == 0 && !v->is_passing) {
-		expect_next(v);
+	if (err == 0 && !v->is_passing)
 		virtual_look_back(v);
-	}
 	return err;
 }
 
