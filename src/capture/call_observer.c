@@ -34,7 +34,8 @@ void call_observe_entry(struct frame *frame, const char *text, const void *strea
 	/* The observer may leave its function, and the stack that FRAME is on, by longjmp. */
 	frame_pop(frame);
 	tell(frame, text, stream, args, 0);
-	frame_push(frame);
+	/* Not frame_push: frames that the observer has left in the list by a jump are gone. */
+	frame_top = frame;
 }
 
 void call_observe_return(struct frame *frame, const char *text, const void *stream, int result)
