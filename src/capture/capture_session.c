@@ -17,6 +17,7 @@
 #include "capture/capture_sources.h"
 #include "capture/early_range.h"
 #include "capture/env.h"
+#include "capture/frame.h"
 #include "capture/housekeeper.h"
 #include "capture/log.h"
 #include "capture/scope_stack.h"
@@ -52,6 +53,7 @@ static void forget_parent(void)
 	atomic_store_explicit(&is_ending, false, memory_order_relaxed);
 	recording_forget();
 	housekeeper_forget();
+	frame_counts_forget_parent();
 	scope_stack_forget_parent();
 	early_ranges_forget_parent();
 	capture_sources_forget_parent();

@@ -97,6 +97,9 @@ void frame_count_for_another(uint64_t cid, enum frame_activity kind);
 /* Adds what other threads have counted for the call of FRAME, which returns now. */
 void frame_take_counted(struct frame *frame);
 
+/* In a child of fork: forgets the counts, because the numbers of calls and sessions begin again. */
+void frame_counts_forget_parent(void);
+
 /* An activity of call CID goes to the device: counts it. CID 0: of no call. */
 static inline void frame_count(uint64_t cid, enum frame_activity kind)
 {

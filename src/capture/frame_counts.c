@@ -3,6 +3,8 @@
  * meanwhile. These wait until it has done so, and take the counts when their calls return. */
 #include "capture/frame.h"
 
+#include <stddef.h>
+
 /* Counts are kept in one word for each of the last calls, so that they are changed and taken
  * whole: from the top, the tag of the call, and its dispatches, barriers and packets without a
  * record. A call whose packets pass after its return leaves its counts behind; another call takes
@@ -75,4 +77,10 @@ void frame_take_counted(struct frame *frame)
 	frame->dispatches += dispatches;
 	frame->others += barriers + unrecorded;
 	frame->unrecorded += unrecorded;
+}
+
+void frame_counts_forget_parent(void)
+{
+	for (size_t i = 0; i < CELLS; i++)
+		atomic_store_explicit(&cells[i], 0, memory_order_relaxed);
 }

@@ -119,6 +119,17 @@ static void more_than_a_call_has_submitted_is_not_taken(void **state)
 	assert_int_equal(frame_unknown(&frame), 1);
 }
 
+static void a_child_of_fork_does_not_take_its_parents(void **state)
+{
+	struct frame frame = call_of(5, 1);
+
+	(void)state;
+	frame_count(5, FRAME_DISPATCH);
+	frame_counts_forget_parent();
+	frame_take_counted(&frame);
+	assert_int_equal(frame_unknown(&frame), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +139,7 @@ int main(void)
 		cmocka_unit_test_setup(counts_of_an_earlier_session_are_not_taken, setup),
 		cmocka_unit_test_setup(a_count_that_is_full_stays, setup),
 		cmocka_unit_test_setup(more_than_a_call_has_submitted_is_not_taken, setup),
+		cmocka_unit_test_setup(a_child_of_fork_does_not_take_its_parents, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
