@@ -380,7 +380,7 @@ static void leave(const struct inject_call *call)
 		forget_innermost();
 }
 
-void sdk_calls_enter(const struct inject_call *call)
+INSIDE_ON_STACK void sdk_calls_enter(const struct inject_call *call)
 {
 	struct inside place;
 
@@ -389,7 +389,7 @@ void sdk_calls_enter(const struct inject_call *call)
 	inside_leave(&place);
 }
 
-static void observe_return(const struct inject_call *call)
+INSIDE_ON_STACK static void observe_return(const struct inject_call *call)
 {
 	struct inside place;
 
@@ -399,7 +399,7 @@ static void observe_return(const struct inject_call *call)
 }
 
 /* A flush inside of these would wait for the call or the packet that they belong to. */
-static void observe_memory(const struct inject_memory *memory)
+INSIDE_ON_STACK static void observe_memory(const struct inject_memory *memory)
 {
 	struct inside place;
 
@@ -408,7 +408,7 @@ static void observe_memory(const struct inject_memory *memory)
 	inside_leave(&place);
 }
 
-static void observe_scratch(const struct inject_scratch *scratch)
+INSIDE_ON_STACK static void observe_scratch(const struct inject_scratch *scratch)
 {
 	struct inside place;
 

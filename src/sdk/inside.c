@@ -1,6 +1,8 @@
 /* Places on the stack: see inside.h. */
 #include "sdk/inside.h"
 
+#include <pthread.h>
+
 #define DEPTH 32 /* places that a thread remembers; deeper ones are inside of a remembered one */
 
 static _Thread_local struct {
@@ -11,18 +13,50 @@ static _Thread_local struct {
 static _Thread_local unsigned depth;
 static _Thread_local uint64_t last_number;
 
-/* Whether the function that has entered the INDEX-th place has not been left. Where it was left,
- * another function's variables may be at the place. */
-__attribute__((no_sanitize("address"))) static bool is_there(unsigned index, uintptr_t frame)
+/* The stack that the thread was started with. HIGH 0: not known yet, or not to be known. */
+static _Thread_local struct {
+	uintptr_t low, high;
+	bool is_known;
+} stack;
+
+static void find_stack(void)
+{
+	pthread_attr_t attributes;
+	void *low;
+	size_t bytes;
+
+	stack.is_known = true;
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return;
+	if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+		stack.low = (uintptr_t)low;
+		stack.high = stack.low + bytes;
+	}
+	pthread_attr_destroy(&attributes);
+}
+
+static bool is_on_stack(uintptr_t address)
+{
+	return address >= stack.low && address < stack.high;
+}
+
+/* Whether the function that has entered the INDEX-th place may not have been left. Where it was
+ * left, another function's variables may be at the place. What is above FRAME on the same stack is
+ * there to be read; on another stack it may be gone. */
+INSIDE_ON_STACK static bool is_there(unsigned index, uintptr_t frame)
 {
 	const struct inside *place = places[index].place;
 
+	if (!is_on_stack(frame) || !is_on_stack((uintptr_t)place))
+		return true;
 	return (uintptr_t)place > frame && place->number == places[index].number;
 }
 
 /* Forgets the innermost places that were left. FRAME: of the caller. */
 static void forget_left(uintptr_t frame)
 {
+	if (depth && !stack.is_known)
+		find_stack();
 	while (depth && !is_there(depth - 1, frame))
 		depth--;
 }

@@ -3,7 +3,12 @@
  * on its stack with a number of its own. A place that lies below the caller's frame, or whose
  * number was overwritten, was left.
  *
- * Each thread has its own places. Cost: a few stores to thread-local memory. */
+ * This is known of the stack that the thread was started with alone. A place on another one (of a
+ * coroutine, or of signals) counts as not left until inside_leave, and no place counts as left for
+ * a caller that runs on another one.
+ *
+ * Each thread has its own places. Cost: a few stores to thread-local memory. Where the thread has a
+ * place already, its stack is looked up once. */
 #ifndef DAGTAP_SDK_INSIDE_H
 #define DAGTAP_SDK_INSIDE_H
 
@@ -11,6 +16,9 @@
 #include <stdint.h>
 
 enum inside_kind { INSIDE_CALL, INSIDE_MARK };
+
+/* For a function that has a place: ASan may put the variables of others outside of the stack. */
+#define INSIDE_ON_STACK __attribute__((no_sanitize("address")))
 
 /* A local variable of the function that may call a tool. */
 struct inside {

@@ -32,7 +32,7 @@ static bool takes_message(enum inject_mark_function function)
 	       function >= INJECT_NAME_THREAD;
 }
 
-void marks_observe(const struct inject_mark *mark)
+INSIDE_ON_STACK void marks_observe(const struct inject_mark *mark)
 {
 	static _Thread_local struct observed_state state;
 	bool has_message = takes_message(mark->function);

@@ -11,6 +11,7 @@
 #include "sdk/arguments.h"
 #include "sdk/calls.h"
 #include "sdk/injected.h"
+#include "sdk/inside.h"
 #include "sdk/marks.h"
 #include "sdk/names.h"
 #include "sdk/sdk_contexts.h"
@@ -147,7 +148,7 @@ static void a_call_inside_of_a_callback_at_a_return_changes_nothing(void **state
 }
 
 /* Asks from a frame below those that were jumped out of, and whose place has other variables. */
-__attribute__((noinline)) static bool is_in_callback_below(void)
+INSIDE_ON_STACK __attribute__((noinline)) static bool is_in_callback_below(void)
 {
 	volatile char variables[4096];
 

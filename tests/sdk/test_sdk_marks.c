@@ -11,6 +11,7 @@
 
 #include "sdk/buffers.h"
 #include "sdk/injected.h"
+#include "sdk/inside.h"
 #include "sdk/mark_ranges.h"
 #include "sdk/marks.h"
 #include "sdk/observed.h"
@@ -57,7 +58,7 @@ static void make_call(uint64_t cid)
 }
 
 /* The frames of these are where those were that were jumped out of. */
-__attribute__((noinline)) static void make_calls_below(void)
+INSIDE_ON_STACK __attribute__((noinline)) static void make_calls_below(void)
 {
 	volatile char variables[4096];
 
