@@ -37,9 +37,15 @@ static const struct inject_table *check(const struct inject_table *table)
 
 const struct inject_table *injected_find(void)
 {
+	/* dlsym takes the loader's lock. The library that it finds is never unloaded. */
+	static _Atomic(const struct inject_table *) found;
 	const struct inject_table *table = atomic_load(&own.table);
 
-	return table ? table : check(dlsym(RTLD_DEFAULT, INJECT_SYMBOL));
+	if (!table)
+		table = atomic_load(&found);
+	if (!table && (table = check(dlsym(RTLD_DEFAULT, INJECT_SYMBOL))))
+		atomic_store(&found, table);
+	return table;
 }
 
 /* ---- loading ---- */

@@ -15,7 +15,7 @@
 #include "base/inject.h"
 
 /* Returns the functions of the injected library of this process, or NULL: there is none, or an
- * older one. */
+ * older one. The first answer that is not NULL is remembered: later calls take no lock. */
 const struct inject_table *injected_find(void);
 
 /* Loads the injected library from this installation if the process has none. Returns what
