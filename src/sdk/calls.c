@@ -184,10 +184,16 @@ static bool tell(uint32_t number, enum sdk_callback_kind kind, int operation, in
 	return true;
 }
 
+static void uncount_call(struct entered *place)
+{
+	if (place->is_counted)
+		atomic_fetch_sub(&under_way, 1);
+	place->is_counted = false;
+}
+
 static void forget_innermost(void)
 {
-	if (entered[--depth].is_counted)
-		atomic_fetch_sub(&under_way, 1);
+	uncount_call(&entered[--depth]);
 }
 
 static void forget_calls(void *unused)
@@ -258,7 +264,20 @@ static void forget_returning(uint64_t parent)
 		forget_innermost();
 }
 
-static void enter(const struct inject_call *call)
+/* The thread is in no callback, and inside of calls up to PARENT: a tool has jumped out of the
+ * others at their entry. Where PARENT is 0, they may also belong to an earlier recording. Then they
+ * get no record, but the tool is told of their returns. */
+static void forget_jumped(uint64_t parent)
+{
+	unsigned kept = depth;
+
+	for (; kept && entered[kept - 1].cid > parent; kept--)
+		uncount_call(&entered[kept - 1]);
+	if (parent || depth >= DEPTH)
+		depth = kept;
+}
+
+static void enter(const struct inject_call *call, bool is_in_callback)
 {
 	const struct api *api = api_of(call);
 	const struct function *function = api ? function_of(api, call) : NULL;
@@ -266,6 +285,8 @@ static void enter(const struct inject_call *call)
 	struct entered *place;
 
 	forget_returning(call->parent);
+	if (!is_in_callback)
+		forget_jumped(call->parent);
 	if (!function || depth >= DEPTH)
 		return;
 	place = &entered[depth];
@@ -384,8 +405,7 @@ INSIDE_ON_STACK void sdk_calls_enter(const struct inject_call *call)
 {
 	struct inside place;
 
-	inside_enter(&place, INSIDE_CALL);
-	enter(call);
+	enter(call, inside_enter(&place, INSIDE_CALL));
 	inside_leave(&place);
 }
 

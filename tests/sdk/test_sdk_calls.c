@@ -69,9 +69,15 @@ void marks_observe(const struct inject_mark *mark)
 	(void)mark;
 }
 
+static void enter_inside(uint64_t cid, uint64_t parent)
+{
+	observed->enter(&(struct inject_call){
+		.cid = cid, .parent = parent, .text = "hipDeviceSynchronize"});
+}
+
 static void enter(uint64_t cid)
 {
-	observed->enter(&(struct inject_call){.cid = cid, .text = "hipDeviceSynchronize"});
+	enter_inside(cid, 0);
 }
 
 static void leave(uint64_t cid)
@@ -105,7 +111,8 @@ static void a_thread_that_ends_inside_of_calls_is_waited_for_no_more(void **stat
 static uint64_t got_user, got_result;
 
 static jmp_buf outside;
-static int told_returns; /* of call 50, in both contexts */
+static bool jumps_at_entries;
+static int told_returns; /* of calls from 50 on, in both contexts */
 
 /* A tool that makes a call at the return of another one, and jumps out of the return of a third. */
 static void take_call(struct sdk_callback_record record, union sdk_user *user, void *data)
@@ -116,6 +123,8 @@ static void take_call(struct sdk_callback_record record, union sdk_user *user, v
 	(void)data;
 	assert_true(sdk_calls_in_callback());
 	if (record.phase == SDK_PHASE_ENTER) {
+		if (jumps_at_entries)
+			longjmp(outside, 1);
 		user->value = 10 * internal + record.context.handle;
 	} else if (internal == 20 && record.context.handle == 1) {
 		enter(21);
@@ -126,7 +135,7 @@ static void take_call(struct sdk_callback_record record, union sdk_user *user, v
 	} else if (internal >= 30 && internal < 50) {
 		longjmp(outside, 1);
 	}
-	told_returns += record.phase == SDK_PHASE_EXIT && internal == 50;
+	told_returns += record.phase == SDK_PHASE_EXIT && internal >= 50;
 }
 
 static void a_call_inside_of_a_callback_at_a_return_changes_nothing(void **state)
@@ -174,6 +183,51 @@ static void a_jump_out_of_a_callback_at_a_return_leaves_nothing(void **state)
 	leave(50);
 	assert_int_equal(told_returns, 2);
 	assert_false(sdk_calls_are_under_way());
+}
+
+static void jump_out_of_entry(uint64_t cid, uint64_t parent)
+{
+	jumps_at_entries = true;
+	if (setjmp(outside) == 0) {
+		enter_inside(cid, parent);
+		fail();
+	}
+	jumps_at_entries = false;
+	assert_false(sdk_calls_in_callback());
+}
+
+/* More often than calls may be inside of each other. */
+static void a_jump_out_of_a_callback_at_an_entry_leaves_nothing(void **state)
+{
+	(void)state;
+	told_returns = 0;
+	for (uint64_t cid = 100; cid < 120; cid++)
+		jump_out_of_entry(cid, 0);
+	enter(120);
+	for (uint64_t cid = 121; cid < 140; cid++)
+		jump_out_of_entry(cid, 120);
+	enter_inside(140, 120);
+	leave(140);
+	leave(120);
+	assert_int_equal(told_returns, 4);
+	enter(141);
+	leave(141);
+	assert_int_equal(told_returns, 6);
+	assert_false(sdk_calls_are_under_way());
+}
+
+/* The inner call belongs to another recording, so it has no parent. */
+static void a_call_of_an_earlier_recording_is_told_and_not_waited_for(void **state)
+{
+	(void)state;
+	told_returns = 0;
+	enter(150);
+	assert_true(sdk_calls_are_under_way());
+	enter(151);
+	leave(151);
+	assert_false(sdk_calls_are_under_way());
+	leave(150);
+	assert_int_equal(told_returns, 4);
 }
 
 /* A context that is told of code objects may be started all the time. */
@@ -246,6 +300,8 @@ int main(void)
 		cmocka_unit_test(a_thread_that_ends_inside_of_calls_is_waited_for_no_more),
 		cmocka_unit_test(a_call_inside_of_a_callback_at_a_return_changes_nothing),
 		cmocka_unit_test(a_jump_out_of_a_callback_at_a_return_leaves_nothing),
+		cmocka_unit_test(a_jump_out_of_a_callback_at_an_entry_leaves_nothing),
+		cmocka_unit_test(a_call_of_an_earlier_recording_is_told_and_not_waited_for),
 		cmocka_unit_test(a_call_of_which_no_context_gets_records_is_not_waited_for),
 		cmocka_unit_test(a_context_is_full_until_a_flush_has_succeeded),
 	};
