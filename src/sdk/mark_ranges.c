@@ -13,6 +13,7 @@
 #include "sdk/time.h"
 
 #define OPEN_MOST 65536 /* ranges of the process that are open; later ones are not told of */
+#define OLD_MOST  1024	/* so many may be open before those of earlier recordings are freed */
 
 /* A range that is open, or is being begun. */
 struct range {
@@ -31,9 +32,10 @@ struct thread_ranges {
 	struct range *current; /* of the call that the thread is inside of */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the two below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the three below */
 static struct range *process_ranges;			 /* the newest first */
 static unsigned process_range_count;
+static uint64_t process_range_recording; /* the last one at which older ranges were freed */
 
 /* Its destructor frees the ranges that a thread leaves open. */
 static pthread_key_t ranges_key;
@@ -188,11 +190,34 @@ static void enter_range(const struct inject_mark *mark, int operation)
 	tell_begin(&range->state, range->what, (uint64_t)(uintptr_t)range->message);
 }
 
+/* Frees the ranges of the process that began in another recording than RECORDING: mostly, their
+ * stop came while nothing was recorded. Called with the lock. */
+static void free_old_ranges(uint64_t recording)
+{
+	struct range **at = &process_ranges;
+
+	while (*at) {
+		struct range *range = *at;
+
+		if (range->recording == recording) {
+			at = &range->older;
+			continue;
+		}
+		*at = range->older;
+		free_range(range);
+		process_range_count--;
+	}
+}
+
 static void open_process_range(struct range *range)
 {
 	bool has_room;
 
 	pthread_mutex_lock(&lock);
+	if (process_range_count >= OLD_MOST && process_range_recording != range->recording) {
+		free_old_ranges(range->recording);
+		process_range_recording = range->recording;
+	}
 	has_room = process_range_count < OPEN_MOST;
 	if (has_room) {
 		range->older = process_ranges;
@@ -218,6 +243,10 @@ static void open_range(const struct inject_mark *mark, int operation)
 	if (operation == SDK_RANGE_PROCESS) {
 		open_process_range(range);
 		return;
+	}
+	if (ranges->open && ranges->open->recording != range->recording) {
+		free_ranges(ranges->open);
+		ranges->open = NULL;
 	}
 	range->older = ranges->open;
 	ranges->open = range;

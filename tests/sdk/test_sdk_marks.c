@@ -273,6 +273,25 @@ static void ranges_of_another_recording_do_not_end(void **state)
 	assert_told("+1:30:first:0 +1:33:second:0 -1:33:second:0 =1:33::11 ");
 }
 
+/* As many as may be open, whose stops were not told. */
+static void ranges_of_the_process_make_room_for_those_of_another_recording(void **state)
+{
+	(void)state;
+	recording = "3";
+	for (uint64_t id = 1000; id < 1000 + 65536; id++)
+		call_roctx(INJECT_START, 60, "left", 0, id);
+	*ranges_told = '\0';
+	recording = "4";
+	call_roctx(INJECT_START, 61, "first", 0, 100);
+	recording = "5";
+	call_roctx(INJECT_START, 62, "second", 0, 101);
+	call_roctx(INJECT_STOP, 63, NULL, 100, 0);
+	call_roctx(INJECT_STOP, 64, NULL, 101, 0);
+	call_roctx(INJECT_STOP, 65, NULL, 1000, 0);
+	assert_told("+2:61:first:0 +2:62:second:0 -2:61:first:100 -2:62:second:101 =2:61::21 "
+		    "=2:62::21 ");
+}
+
 static void ranges_of_a_callback_are_not_told(void **state)
 {
 	(void)state;
@@ -305,6 +324,7 @@ int main(void)
 		RANGE_CASE(ranges_are_told_from_their_begin_to_their_end),
 		RANGE_CASE(ranges_of_the_process_end_on_any_thread),
 		RANGE_CASE(ranges_of_another_recording_do_not_end),
+		RANGE_CASE(ranges_of_the_process_make_room_for_those_of_another_recording),
 		RANGE_CASE(ranges_of_a_callback_are_not_told),
 		RANGE_CASE(a_jump_out_of_a_range_leaves_nothing),
 	};
