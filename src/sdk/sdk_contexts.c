@@ -82,6 +82,8 @@ bool sdk_context_start(struct sdk_context *context)
 		atomic_store(&recorded, find_recorded());
 		atomic_fetch_add(&starts, 1);
 		atomic_store(&context->is_started, true);
+		/* Once more, for a thread that has read it before the context was started. */
+		atomic_fetch_add(&starts, 1);
 		atomic_fetch_add(&context->changes, 1);
 	}
 	pthread_mutex_unlock(&change_lock);

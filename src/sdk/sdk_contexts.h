@@ -83,7 +83,9 @@ bool sdk_contexts_want_records(void);
  * index. As of the last start of a context. Any thread. */
 uint64_t sdk_contexts_recorded(void);
 
-/* How often contexts were started so far. Counted before the start has an effect. Any thread. */
+/* A number that grows twice at each start of a context: before the start has an effect, and after.
+ * Read it, then see that no context is started: while it stays the same, none is started. Any
+ * thread. */
 uint64_t sdk_contexts_starts(void);
 
 /* Starts or stops the context. Returns false if it is started or stopped already. Any thread. */

@@ -232,6 +232,9 @@ static void end_recording(void)
 	uint64_t starts = sdk_contexts_starts(), opened;
 	bool is_all;
 
+	/* A context may have been started before the number was read. */
+	if (!has_to_end())
+		return;
 	await_calls();
 	opened = follow_until_now();
 	/* Once in any case, for the record of a call that has just returned. */
