@@ -145,7 +145,8 @@ static void a_call_inside_of_a_callback_at_a_return_changes_nothing(void **state
 		struct sdk_callback_service *service =
 			&sdk_contexts[i].callbacks[SDK_CALLBACK_HIP_RUNTIME_API];
 
-		sdk_contexts[i].is_used = sdk_contexts[i].is_started = true;
+		sdk_contexts[i].is_used = true;
+		sdk_contexts[i].is_started = true;
 		service->operations.is_on = service->operations.is_all = true;
 		service->callback = take_call;
 	}
