@@ -24,12 +24,15 @@ struct launched_exec {
 	uint64_t last_count, last_context, last_stream;
 	int64_t last_end_ns;
 	uint64_t came[DELIVERY_KIND_COUNT];   /* nodes of launches */
+	uint64_t launch_cid;		      /* of the launch that came last */
 	uint64_t newest_cid;		      /* the largest one of an activity */
+	uint64_t newest_kernel;		      /* the first kernel node that came of it */
 	uint32_t newest[DELIVERY_KIND_COUNT]; /* nodes that came of that launch */
 	uint32_t most[DELIVERY_KIND_COUNT]; /* that came of any launch, of those that were newest */
 	uint32_t kernels;		    /* nodes that are known to be kernels */
 	bool is_in_use;
-	bool is_uncompared; /* nodes were switched, or there was no room for them */
+	/* Nodes were switched, there was no room for them, or launches share a correlation id. */
+	bool is_uncompared;
 	bool is_gone;
 	struct numbers nodes; /* (0, id) of copies and memsets */
 	struct launched_node *node_rows;

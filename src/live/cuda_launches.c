@@ -33,7 +33,8 @@ int cuda_launches_add_step(struct cuda_launches *launches, const struct record_c
 	return err;
 }
 
-/* Replays are numbered, so the launches before this one are known, too. */
+/* Replays are numbered, so the launches before this one are known, too. If two launches have one
+ * correlation id, their activities cannot be told apart: the exec is not compared. */
 int cuda_launches_add_launch(struct cuda_launches *launches,
 			     const struct record_graph_launch *launch)
 {
@@ -43,6 +44,8 @@ int cuda_launches_add_launch(struct cuda_launches *launches,
 
 	if (!exec)
 		return err;
+	exec->is_uncompared |= launch->cid && launch->cid == exec->launch_cid;
+	exec->launch_cid = launch->cid;
 	count = launch->replay == RECORD_REPLAY_UNCOUNTED ? exec->launches + 1 : launch->replay + 1;
 	if (count > exec->launches) {
 		launches->launches += count - exec->launches;
@@ -93,15 +96,22 @@ static int is_first_piece(struct cuda_launches *launches, struct launched_exec *
 }
 
 /* Follows how many nodes came of each launch. One whose activities come after those of a later
- * launch is not counted to its end; others tell the number. */
+ * launch is not counted to its end; others tell the number. A kernel node that comes again tells
+ * that several launches have this correlation id. */
 static void follow_newest(struct cuda_launches *launches, struct launched_exec *exec,
 			  const struct came *came)
 {
 	if (came->cid < exec->newest_cid)
 		return;
-	if (came->cid > exec->newest_cid)
+	if (came->cid > exec->newest_cid) {
 		memset(exec->newest, 0, sizeof(exec->newest));
+		exec->newest_kernel = 0;
+	}
 	exec->newest_cid = came->cid;
+	if (came->kind == DELIVERY_KERNELS) {
+		exec->is_uncompared |= exec->newest_kernel == came->node;
+		exec->newest_kernel = exec->newest_kernel ? exec->newest_kernel : came->node;
+	}
 	if (++exec->newest[came->kind] <= exec->most[came->kind])
 		return;
 	exec->most[came->kind] = exec->newest[came->kind];

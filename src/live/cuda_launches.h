@@ -8,7 +8,8 @@
  * that came without a graph.
  *
  * Not compared, and never missing: launches of graphs whose nodes the program switches on and off,
- * of which no node is known, or of which the reader got no record; activities of conditional
+ * of which no node is known, of which several have one correlation id, or of which the reader got
+ * no record; activities of conditional
  * bodies and of graphs that were launched before the recording; eager copies and memsets, because
  * a call may cause several or none.
  *

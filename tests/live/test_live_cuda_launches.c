@@ -11,7 +11,7 @@
 
 enum { EXECS = 200000, KERNELS = 2, NODES = KERNELS + 1, STREAMS = 4 };
 
-static void put_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid)
+static void add_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid)
 {
 	const struct record_graph_launch launch = {.exec_id = exec, .replay = replay, .cid = cid};
 	const struct {
@@ -25,27 +25,49 @@ static void put_launch(struct cuda_launches *launches, uint64_t exec, uint64_t r
 
 	assert_int_equal(cuda_launches_add_launch(launches, &launch), 0);
 	assert_int_equal(cuda_launches_add_call(launches, &call.api, &launch, 1), 0);
-	for (uint64_t node = 1; node <= KERNELS; node++) {
-		const struct record_cuda_kernel kernel = {
-			.header = {RECORD_CUDA_KERNEL, sizeof(kernel) / 8, 0},
-			.cid = cid,
-			.graph = (uint32_t)exec,
-			.node = exec << 32 | node,
-		};
+}
 
-		assert_int_equal(cuda_launches_add_activity(launches, &kernel.header, &launch), 0);
-	}
-	/* A copy in two pieces. */
-	for (int piece = 0; piece < 2; piece++) {
-		const struct record_cuda_copy copy = {
-			.header = {RECORD_CUDA_COPY, sizeof(copy) / 8, RECORD_CUDA_COPY_MEMCPY},
-			.cid = cid,
-			.graph = (uint32_t)exec,
-			.node = exec << 32 | (KERNELS + 1),
-		};
+static void put_kernel(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid,
+		       uint64_t node)
+{
+	const struct record_graph_launch launch = {.exec_id = exec, .replay = replay, .cid = cid};
+	const struct record_cuda_kernel kernel = {
+		.header = {RECORD_CUDA_KERNEL, sizeof(kernel) / 8, 0},
+		.cid = cid,
+		.graph = (uint32_t)exec,
+		.node = exec << 32 | node,
+	};
 
-		assert_int_equal(cuda_launches_add_activity(launches, &copy.header, &launch), 0);
-	}
+	assert_int_equal(cuda_launches_add_activity(launches, &kernel.header, &launch), 0);
+}
+
+static void put_piece(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid)
+{
+	const struct record_graph_launch launch = {.exec_id = exec, .replay = replay, .cid = cid};
+	const struct record_cuda_copy copy = {
+		.header = {RECORD_CUDA_COPY, sizeof(copy) / 8, RECORD_CUDA_COPY_MEMCPY},
+		.cid = cid,
+		.graph = (uint32_t)exec,
+		.node = exec << 32 | (KERNELS + 1),
+	};
+
+	assert_int_equal(cuda_launches_add_activity(launches, &copy.header, &launch), 0);
+}
+
+/* What comes of a launch: kernels, and a copy in two pieces. */
+static void put_activities(struct cuda_launches *launches, uint64_t exec, uint64_t replay,
+			   uint64_t cid)
+{
+	for (uint64_t node = 1; node <= KERNELS; node++)
+		put_kernel(launches, exec, replay, cid, node);
+	put_piece(launches, exec, replay, cid);
+	put_piece(launches, exec, replay, cid);
+}
+
+static void put_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid)
+{
+	add_launch(launches, exec, replay, cid);
+	put_activities(launches, exec, replay, cid);
 }
 
 static void destroy(struct cuda_launches *launches, uint64_t exec, uint64_t cid)
@@ -160,6 +182,30 @@ static void what_the_reader_did_not_get_is_not_missing(void **state)
 	free(launches);
 }
 
+/* CUPTI may give all calls of a thread one number (docs/cuda.md). */
+static void launches_with_one_number_are_not_compared(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	struct deliveries found;
+
+	(void)state;
+	assert_non_null(launches);
+	for (uint64_t replay = 0; replay < 10; replay++)
+		put_launch(launches, 7, replay, 5);
+	/* Another thread's launches are numbered, and lie between those with one number. */
+	for (uint64_t replay = 0; replay < 10; replay++)
+		add_launch(launches, 8, replay, replay % 2 ? 6 : 100 + replay);
+	for (uint64_t replay = 1; replay < 10; replay += 2)
+		put_activities(launches, 8, replay, 6);
+	put_launch(launches, 9, 0, 200);
+	found = count(launches, 21);
+	assert_int_equal(found.graph_launches, 1);
+	assert_int_equal(found.uncompared_launches, 20);
+	assert_int_equal(found.absent, 0);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -167,6 +213,7 @@ int main(void)
 		cmocka_unit_test(launches_of_one_exec_leave_nothing),
 		cmocka_unit_test(too_many_execs_are_not_compared),
 		cmocka_unit_test(what_the_reader_did_not_get_is_not_missing),
+		cmocka_unit_test(launches_with_one_number_are_not_compared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
