@@ -199,24 +199,51 @@ static struct launched_gone *gone_at(struct cuda_launches *launches, uint64_t nu
 	return &launches->gone[number % CUDA_LAUNCHES_MOST];
 }
 
-/* Adds the exec that was destroyed first to the sums, and frees its row. */
-static int fold_first(struct cuda_launches *launches)
+/* Adds the exec of ROW to the sums, and frees the row. */
+static int fold(struct cuda_launches *launches, uint32_t row)
 {
-	uint32_t row = gone_at(launches, launches->gone_first)->row;
 	struct launched_exec *exec = &launches->rows[row];
 
 	if (table_reserve((void **)&launches->free_rows, &launches->free_room,
 			  launches->free_count + 1, sizeof(*launches->free_rows)) < 0)
 		return -ENOMEM;
-	launches->gone_first++;
-	if (launches->gone_passed < launches->gone_first)
-		launches->gone_passed = launches->gone_first;
 	add_exec(launches, exec, launched_exec_ended(launches, exec), &launches->sums);
 	hash_map_remove(&launches->by_id, hash_of(exec->id), row);
 	launches->nodes_count -= exec->node_rows_count;
 	release_nodes(exec);
 	exec->is_in_use = false;
 	launches->free_rows[launches->free_count++] = row;
+	launches->has_folded = true;
+	return 0;
+}
+
+/* Takes the exec that was destroyed first out of the ring. */
+static struct launched_gone take_gone(struct cuda_launches *launches)
+{
+	struct launched_gone gone = *gone_at(launches, launches->gone_first++);
+
+	if (launches->gone_passed < launches->gone_first)
+		launches->gone_passed = launches->gone_first;
+	return gone;
+}
+
+static bool lacks_activities(const struct cuda_launches *launches, const struct launched_exec *exec)
+{
+	struct deliveries alone = {0};
+
+	add_exec(launches, exec, exec->ended, &alone);
+	return alone.absent;
+}
+
+/* Adds the exec that was destroyed first to the sums. If activities of it did not come, they may
+ * lie in the buffer of a thread that fills it slowly: the exec waits once more. */
+static int fold_or_hold(struct cuda_launches *launches)
+{
+	struct launched_gone gone = take_gone(launches);
+
+	if (!lacks_activities(launches, &launches->rows[gone.row]))
+		return fold(launches, gone.row);
+	*gone_at(launches, launches->gone_end++) = gone;
 	return 0;
 }
 
@@ -233,7 +260,7 @@ int launched_pass(struct cuda_launches *launches, uint64_t cid)
 	while (err == 0 && launches->gone_first < launches->gone_passed &&
 	       launches->activities - gone_at(launches, launches->gone_first)->activities >=
 		       CUDA_LAUNCHES_HELD)
-		err = fold_first(launches);
+		err = fold_or_hold(launches);
 	return err;
 }
 
@@ -264,7 +291,27 @@ static int make_room(struct cuda_launches *launches)
 	if (launches->gone_first == launches->gone_end)
 		return 0;
 	launches->is_crowded = true;
-	return fold_first(launches);
+	return fold(launches, take_gone(launches).row);
+}
+
+/* Frees rows that late records of execs made which had been added to the sums, and those of other
+ * execs that only activities named. Reads all rows, but only once in CUDA_LAUNCHES_HELD
+ * activities. */
+static int free_unlaunched(struct cuda_launches *launches)
+{
+	int err = 0;
+
+	if (launches->activities - launches->freed_at < CUDA_LAUNCHES_HELD)
+		return 0;
+	launches->freed_at = launches->activities;
+	for (uint32_t i = 0; i < launches->rows_count && err == 0; i++) {
+		const struct launched_exec *exec = &launches->rows[i];
+
+		if (exec->is_in_use && !exec->launches && !exec->is_gone && !exec->is_uncompared &&
+		    launches->activities - exec->named_at >= CUDA_LAUNCHES_HELD)
+			err = fold(launches, i);
+	}
+	return err;
 }
 
 int launched_exec_get(struct cuda_launches *launches, uint64_t id, struct launched_exec **ret_exec)
@@ -273,8 +320,12 @@ int launched_exec_get(struct cuda_launches *launches, uint64_t id, struct launch
 	uint32_t row;
 
 	*ret_exec = launched_exec_find(launches, id);
-	if (*ret_exec)
+	if (*ret_exec) {
+		(*ret_exec)->named_at = launches->activities;
 		return 0;
+	}
+	if (launches->by_id.count == CUDA_LAUNCHES_MOST && free_unlaunched(launches) < 0)
+		return -ENOMEM;
 	if (launches->by_id.count == CUDA_LAUNCHES_MOST && make_room(launches) < 0)
 		return -ENOMEM;
 	if (launches->by_id.count == CUDA_LAUNCHES_MOST)
@@ -288,7 +339,8 @@ int launched_exec_get(struct cuda_launches *launches, uint64_t id, struct launch
 	while (hash_map_next(&launches->by_id, &probe))
 		;
 	hash_map_put(&launches->by_id, &probe, row);
-	launches->rows[row] = (struct launched_exec){.id = id, .is_in_use = true};
+	launches->rows[row] = (struct launched_exec){
+		.id = id, .named_at = launches->activities, .is_in_use = true};
 	*ret_exec = &launches->rows[row];
 	return 0;
 }

@@ -17,6 +17,7 @@ struct launched_node {
 
 struct launched_exec {
 	uint64_t id;
+	uint64_t named_at; /* cuda_launches.activities when a record last named it */
 	uint64_t launches, failed;
 	uint64_t ended;	     /* launches that certainly ended: those with a smaller number */
 	uint64_t ended_came; /* nodes that came of the launch with this number */
@@ -64,8 +65,8 @@ int launched_wait_note(struct cuda_launches *launches, uint64_t context, uint64_
 /* EXEC was destroyed by the call CID, 0: not known. */
 void launched_exec_gone(struct cuda_launches *launches, struct launched_exec *exec, uint64_t cid);
 
-/* An activity of the call CID has come. Adds destroyed execs to the sums of which no activity may
- * come any more, and frees their rows. Returns 0 or -ENOMEM. */
+/* An activity of the call CID has come. Adds destroyed execs to the sums of which all has come and
+ * no activity may come any more, and frees their rows. Returns 0 or -ENOMEM. */
 int launched_pass(struct cuda_launches *launches, uint64_t cid);
 
 #endif

@@ -44,6 +44,9 @@ int cuda_launches_add_launch(struct cuda_launches *launches,
 
 	if (!exec)
 		return err;
+	/* The launches before it may have been added to the sums. */
+	exec->is_uncompared |= launches->has_folded && !exec->launches && launch->replay > 0 &&
+			       launch->replay != RECORD_REPLAY_UNCOUNTED;
 	exec->is_uncompared |= launch->cid && launch->cid == exec->launch_cid;
 	exec->launch_cid = launch->cid;
 	count = launch->replay == RECORD_REPLAY_UNCOUNTED ? exec->launches + 1 : launch->replay + 1;

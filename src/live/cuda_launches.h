@@ -19,9 +19,10 @@
  * Memory: a row for each executable graph, up to CUDA_LAUNCHES_MOST, and a row for each of its
  * copies and memsets, up to CUDA_LAUNCHES_NODES_MOST in all; a row for each stream that was waited
  * for, up to CUDA_LAUNCHES_WAITS_MOST. An executable graph that was destroyed is added to the sums
- * when CUDA_LAUNCHES_HELD activities have come since the first one that was launched later, or when
- * there is no room for another one; in the latter case nothing is told as missing any more. Cost:
- * some look-ups in hash maps for each activity and launch.
+ * when all its activities have come, and CUDA_LAUNCHES_HELD activities since the first one that was
+ * launched later; or when there is no room for another one: then nothing is told as missing any
+ * more. If there is no room, rows of which no launch came are freed, too. Cost: some look-ups in
+ * hash maps for each activity and launch.
  *
  * Threading: one thread at a time. */
 #ifndef DAGTAP_LIVE_CUDA_LAUNCHES_H
@@ -93,6 +94,8 @@ struct cuda_launches {
 	uint64_t nodes_most;	/* activities of a launch of any exec, at most */
 	bool is_any_switched;	/* a node of an unknown exec was switched */
 	bool is_crowded;	/* an exec was added to the sums to make room */
+	bool has_folded;	/* an exec was added to the sums */
+	uint64_t freed_at;	/* activities when rows without launches were last freed */
 	struct deliveries sums; /* of execs that are no more */
 };
 

@@ -9,7 +9,7 @@
 
 #include "live/cuda_launch_rows.h"
 
-enum { EXECS = 200000, KERNELS = 2, NODES = KERNELS + 1, STREAMS = 4 };
+enum { EXECS = 200000, KERNELS = 2, NODES = KERNELS + 1, STREAMS = 4, LATE = 20 };
 
 static void add_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid)
 {
@@ -206,6 +206,66 @@ static void launches_with_one_number_are_not_compared(void **state)
 	free(launches);
 }
 
+/* Execs that are gone, some of whose activities lie in the buffer of a slow thread. */
+static void what_comes_late_of_execs_that_are_gone_is_not_missing(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	struct deliveries found;
+	uint64_t cid = 1000;
+
+	(void)state;
+	assert_non_null(launches);
+	for (uint64_t exec = 1; exec <= LATE; exec++) {
+		put_launch(launches, exec, 0, 2 * exec);
+		add_launch(launches, exec, 1, 2 * exec + 1);
+		destroy(launches, exec, 2 * exec + 1);
+	}
+	/* A new launch whose activities are all there. */
+	for (uint64_t replay = 0; replay < EXECS; replay++)
+		put_launch(launches, LATE + 1, replay, ++cid);
+	found = count(launches, EXECS + 2 * LATE);
+	assert_int_equal(found.absent, LATE * NODES);
+	for (uint64_t exec = 1; exec <= LATE; exec++)
+		put_activities(launches, exec, 1, 2 * exec + 1);
+	found = count(launches, EXECS + 2 * LATE);
+	assert_int_equal(found.graph_launches, EXECS + 2 * LATE);
+	assert_int_equal(found.absent, 0);
+	assert_int_equal(found.uncompared_activities, 0);
+	for (uint64_t replay = EXECS; replay < EXECS + CUDA_LAUNCHES_HELD; replay++)
+		put_launch(launches, LATE + 1, replay, ++cid);
+	assert_int_equal(launches->by_id.count, 1);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
+/* Activities of execs that were added to the sums, and of those launched before the recording. */
+static void activities_of_unlaunched_execs_take_no_room_for_good(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	const struct record_graph_launch late = {.exec_id = 2, .replay = 3, .cid = 9000001};
+	struct deliveries found;
+	uint64_t cid = 1;
+
+	(void)state;
+	assert_non_null(launches);
+	put_launch(launches, 1, 0, ++cid);
+	for (uint64_t exec = 2; exec <= EXECS; exec++)
+		put_activities(launches, exec, 0, ++cid);
+	assert_true(launches->rows_count <= CUDA_LAUNCHES_MOST);
+	for (uint64_t exec = EXECS + 1; exec <= EXECS + 100; exec++)
+		put_launch(launches, exec, 0, ++cid);
+	/* Its launches before this one may be in the sums. */
+	assert_int_equal(cuda_launches_add_launch(launches, &late), 0);
+	put_kernel(launches, 2, 3, 9000001, 1);
+	found = count(launches, 105);
+	assert_int_equal(found.graph_launches, 101);
+	assert_int_equal(found.uncompared_launches, 4);
+	assert_int_equal(found.absent, 0);
+	assert_false(launches->is_crowded);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -214,6 +274,8 @@ int main(void)
 		cmocka_unit_test(too_many_execs_are_not_compared),
 		cmocka_unit_test(what_the_reader_did_not_get_is_not_missing),
 		cmocka_unit_test(launches_with_one_number_are_not_compared),
+		cmocka_unit_test(what_comes_late_of_execs_that_are_gone_is_not_missing),
+		cmocka_unit_test(activities_of_unlaunched_execs_take_no_room_for_good),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
