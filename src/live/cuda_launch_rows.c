@@ -94,10 +94,13 @@ static void add_uncompared(const struct launched_exec *exec, struct deliveries *
 		sums->uncompared_activities += exec->came[kind];
 }
 
+/* In a graph whose making was not recorded, kernels of conditional bodies look like its own: those
+ * that are known count only if nothing came of bodies. */
 static uint64_t nodes_of(const struct launched_exec *exec, enum delivery_kind kind)
 {
-	return kind == DELIVERY_KERNELS && exec->kernels > exec->most[kind] ? exec->kernels
-									    : exec->most[kind];
+	bool is_known = kind == DELIVERY_KERNELS && !exec->unnamed;
+
+	return is_known && exec->kernels > exec->most[kind] ? exec->kernels : exec->most[kind];
 }
 
 uint64_t launched_exec_nodes(const struct launched_exec *exec)

@@ -167,12 +167,14 @@ int cuda_launches_add_activity(struct cuda_launches *launches, const struct reco
 	int err;
 
 	err = launched_pass(launches, came.cid);
-	if (err == 0 && came.cid && came.exec && came.node)
+	if (err == 0 && came.exec)
 		err = launched_exec_get(launches, came.exec, &exec);
 	if (err < 0)
 		return err;
-	if (exec)
+	if (exec && came.cid && came.node)
 		return add_node(launches, exec, &came, launch);
+	if (exec)
+		exec->unnamed++;
 	if (came.kind == DELIVERY_KERNELS && came.cid && !came.exec && !came.node)
 		add_eager_kernel(launches, came.context);
 	else
@@ -305,7 +307,7 @@ void cuda_launches_learn(struct cuda_launches *launches, const struct trace *win
 			row->graph == TRACE_NONE ? NULL : launched_exec_find(launches, row->id);
 		uint32_t kernels = exec ? count_kernels(window, row->graph, 0) : 0;
 
-		if (!exec || kernels <= exec->kernels)
+		if (!exec)
 			continue;
 		exec->kernels = kernels;
 		if (launched_exec_nodes(exec) > launches->nodes_most)

@@ -3,15 +3,14 @@
  *
  * Graphs: the launches of each executable graph times those of its nodes that cause activities,
  * against the nodes of which activities came. Such nodes are as many as came of any one launch, and
- * at least as many as are known to be kernels. Several copies of one node and launch count once,
- * because a copy may be split. Eager kernels: the capture side's count of calls against the kernels
- * that came without a graph.
+ * at least as many as are known to be kernels, unless activities of conditional bodies came.
+ * Several copies of one node and launch count once, because a copy may be split. Eager kernels: the
+ * capture side's count of calls against the kernels that came without a graph.
  *
  * Not compared, and never missing: launches of graphs whose nodes the program switches on and off,
  * of which no node is known, of which several have one correlation id, or of which the reader got
- * no record; activities of conditional
- * bodies and of graphs that were launched before the recording; eager copies and memsets, because
- * a call may cause several or none.
+ * no record; activities of conditional bodies and of graphs that were launched before the
+ * recording; eager copies and memsets, because a call may cause several or none.
  *
  * A launch has certainly ended if a later launch of its graph has brought an activity, or if the
  * host began to wait for its stream or context after the launch had returned.

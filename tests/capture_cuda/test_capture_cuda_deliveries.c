@@ -317,6 +317,31 @@ static void what_cannot_be_compared_is_told(void **state)
 	assert_int_equal(found.absent, 0);
 }
 
+/* A graph that was made before the recording. Its conditional body runs in some launches. */
+static void play_unseen_bodies(void)
+{
+	play_start();
+	play_device(DEVICE, "NVIDIA H100");
+	for (uint32_t i = 1; i <= REPLAYS; i++) {
+		play_launch(i, EXEC);
+		play_graph_kernel(i, EXEC, 101, "kernel");
+		if (i % 2)
+			play_graph_kernel(0, EXEC, 777, "body");
+	}
+	play_device_wait(2000);
+	session_stop();
+}
+
+static void bodies_of_unseen_graphs_need_not_run(void **state)
+{
+	struct deliveries found = compare(*state, play_unseen_bodies);
+
+	assert_int_equal(found.graph_launches, REPLAYS);
+	assert_kernels(&found, REPLAYS, REPLAYS);
+	assert_int_equal(found.absent, 0);
+	assert_int_equal(found.uncompared_activities, REPLAYS / 2);
+}
+
 /* Makes, launches and destroys execs, of which every tenth loses a kernel. */
 static void play_many_graphs(void)
 {
@@ -362,6 +387,7 @@ int main(void)
 		PLAY_CASE(the_pieces_of_a_copy_count_once),
 		PLAY_CASE(all_threads_count),
 		PLAY_CASE(what_cannot_be_compared_is_told),
+		PLAY_CASE(bodies_of_unseen_graphs_need_not_run),
 		PLAY_CASE(graphs_that_are_gone_stay_in_the_sums),
 	};
 
