@@ -75,7 +75,8 @@ static void note_launch(struct launched_exec *exec, const struct record_graph_la
 }
 
 /* Whether it is the first activity of a copy or memset node in its launch. Returns 1, 0, or
- * -ENOMEM; 1 also if there is no room for the node, and then the exec is not compared. */
+ * -ENOMEM; 1 also if there is no room for the node, and then the exec is not compared. A piece that
+ * comes after those of a later launch counts as a first one: it may be. */
 static int is_first_piece(struct cuda_launches *launches, struct launched_exec *exec,
 			  const struct came *came)
 {
@@ -94,7 +95,8 @@ static int is_first_piece(struct cuda_launches *launches, struct launched_exec *
 		return -ENOMEM;
 	launches->nodes_count += added != NULL;
 	is_first = exec->node_rows[number].cid != came->cid;
-	exec->node_rows[number].cid = came->cid;
+	if (exec->node_rows[number].cid < came->cid)
+		exec->node_rows[number].cid = came->cid;
 	return is_first;
 }
 

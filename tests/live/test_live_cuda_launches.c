@@ -206,6 +206,30 @@ static void launches_with_one_number_are_not_compared(void **state)
 	free(launches);
 }
 
+/* Pieces of two launches come in turn, from the buffers of two threads. */
+static void mixed_pieces_do_not_add_a_node(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	struct deliveries found;
+
+	(void)state;
+	assert_non_null(launches);
+	add_launch(launches, 7, 0, 5);
+	add_launch(launches, 7, 1, 6);
+	put_piece(launches, 7, 0, 5);
+	put_piece(launches, 7, 1, 6);
+	put_piece(launches, 7, 0, 5);
+	put_piece(launches, 7, 1, 6);
+	found = count(launches, 2);
+	assert_int_equal(found.launched[DELIVERY_COPIES], 2);
+	assert_int_equal(found.delivered[DELIVERY_COPIES], 2);
+	assert_int_equal(found.absent, 0);
+	/* The later piece of the earlier launch. */
+	assert_int_equal(found.uncompared_activities, 1);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
 /* Execs that are gone, some of whose activities lie in the buffer of a slow thread. */
 static void what_comes_late_of_execs_that_are_gone_is_not_missing(void **state)
 {
@@ -274,6 +298,7 @@ int main(void)
 		cmocka_unit_test(too_many_execs_are_not_compared),
 		cmocka_unit_test(what_the_reader_did_not_get_is_not_missing),
 		cmocka_unit_test(launches_with_one_number_are_not_compared),
+		cmocka_unit_test(mixed_pieces_do_not_add_a_node),
 		cmocka_unit_test(what_comes_late_of_execs_that_are_gone_is_not_missing),
 		cmocka_unit_test(activities_of_unlaunched_execs_take_no_room_for_good),
 	};
