@@ -142,6 +142,7 @@ static void add_exec(const struct cuda_launches *launches, const struct launched
 	unended = (exec->launches - ended) * nodes;
 	if (ended == exec->ended && exec->ended_came <= unended)
 		unended -= exec->ended_came;
+	unended += exec->unnamed;
 	sums->unended += unended < sums->absent - before ? unended : sums->absent - before;
 }
 
@@ -164,13 +165,15 @@ static void add_eager(const struct cuda_launches *launches, uint64_t count, stru
 		sums->unended += sums->absent - before;
 }
 
-/* The execs of failed launches whose records were lost are not known: as many may have caused
- * nothing. */
-static void doubt_failed(const struct cuda_launches *launches, uint64_t failed,
-			 struct deliveries *sums)
+/* Adds to what need not be missing: the execs of failed launches whose records were lost are not
+ * known, so as many may have caused nothing; and an activity that came without its call or graph
+ * may be any of those that are absent. */
+static void add_doubts(const struct cuda_launches *launches, uint64_t failed,
+		       struct deliveries *sums)
 {
 	uint64_t unknown = failed > launches->failed ? failed - launches->failed : 0;
-	uint64_t more = unknown * launches->nodes_most, left = sums->absent - sums->unended;
+	uint64_t more = unknown * launches->nodes_most + launches->unnamed;
+	uint64_t left = sums->absent - sums->unended;
 
 	sums->unended += more < left ? more : left;
 }
@@ -189,7 +192,7 @@ void cuda_launches_count(const struct cuda_launches *launches,
 	add_eager(launches, witnesses->kernel_launches, &sums);
 	if (witnesses->graph_launches > launches->launches)
 		sums.uncompared_launches += witnesses->graph_launches - launches->launches;
-	doubt_failed(launches, witnesses->launches_failed, &sums);
+	add_doubts(launches, witnesses->launches_failed, &sums);
 	if (launches->is_crowded)
 		sums.unended = sums.absent;
 	*ret = sums;

@@ -175,12 +175,16 @@ int cuda_launches_add_activity(struct cuda_launches *launches, const struct reco
 		return err;
 	if (exec && came.cid && came.node)
 		return add_node(launches, exec, &came, launch);
+	if (came.kind == DELIVERY_KERNELS && came.cid && !came.exec && !came.node) {
+		add_eager_kernel(launches, came.context);
+		return 0;
+	}
+	/* It may be one of those that are absent. */
 	if (exec)
 		exec->unnamed++;
-	if (came.kind == DELIVERY_KERNELS && came.cid && !came.exec && !came.node)
-		add_eager_kernel(launches, came.context);
-	else
-		launches->sums.uncompared_activities++;
+	else if (!came.exec && (came.kind == DELIVERY_KERNELS || came.node))
+		launches->unnamed++;
+	launches->sums.uncompared_activities++;
 	return 0;
 }
 

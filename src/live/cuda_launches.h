@@ -13,7 +13,9 @@
  * recording; eager copies and memsets, because a call may cause several or none.
  *
  * A launch has certainly ended if a later launch of its graph has brought an activity, or if the
- * host began to wait for its stream or context after the launch had returned.
+ * host began to wait for its stream or context after the launch had returned. Activities that came
+ * without a correlation id or graph may be any of those that are absent: of what is absent as many
+ * count as not ended.
  *
  * Memory: a row for each executable graph, up to CUDA_LAUNCHES_MOST, and a row for each of its
  * copies and memsets, up to CUDA_LAUNCHES_NODES_MOST in all; a row for each stream that was waited
@@ -88,6 +90,7 @@ struct cuda_launches {
 	uint64_t activities;	/* that have come */
 	uint64_t last_cid;	/* the largest one of an activity */
 	uint64_t eager;		/* kernels that came without a graph */
+	uint64_t unnamed;	/* kernels and nodes that came without a call or graph */
 	uint64_t launches;	/* that have come, and those before them */
 	uint64_t failed;	/* launches of graphs that failed */
 	uint64_t nodes_most;	/* activities of a launch of any exec, at most */

@@ -342,6 +342,36 @@ static void bodies_of_unseen_graphs_need_not_run(void **state)
 	assert_int_equal(found.uncompared_activities, REPLAYS / 2);
 }
 
+/* Some activities name no call, and one names no graph either. */
+static void play_unnamed(void)
+{
+	play_start_with_graph();
+	play_device(DEVICE, "NVIDIA H100");
+	replay(1, ENDED);
+	play_launch(100, EXEC);
+	play_graph_kernel(100, EXEC, 101, "kernel");
+	play_graph_kernel(0, EXEC, 102, "kernel");
+	play_graph_kernel(0, 0, 103, "kernel");
+	put_alone(1000, ALONE);
+	struct cupti_kernel kernel = play_kernel(0, "alone");
+	play_call(2000);
+	PLAY_PUT(kernel);
+	model_lose(1);
+	put_alone(3000, 1);
+	play_device_wait(4000);
+	session_stop();
+}
+
+static void what_came_without_its_call_is_not_missing(void **state)
+{
+	struct deliveries found = compare(*state, play_unnamed);
+
+	assert_kernels(&found, (ENDED + 1) * NODES + ALONE + 2, (ENDED + 1) * NODES + ALONE - 2);
+	assert_int_equal(found.absent, 4);
+	assert_int_equal(found.unended, 3);
+	assert_int_equal(found.uncompared_activities, 3);
+}
+
 /* Makes, launches and destroys execs, of which every tenth loses a kernel. */
 static void play_many_graphs(void)
 {
@@ -388,6 +418,7 @@ int main(void)
 		PLAY_CASE(all_threads_count),
 		PLAY_CASE(what_cannot_be_compared_is_told),
 		PLAY_CASE(bodies_of_unseen_graphs_need_not_run),
+		PLAY_CASE(what_came_without_its_call_is_not_missing),
 		PLAY_CASE(graphs_that_are_gone_stay_in_the_sums),
 	};
 
