@@ -176,8 +176,8 @@ static int give_out(struct live *live, struct trace **ret_window)
 }
 
 static const enum witness noted_witnesses[] = {
-	WITNESS_CUDA_DROPPED,	     WITNESS_CUDA_UNFINISHED_BUFFERS, WITNESS_CUDA_LAUNCHES_FAILED,
-	WITNESS_CUDA_GRAPH_LAUNCHES, WITNESS_CUDA_KERNEL_LAUNCHES,
+	WITNESS_CUDA_DROPPED,	      WITNESS_CUDA_TORN_BUFFERS,   WITNESS_CUDA_UNFINISHED_BUFFERS,
+	WITNESS_CUDA_LAUNCHES_FAILED, WITNESS_CUDA_GRAPH_LAUNCHES, WITNESS_CUDA_KERNEL_LAUNCHES,
 };
 
 /* The counts of a recording only grow, and threads' records may come in any order. */
@@ -305,6 +305,6 @@ void live_compare(const struct live *live, bool is_over, struct deliveries *ret)
 	cuda_launches_count(live->units.launches, &witnesses, ret);
 	ret->is_known = live->units.has_cuda;
 	if (!is_over || !follower_is_closed(&live->follower) ||
-	    counts[WITNESS_CUDA_UNFINISHED_BUFFERS])
+	    counts[WITNESS_CUDA_UNFINISHED_BUFFERS] || counts[WITNESS_CUDA_TORN_BUFFERS])
 		ret->unended = ret->absent;
 }

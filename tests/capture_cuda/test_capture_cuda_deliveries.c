@@ -282,6 +282,27 @@ static void all_threads_count(void **state)
 	assert_int_equal(found.unended, 0);
 }
 
+static void tear_a_buffer(void)
+{
+	play_start_with_graph();
+	play_device(DEVICE, "NVIDIA H100");
+	replay(1, ENDED);
+	model_deliver(100);
+	replay(1 + ENDED, ENDED);
+	play_device_wait(1000);
+	session_stop();
+}
+
+/* CUPTI delivered what the tool could not read. */
+static void what_a_torn_buffer_had_is_not_missing(void **state)
+{
+	struct deliveries found = compare(*state, tear_a_buffer);
+
+	assert_int_equal(found.graph_launches, 2 * ENDED);
+	assert_int_equal(found.absent, 1);
+	assert_int_equal(found.unended, 1);
+}
+
 /* ---- what cannot be compared ---- */
 
 static void play_uncomparable(void)
@@ -416,6 +437,7 @@ int main(void)
 		PLAY_CASE(launches_that_cause_nothing_are_not_missed),
 		PLAY_CASE(the_pieces_of_a_copy_count_once),
 		PLAY_CASE(all_threads_count),
+		PLAY_CASE(what_a_torn_buffer_had_is_not_missing),
 		PLAY_CASE(what_cannot_be_compared_is_told),
 		PLAY_CASE(bodies_of_unseen_graphs_need_not_run),
 		PLAY_CASE(what_came_without_its_call_is_not_missing),
