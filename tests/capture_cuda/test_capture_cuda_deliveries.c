@@ -210,6 +210,35 @@ static void launches_that_cause_nothing_are_not_missed(void **state)
 	assert_int_equal(found.absent, 0);
 }
 
+static void capture_a_launch(void)
+{
+	const struct cupti_graph_launch_params params = {.graphExec = (void *)EXEC};
+	struct model_open call;
+
+	play_start_with_graph();
+	play_device(DEVICE, "NVIDIA H100");
+	replay(1, REPLAYS / 2);
+	model_enter(&call, CUPTI_DOMAIN_RUNTIME, CUPTI_cudaGraphLaunch, 1000, "cudaGraphLaunch",
+		    &params);
+	play_node(GRAPH, 14, CUDA_NODE_GRAPH);
+	model_leave(&call, 0);
+	replay(2000, REPLAYS / 2);
+	model_lose(1);
+	replay(3000, 1);
+	play_device_wait(4000);
+	session_stop();
+}
+
+/* Which launch was captured is not known. */
+static void a_captured_launch_of_a_graph_is_not_missing(void **state)
+{
+	struct deliveries found = compare(*state, capture_a_launch);
+
+	assert_int_equal(found.graph_launches, REPLAYS + 2);
+	assert_int_equal(found.absent, NODES + 1);
+	assert_int_equal(found.unended, NODES);
+}
+
 static void put_copy(uint32_t correlation, uint64_t node)
 {
 	struct cupti_memcpy copy = play_copy(correlation, 4096);
@@ -435,6 +464,7 @@ int main(void)
 		PLAY_CASE(a_wait_of_the_host_shows_that_launches_have_ended),
 		PLAY_CASE(a_wait_shows_nothing_of_other_streams),
 		PLAY_CASE(launches_that_cause_nothing_are_not_missed),
+		PLAY_CASE(a_captured_launch_of_a_graph_is_not_missing),
 		PLAY_CASE(the_pieces_of_a_copy_count_once),
 		PLAY_CASE(all_threads_count),
 		PLAY_CASE(what_a_torn_buffer_had_is_not_missing),

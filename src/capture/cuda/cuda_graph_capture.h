@@ -27,7 +27,7 @@ void cuda_graphs_event_set(const struct cupti_set_event_params *params);
  * GRAPH_LAUNCH. */
 void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *params);
 
-/* A launch has failed after it was numbered. */
+/* A launch has failed, or was captured, after it was numbered. */
 void cuda_graphs_launch_failed(void);
 /* Return the number of such launches, and of all that were numbered, in this recording. */
 uint64_t cuda_graphs_failed_launches(void);
