@@ -249,6 +249,7 @@ int stats_end_interval(struct stats *stats, uint32_t process)
 {
 	struct stat_process *of = &stats->processes[process];
 
+	of->deliveries_before = of->deliveries;
 	for (uint32_t i = 0; i < of->rows_count; i++) {
 		struct stat_row *row = &of->rows[i];
 

@@ -98,6 +98,7 @@ struct stat_process {
 	uint64_t left_out; /* records of graphs beyond the limit */
 	bool is_over;	   /* nothing is added any more */
 	struct stat_deliveries deliveries;
+	struct stat_deliveries deliveries_before; /* at the end of the last interval */
 };
 
 struct stats {

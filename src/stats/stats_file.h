@@ -31,7 +31,8 @@ int stats_write_head(struct stats_writer *writer, FILE *out, const char *host, c
 int stats_write_interval(struct stats_writer *writer, const struct stats *stats, uint32_t process,
 			 uint64_t begin_ns, uint64_t end_ns);
 
-/* Writes what PROCESS launched and what came of it so far. Writes no line if it is not known. */
+/* Writes what PROCESS launched and what came of it so far. Writes no line if it is not known, or as
+ * it was at the end of the last interval. */
 int stats_write_deliveries(struct stats_writer *writer, const struct stats *stats,
 			   uint32_t process);
 

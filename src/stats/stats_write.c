@@ -159,13 +159,25 @@ int stats_write_interval(struct stats_writer *writer, const struct stats *stats,
 	return end_line(writer, &json);
 }
 
+static bool has_changed(const struct stat_process *process)
+{
+	const struct stat_deliveries *now = &process->deliveries;
+	const struct stat_deliveries *before = &process->deliveries_before;
+	bool has_changed = now->is_known != before->is_known;
+
+#define X(name, help) has_changed |= now->name != before->name;
+	STAT_DELIVERIES(X)
+#undef X
+	return has_changed;
+}
+
 int stats_write_deliveries(struct stats_writer *writer, const struct stats *stats, uint32_t process)
 {
 	const struct stat_deliveries *row = &stats->processes[process].deliveries;
 	int err = writer->error;
 	struct json json;
 
-	if (!row->is_known || err < 0)
+	if (!row->is_known || !has_changed(&stats->processes[process]) || err < 0)
 		return err;
 	err = write_processes(writer, stats);
 	if (err < 0)

@@ -275,7 +275,8 @@ static void what_is_written_is_read(void **state)
 	free(text.bytes);
 }
 
-/* The counts of deliveries are those since the begin, so of a process the last line counts. */
+/* The counts of deliveries are those since the begin, so of a process the last line counts.
+ * They are written again only if one has changed since the last interval. */
 static void the_last_deliveries_count(void **state)
 {
 	struct scene *scene = *state;
@@ -284,6 +285,7 @@ static void the_last_deliveries_count(void **state)
 	struct stats_writer writer;
 	struct text text = {0};
 	struct stats stats;
+	size_t size;
 	FILE *out = open_memstream(&text.bytes, &text.size);
 
 	assert_non_null(out);
@@ -292,6 +294,12 @@ static void the_last_deliveries_count(void **state)
 	process->deliveries = (struct stat_deliveries){
 		.is_known = true, .launched_kernels = 10, .delivered_kernels = 4, .pending = 6};
 	assert_int_equal(stats_write_deliveries(&writer, &scene->stats, 0), 0);
+	assert_int_equal(stats_end_interval(&scene->stats, 0), 0);
+	fflush(out);
+	size = text.size;
+	assert_int_equal(stats_write_deliveries(&writer, &scene->stats, 0), 0);
+	fflush(out);
+	assert_int_equal(text.size, size);
 	process->deliveries = (struct stat_deliveries){.is_known = true,
 						       .launched_kernels = 20,
 						       .delivered_kernels = 17,
