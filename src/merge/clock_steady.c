@@ -4,21 +4,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define DRIFT_MOST ((double)RANK_CLOCK_DRIFT_MOST / RANK_CLOCK_PARTS)
-#define TIME_MOST  ((double)RANK_CLOCK_TIME_MOST)
+#include "merge/clock_doubt.h"
+
+#define TIME_MOST ((double)RANK_CLOCK_TIME_MOST)
 
 /* No piece drifts by more: rank_clock_is_possible allows twice as much. */
 #define SLOPE_MOST 0.05
 
-/* A line through the first moment of a run is wrong by at most three errors at the others, and the
- * same again where two lines meet: each is extended by a span at most. */
-#define ERRORS 6
-
 /* A rate changes this part of a span away from its ends. */
 #define MARGINS 1024
 
-/* Rounding: of a joint's offset and of a converted time. */
-#define ROUNDING_NS 4
+/* Two lines meet where they are at most this many errors apart. */
+#define MEETING 16
 
 /* Moments that one rate agrees with, FIRST to LAST, and the line through the first one. */
 struct run {
@@ -34,42 +31,31 @@ struct chain {
 	struct run before;
 };
 
-static double offset_of(const struct chain *chain, size_t row)
-{
-	const struct steady_moment *rows = chain->clock->rows;
-
-	/* Relative to the first one, so that a double has all digits. */
-	return (double)(rows[row].steady_ns - rows[0].steady_ns) -
-	       (double)(rows[row].host_ns - rows[0].host_ns);
-}
-
-static double time_of(const struct chain *chain, size_t row)
-{
-	return (double)(chain->clock->rows[row].host_ns - chain->clock->rows[0].host_ns);
-}
-
 /* The offset on the line of RUN at the time AT. */
 static double on_line(const struct chain *chain, const struct run *run, double at)
 {
-	return offset_of(chain, run->first) + run->slope * (at - time_of(chain, run->first));
+	return steady_offset(chain->clock, run->first) +
+	       run->slope * (at - steady_time(chain->clock, run->first));
 }
 
-/* A joint at AT, with an error of the lines and DOUBT_NS. Returns false if there are too many, or
- * if it is not possible: damaged records may say anything. */
-static bool add_joint(struct chain *chain, double at, double offset, double doubt_ns)
+/* Adds a joint at AT, if the last one is not there. Returns false if there are too many, or if it
+ * is not possible: damaged records may say anything. */
+static bool add_joint(struct chain *chain, double at, double offset)
 {
 	const struct steady_moment *zero = chain->clock->rows;
 	struct rank_clock *to = chain->to;
 
-	doubt_ns = ceil(doubt_ns + ERRORS * chain->error_ns) + ROUNDING_NS;
 	/* Not so either if one is not a number. */
-	if (to->joint_count == RANK_CLOCK_JOINTS_MOST || !(fabs(at) < TIME_MOST) ||
-	    !(fabs(offset) < TIME_MOST) || !(doubt_ns < TIME_MOST))
+	if (!(fabs(at) < TIME_MOST) || !(fabs(offset) < TIME_MOST))
+		return false;
+	if (to->joint_count &&
+	    to->joints[to->joint_count - 1].host_ns == zero->host_ns + llround(at))
+		return true;
+	if (to->joint_count == RANK_CLOCK_JOINTS_MOST)
 		return false;
 	to->joints[to->joint_count++] = (struct rank_clock_joint){
 		.host_ns = zero->host_ns + llround(at),
 		.offset_ns = zero->steady_ns - zero->host_ns + llround(offset),
-		.uncertainty_ns = (uint64_t)doubt_ns,
 	};
 	return true;
 }
@@ -81,8 +67,8 @@ static struct run find_run(const struct chain *chain, size_t first)
 	struct run run = {first, first, 0};
 
 	for (size_t i = first + 1; i < chain->clock->count; i++) {
-		double distance = time_of(chain, i) - time_of(chain, first);
-		double rise = offset_of(chain, i) - offset_of(chain, first);
+		double distance = steady_time(chain->clock, i) - steady_time(chain->clock, first);
+		double rise = steady_offset(chain->clock, i) - steady_offset(chain->clock, first);
 		double room = 2 * chain->error_ns;
 
 		if ((rise - room) / distance > most || (rise + room) / distance < least)
@@ -94,31 +80,22 @@ static struct run find_run(const struct chain *chain, size_t first)
 	if (run.last > first)
 		run.slope = (least + most) / 2;
 	else if (first)
-		run.slope = (offset_of(chain, first) - offset_of(chain, first - 1)) /
-			    (time_of(chain, first) - time_of(chain, first - 1));
+		run.slope =
+			(steady_offset(chain->clock, first) -
+			 steady_offset(chain->clock, first - 1)) /
+			(steady_time(chain->clock, first) - steady_time(chain->clock, first - 1));
 	return run;
 }
 
-/* How much is not known around a run of two moments or one: a change may be in it, too. */
-static double doubt_of(const struct chain *chain, const struct run *run)
-{
-	size_t end = run->last + 1 < chain->clock->count ? run->last + 1 : run->last;
-	size_t begin = run->first ? run->first - 1 : 0;
-
-	return run->last - run->first >= 2
-		       ? 0
-		       : DRIFT_MOST * 2 * (time_of(chain, end) - time_of(chain, begin));
-}
-
 /* Adds the joint where the rate changes, between the last moment of the run before and the first
- * one of RUN: where their lines meet. */
+ * one of RUN: where their lines meet. If they do not meet there, adds joints at both moments. */
 static bool add_change(struct chain *chain, const struct run *run)
 {
 	const struct run *before = &chain->before;
-	double begin = time_of(chain, before->last), end = time_of(chain, run->first);
+	double begin = steady_time(chain->clock, before->last);
+	double end = steady_time(chain->clock, run->first);
 	double apart = on_line(chain, run, begin) - on_line(chain, before, begin);
 	double at = begin + apart / (before->slope - run->slope);
-	double doubt_ns = fmax(doubt_of(chain, before), doubt_of(chain, run));
 
 	/* Not a number: the lines are parallel. Joints are apart, so that no piece is steep. */
 	if (!(at > begin + (end - begin) / MARGINS))
@@ -126,26 +103,23 @@ static bool add_change(struct chain *chain, const struct run *run)
 	if (!(at < end - (end - begin) / MARGINS))
 		at = end - (end - begin) / MARGINS;
 	apart = on_line(chain, run, at) - on_line(chain, before, at);
-	return add_joint(chain, at, on_line(chain, before, at) + apart / 2,
-			 fabs(apart) / 2 + doubt_ns);
+	if (fabs(apart) <= MEETING * chain->error_ns)
+		return add_joint(chain, at, on_line(chain, before, at) + apart / 2);
+	return add_joint(chain, begin, on_line(chain, before, begin)) &&
+	       add_joint(chain, end, on_line(chain, run, end));
 }
 
-/* Adds the joints from FIRST_NS, or to LAST_NS, outside of the moments: the rate there is not
- * known. */
-static bool add_outside(struct chain *chain, const struct run *run, size_t row, int64_t ns)
+/* Adds the joint of the moment ROW, the first one or the last one, and that of NS if it is outside
+ * of the moments. */
+static bool add_end(struct chain *chain, const struct run *run, size_t row, int64_t ns)
 {
-	double at = time_of(chain, row);
+	double at = steady_time(chain->clock, row);
 	double there = (double)(ns - chain->clock->rows[0].host_ns);
-	bool is_before = there < at, is_outside = row ? there > at : is_before;
-	double doubt_ns = doubt_of(chain, run);
-	double away_ns = 2 * DRIFT_MOST * fabs(there - at);
 
-	if (is_outside && is_before &&
-	    !add_joint(chain, there, on_line(chain, run, there), doubt_ns + away_ns))
+	if (row == 0 && there < at && !add_joint(chain, there, on_line(chain, run, there)))
 		return false;
-	return add_joint(chain, at, on_line(chain, run, at), doubt_ns) &&
-	       (!is_outside || is_before ||
-		add_joint(chain, there, on_line(chain, run, there), doubt_ns + away_ns));
+	return add_joint(chain, at, on_line(chain, run, at)) &&
+	       (row == 0 || there <= at || add_joint(chain, there, on_line(chain, run, there)));
 }
 
 static bool are_moments_usable(const struct steady_clock *clock)
@@ -167,11 +141,11 @@ static bool lay_runs(struct chain *chain, int64_t first_ns, int64_t last_ns)
 	for (size_t first = 0; first < count; first = chain->before.last + 1) {
 		struct run run = find_run(chain, first);
 
-		if (first ? !add_change(chain, &run) : !add_outside(chain, &run, 0, first_ns))
+		if (first ? !add_change(chain, &run) : !add_end(chain, &run, 0, first_ns))
 			return false;
 		chain->before = run;
 	}
-	return add_outside(chain, &chain->before, count - 1, last_ns);
+	return add_end(chain, &chain->before, count - 1, last_ns);
 }
 
 bool clock_steady_fit(const struct steady_clock *clock, int64_t first_ns, int64_t last_ns,
@@ -188,6 +162,7 @@ bool clock_steady_fit(const struct steady_clock *clock, int64_t first_ns, int64_
 		chain.error_ns = fmax(chain.error_ns, (double)clock->rows[i].error_ns);
 	if (!lay_runs(&chain, first_ns, last_ns) || !rank_clock_is_possible(ret_to))
 		return false;
+	clock_doubt_set(clock, chain.error_ns, ret_to);
 	*ret_from = *ret_to;
 	ret_from->first_ns = rank_clock_map(ret_to, first_ns);
 	ret_from->last_ns = rank_clock_map(ret_to, last_ns);
@@ -198,7 +173,7 @@ bool clock_steady_fit(const struct steady_clock *clock, int64_t first_ns, int64_
 		joint->offset_ns = -joint->offset_ns;
 		joint->uncertainty_ns = clock_pieces_sum(joint->uncertainty_ns, 0);
 	}
-	return rank_clock_is_possible(ret_from);
+	return rank_clock_is_possible(ret_to) && rank_clock_is_possible(ret_from);
 }
 
 /* INTERVAL in steady time; raises *ERROR_NS by the most that this may be wrong by. */

@@ -3,10 +3,11 @@
  * becomes steady time in straight pieces, and the steady clocks of two machines run evenly: a line
  * (clock_bounds.h) converts one to the other.
  *
- * What is assumed beside that: two neighbouring moments are a span, at most CLOCK_STEADY_GAP_NS,
- * and the rate of the host's clock changes once at most in a span and the next one. Then the lines
- * before and behind a change tell its moment. Where more changes are noticed, the uncertainty
- * allows for any course in these spans.
+ * What is assumed beside that: the rate of the host's clock does not change twice within
+ * CLOCK_STEADY_ALONE_NS. Two neighbouring moments are a span. If three neighbouring spans are no
+ * longer than that, the rate changes once at most in them, and the lines through the spans before
+ * and behind a change tell its moment. Where moments are further apart, or where they contradict
+ * the assumption, the uncertainty allows for any course with a rate of up to RANK_CLOCK_DRIFT_MOST.
  *
  * Threading: functions of their arguments. Cost: time linear in the moments and matches. */
 #ifndef DAGTAP_MERGE_CLOCK_STEADY_H
@@ -16,6 +17,10 @@
 #include <stddef.h>
 
 #include "merge/clock_pieces.h"
+
+/* How long a rate lasts at least. The kernel changes it at full seconds, to a few ticks, while it
+ * slews a clock. */
+#define CLOCK_STEADY_ALONE_NS 900000000
 
 /* The shortest and the longest span. */
 #define CLOCK_STEADY_APART_NS 100000000
@@ -32,6 +37,19 @@ struct steady_clock {
 	const struct steady_moment *rows;
 	size_t count;
 };
+
+/* The time of the moment ROW, and its steady time minus that, from those of the first moment: so a
+ * double has all digits. */
+static inline double steady_time(const struct steady_clock *clock, size_t row)
+{
+	return (double)(clock->rows[row].host_ns - clock->rows[0].host_ns);
+}
+
+static inline double steady_offset(const struct steady_clock *clock, size_t row)
+{
+	return (double)(clock->rows[row].steady_ns - clock->rows[0].steady_ns) -
+	       steady_time(clock, row);
+}
 
 /* Converts the times of CLOCK from FIRST_NS to LAST_NS: RET_TO, from host to steady time, and
  * RET_FROM, back, get joints with their uncertainties. Returns false if the moments do not tell: if

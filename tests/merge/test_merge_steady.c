@@ -33,6 +33,12 @@ static double host_at(const struct slewed *slewed, double steady_ns)
 	       (within - first) * (1 + slewed->behind[span]);
 }
 
+static double span_end(const struct slewed *slewed, int span)
+{
+	return slewed->host_ns[span] + slewed->change_ns[span] * (1 + slewed->before[span]) +
+	       (SPAN_NS - slewed->change_ns[span]) * (1 + slewed->behind[span]);
+}
+
 /* CHANGES: the part of the spans in which the rate changes. APART: how many spans there are from
  * one to the next one, and to the ends. GRAIN: a rate is a multiple of it. */
 static void make(struct slewed *slewed, uint64_t seed, double changes, int apart, double grain)
@@ -49,9 +55,7 @@ static void make(struct slewed *slewed, uint64_t seed, double changes, int apart
 		}
 		slewed->behind[i] = rate;
 		slewed->change_ns[i] = job_random(&seed) * SPAN_NS;
-		slewed->host_ns[i + 1] = slewed->host_ns[i] +
-					 slewed->change_ns[i] * (1 + slewed->before[i]) +
-					 (SPAN_NS - slewed->change_ns[i]) * (1 + rate);
+		slewed->host_ns[i + 1] = span_end(slewed, i);
 	}
 	for (int i = 0; i <= MOMENTS; i++) {
 		double wrong = (job_random(&seed) * 2 - 1) * (ERROR_NS - 1);
@@ -96,7 +100,7 @@ static void the_moment_of_a_change_is_found(void **state)
 
 	(void)state;
 	for (uint64_t seed = 0; seed < 500; seed++) {
-		make(&slewed, seed, 0.08, 2, 1e-9);
+		make(&slewed, seed, 0.08, 4, 1e-9);
 		assert_true(fit(&slewed, &to, &from));
 		compare(&slewed, seed, &to, &from);
 		/* A moment soon after a change may seem to be before it, so two must remain. */
@@ -120,7 +124,7 @@ static void changes_that_are_too_near_are_in_the_uncertainty(void **state)
 	for (int i = MOMENTS / 2 - 1; i < MOMENTS; i++) {
 		if (i > MOMENTS / 2)
 			slewed.before[i] = slewed.behind[i] = -5e-4;
-		slewed.host_ns[i + 1] = host_at(&slewed, (i + 1) * (double)SPAN_NS);
+		slewed.host_ns[i + 1] = span_end(&slewed, i);
 		slewed.moments[i + 1].host_ns = llround(slewed.host_ns[i + 1]);
 	}
 	assert_true(fit(&slewed, &to, &from));
@@ -166,6 +170,94 @@ static void outside_of_the_moments_the_uncertainty_grows(void **state)
 	assert_in_range(rank_clock_uncertainty(&to, first - 1000000), 2000, 2000 + 10 * ERROR_NS);
 	assert_in_range(rank_clock_uncertainty(&to, last + 2000000), 4000, 4000 + 10 * ERROR_NS);
 	assert_true(rank_clock_uncertainty(&to, (first + last) / 2) < 10 * ERROR_NS);
+}
+
+/* A clock that is slewed by RATE from BEGIN_NS to END_NS, at HOST_NS. */
+static double steady_at(double rate, double begin_ns, double end_ns, double host_ns)
+{
+	return host_ns - rate * (fmin(fmax(host_ns, begin_ns), end_ns) - begin_ns);
+}
+
+/* Fits such a clock by COUNT moments, whose steady times are wrong by WRONG_NS, and looks whether
+ * the error is within the uncertainty at all times. Returns the largest uncertainty. */
+static uint64_t fit_slew(double rate, double begin_ns, double end_ns, const int64_t *host_ns,
+			 const int64_t *wrong_ns, size_t count)
+{
+	struct steady_moment rows[16];
+	struct rank_clock to, from;
+
+	for (size_t i = 0; i < count; i++) {
+		double steady = steady_at(rate, begin_ns, end_ns, (double)host_ns[i]);
+
+		rows[i] = (struct steady_moment){
+			host_ns[i], llround(steady) + (wrong_ns ? wrong_ns[i] : 0), ERROR_NS};
+	}
+	assert_true(clock_steady_fit(&(struct steady_clock){rows, count}, host_ns[0],
+				     host_ns[count - 1], &to, &from));
+	for (int64_t ns = host_ns[0]; ns <= host_ns[count - 1]; ns += 1000000) {
+		double error = fabs((double)rank_clock_map(&to, ns) -
+				    steady_at(rate, begin_ns, end_ns, (double)ns));
+
+		assert_true(error <= (double)rank_clock_uncertainty(&to, ns));
+	}
+	return rank_clock_worst(&to);
+}
+
+/* The moments are on one line: the clock leaves it between them, and is back at each. */
+static void a_slew_between_moments_is_in_the_uncertainty(void **state)
+{
+	const int64_t seconds[] = {0, 1000000000, 2000000000, 3000000000};
+	int64_t often[16];
+
+	(void)state;
+	assert_true(fit_slew(5e-4, 5e8, 15e8, seconds, NULL, 3) > 125000);
+	assert_true(fit_slew(5e-4, 5e8, 15e8, seconds, NULL, 4) > 125000);
+	/* Often enough to see it. */
+	for (int i = 0; i < 16; i++)
+		often[i] = i * (int64_t)SPAN_NS;
+	assert_true(fit_slew(5e-4, 13e8, 23e8, often, NULL, 16) < 20 * ERROR_NS);
+}
+
+/* Short spans tell a rate badly, and a long one is far from them. */
+static void lines_of_short_spans_are_wrong_in_long_ones(void **state)
+{
+	const int64_t ms = 1000000;
+	const int64_t host_ns[] = {0, 100 * ms, 200 * ms, 900 * ms, 1000 * ms, 1100 * ms};
+	const int64_t wrong_ns[] = {ERROR_NS, -ERROR_NS, -ERROR_NS, 0, 0, 0};
+	const int64_t mirrored_ns[] = {0, 0, 0, -ERROR_NS, -ERROR_NS, ERROR_NS};
+
+	(void)state;
+	for (int64_t change = 210 * ms; change < 900 * ms; change += 10 * ms) {
+		for (double rate = -5e-4; rate < 6e-4; rate += 1e-4) {
+			assert_true(fit_slew(rate, (double)change, 2e9, host_ns, wrong_ns, 6) <
+				    60 * ERROR_NS);
+			assert_true(fit_slew(rate, (double)change, 2e9, host_ns, mirrored_ns, 6) <
+				    60 * ERROR_NS);
+		}
+	}
+}
+
+/* Of any lengths, with rates that do not change twice within CLOCK_STEADY_ALONE_NS. */
+static void slews_are_bounded_by_any_spans(void **state)
+{
+	int64_t host_ns[16] = {0}, wrong_ns[16];
+
+	(void)state;
+	for (uint64_t number = 0; number < 1000; number++) {
+		uint64_t seed = number;
+		double longest = number % 2 ? 1e9 : 3e8;
+		double begin = job_random(&seed) * 3e9;
+		double end = begin + CLOCK_STEADY_ALONE_NS + job_random(&seed) * 1e9;
+
+		for (int i = 0; i < 16; i++) {
+			if (i)
+				host_ns[i] = host_ns[i - 1] + CLOCK_STEADY_APART_NS +
+					     (int64_t)(job_random(&seed) *
+						       (longest - CLOCK_STEADY_APART_NS));
+			wrong_ns[i] = job_random(&seed) < 0.5 ? ERROR_NS - 1 : 1 - ERROR_NS;
+		}
+		fit_slew((job_random(&seed) - 0.5) * 1e-3, begin, end, host_ns, wrong_ns, 16);
+	}
 }
 
 static struct record_anchor anchor(uint32_t agent, uint64_t host_ns, uint64_t uncertainty_ns)
@@ -216,6 +308,9 @@ int main(void)
 		cmocka_unit_test(changes_that_are_too_near_are_in_the_uncertainty),
 		cmocka_unit_test(too_many_changes_and_gaps_tell_nothing),
 		cmocka_unit_test(outside_of_the_moments_the_uncertainty_grows),
+		cmocka_unit_test(a_slew_between_moments_is_in_the_uncertainty),
+		cmocka_unit_test(lines_of_short_spans_are_wrong_in_long_ones),
+		cmocka_unit_test(slews_are_bounded_by_any_spans),
 		cmocka_unit_test(moments_come_from_anchors_of_steady_clocks),
 	};
 
