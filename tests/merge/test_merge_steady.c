@@ -301,6 +301,40 @@ static void moments_come_from_anchors_of_steady_clocks(void **state)
 	assert_int_equal(rank_steady_sort(&all).count, 0);
 }
 
+/* Three ranks of a machine, each with four moments in a second for some hours. */
+static void long_recordings_are_thinned(void **state)
+{
+	struct rank_steady all = {0};
+	struct steady_clock clock;
+	const uint64_t tick = 250000000, ticks = 50000;
+
+	(void)state;
+	for (uint64_t rank = 0; rank < 3; rank++) {
+		struct rank_steady steady = {0};
+
+		for (uint64_t i = 0; i < ticks; i++) {
+			const struct record_anchor row =
+				anchor(RECORD_STEADY_CLOCK, i * tick + rank * 1000, 100);
+			const struct record_run run = {&row, sizeof(row), 1};
+
+			assert_int_equal(rank_steady_add(&steady, &run, 1), 0);
+			assert_true(steady.count <= RANK_STEADY_MOST);
+		}
+		assert_int_equal(rank_steady_join(&all, &steady), 0);
+		assert_true(all.count <= RANK_STEADY_MOST && all.room <= RANK_STEADY_MOST);
+		rank_steady_release(&steady);
+	}
+	/* They are of all times still. */
+	clock = rank_steady_sort(&all);
+	assert_true(clock.count > RANK_STEADY_MOST / 4);
+	assert_true(clock.rows[0].host_ns < 5 * (int64_t)tick);
+	for (size_t i = 1; i < clock.count; i++)
+		assert_in_range(clock.rows[i].host_ns - clock.rows[i - 1].host_ns,
+				CLOCK_STEADY_APART_NS, 16 * tick);
+	assert_true(clock.rows[clock.count - 1].host_ns > (int64_t)((ticks - 10) * tick));
+	rank_steady_release(&all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +346,7 @@ int main(void)
 		cmocka_unit_test(lines_of_short_spans_are_wrong_in_long_ones),
 		cmocka_unit_test(slews_are_bounded_by_any_spans),
 		cmocka_unit_test(moments_come_from_anchors_of_steady_clocks),
+		cmocka_unit_test(long_recordings_are_thinned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
