@@ -14,7 +14,7 @@ execute_process(COMMAND python3 -c "import os, sys; print(os.path.dirname(sys.ex
 # it compares with those where it knows them.
 set(DAGTAP_LONG_TESTS jax_rocm_train jax_rocm_long conformance_perfetto cli_threads python_wheel rocm.._untraced
   rocm.._patch_random patch_suite_model record_live record_ring trace_damaged capture_cuda_moments
-  patch_cuda_suite_played cli_ring cli_live preload_failures_hip capture_hip_calls cli_terminal trace_graph_orders
+  patch_cuda_suite_played cli_ring cli_live preload_failures_hip capture_hip_calls merge_jobs cli_terminal trace_graph_orders
   cli_kill9 capture_hip_moments cli_counts_eager preload_random_hip)
 
 function(dagtap_test_cost name)

@@ -79,7 +79,7 @@ INSIDE_ON_STACK static void *abandon_coroutine(void *data)
 
 static void a_stack_that_is_gone_is_not_read(void **state)
 {
-	struct stacks stacks;
+	struct stacks stacks = {0};
 
 	(void)state;
 	run_on_stacks(&stacks, abandon_coroutine, true);
@@ -103,7 +103,7 @@ static void a_callback_may_go_on_on_another_stack(void **state)
 {
 	(void)state;
 	for (int is_above = 0; is_above < 2; is_above++) {
-		struct stacks stacks;
+		struct stacks stacks = {0};
 
 		run_on_stacks(&stacks, go_on_outside, is_above);
 		assert_true(stacks.is_inside[0]);
@@ -133,7 +133,7 @@ static void *jump(void *data)
 
 static void a_jump_on_the_threads_stack_leaves(void **state)
 {
-	struct stacks stacks;
+	struct stacks stacks = {0};
 
 	(void)state;
 	run_on_stacks(&stacks, jump, true);
