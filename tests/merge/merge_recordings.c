@@ -1,8 +1,8 @@
 /* Writes the recordings of a job of three ranks into a folder, for tests of dagtap merge: rank 0 of
  * machine a, rank 2 of machine b, whose clock is 3 s behind and 20 ppm fast; and rank 2 again as it
  * would be without communicators that are known, and with a clock that is slewed by 500 ppm for
- * 2 s. Rank 1 is missing. Two more of rank 2 are damaged: one starts behind its end, one at a time
- * that cannot be.
+ * 2 s; and that rank and rank 0 once more with moments on steady clocks. Rank 1 is missing. Two
+ * more of rank 2 are damaged: one starts behind its end, one at a time that cannot be.
  *
  * With more arguments, a long job instead: RANKS recordings rank0, rank1, ... of a machine each,
  * with OPERATIONS all-reduces and KERNELS other kernels behind each.
@@ -29,7 +29,10 @@ enum { OPERATIONS = 60, WAIT_NS = 400000, TRANSFER_NS = 6000 };
 #define SLEW_BEGIN_NS (BEGIN_NS + 2000000000ll)
 #define SLEW_NS	      2000000000ll
 
-static double slew; /* of the clock of rank 2 */
+#define MOMENT_STEP_NS 250000000 /* as recordings have them */
+
+static double slew;	 /* of the clock of rank 2 */
+static bool has_moments; /* on steady clocks */
 
 /* What the clock of RANK shows at a time of rank 0's clock. */
 static int64_t shown(uint32_t rank, int64_t ns)
@@ -37,6 +40,22 @@ static int64_t shown(uint32_t rank, int64_t ns)
 	double slewed_ns = fmin(fmax((double)(ns - SLEW_BEGIN_NS), 0), SLEW_NS);
 
 	return rank == 0 ? ns : llround(((double)ns - BEHIND_NS) * (1 + DRIFT) + slew * slewed_ns);
+}
+
+/* From the begin of the rank's clock on. The steady clock runs as rank 0's clock does, but for its
+ * drift. */
+static void put_moments(struct rank_scene *scene, uint32_t rank, int64_t end_ns)
+{
+	for (int64_t ns = rank ? (int64_t)BEHIND_NS : 0; ns <= end_ns; ns += MOMENT_STEP_NS) {
+		struct record_anchor anchor = {
+			.tick = (uint64_t)llround((double)ns * (rank ? 1 + DRIFT : 1)),
+			.host_ns = (uint64_t)shown(rank, ns),
+			.uncertainty_ns = 100,
+		};
+
+		scene_put(&scene->scene, 0, RECORD_ANCHOR, RECORD_STEADY_CLOCK, &anchor,
+			  sizeof(anchor));
+	}
 }
 
 /* Lets the process start at START_NS. */
@@ -68,6 +87,8 @@ static void write_rank(const char *folder, const char *name, uint32_t rank, uint
 				  shown(rank, begun_ns - (is_late ? 0 : WAIT_NS)),
 				  shown(rank, begun_ns + TRANSFER_NS));
 	}
+	if (has_moments)
+		put_moments(&scene, rank, BEGIN_NS + OPERATIONS * (int64_t)STEP_NS);
 	rank_scene_close(&scene, shown(rank, BEGIN_NS + OPERATIONS * (int64_t)STEP_NS));
 	snprintf(path, sizeof(path), "%s/%s.dagtap", folder, name);
 	rank_scene_write(&scene, path);
@@ -122,5 +143,8 @@ int main(int argc, char **argv)
 	write_rank(argv[1], "absurd", 2, 0xc0ffee, UINT64_C(1) << 62);
 	slew = 500e-6;
 	write_rank(argv[1], "slewed", 2, 0xc0ffee, 0);
+	has_moments = true;
+	write_rank(argv[1], "steady0", 0, 0xc0ffee, 0);
+	write_rank(argv[1], "steady2", 2, 0xc0ffee, 0);
 	return 0;
 }
