@@ -187,10 +187,9 @@ static void note_witness(struct live *live, const struct record_witness *record)
 		const struct witness_name *name = &witness_names[noted_witnesses[i]];
 		uint64_t *value = &live->witnesses[noted_witnesses[i]];
 
-		if (strncmp(record->source, name->source, sizeof(record->source)) ||
-		    strncmp(record->key, name->key, sizeof(record->key)))
-			continue;
-		if (record->value > *value)
+		if (strncmp(record->source, name->source, sizeof(record->source)) == 0 &&
+		    strncmp(record->key, name->key, sizeof(record->key)) == 0 &&
+		    record->value > *value)
 			*value = record->value;
 	}
 }
