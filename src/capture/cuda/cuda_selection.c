@@ -2,10 +2,10 @@
 #include "capture/cuda/cuda_selection.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "capture/cuda/cupti.h"
 #include "capture/env.h"
+#include "record/cuda_names.h"
 
 struct callback {
 	uint16_t domain, cbid;
@@ -80,15 +80,11 @@ static uint32_t enable_domains(void *subscriber)
 				  : result;
 }
 
-/* By their names, as the loader finds them (trace/graph/cuda_expect.c). */
 static void find_kernel_launches(void)
 {
 	for (size_t i = 0; i < COUNT(calls); i++) {
-		const char *name = call_names[i];
-
 		if (calls[i].domain <= CUPTI_DOMAIN_RUNTIME && calls[i].cbid < CALLS_MOST &&
-		    !strstr(name, "MultiDevice") &&
-		    (strstr(name, "LaunchKernel") || strstr(name, "LaunchCooperativeKernel")))
+		    cuda_name_launches_kernel(call_names[i]))
 			kernel_launches[calls[i].domain][calls[i].cbid / 64] |=
 				1ull << calls[i].cbid % 64;
 	}

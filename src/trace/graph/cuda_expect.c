@@ -2,8 +2,8 @@
  * derived for launches; all other calls get TRACE_NONE. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "record/cuda_names.h"
 #include "trace/graph/expect.h"
 #include "trace/load/cuda_load.h"
 #include "trace/process_load.h"
@@ -20,9 +20,7 @@ static bool *find_launch_apis(const struct process_load *load)
 		const struct trace_api *api = &trace->apis[load->first.apis + i];
 		const char *name = load->strings->strings[api->name];
 
-		launches[i] =
-			api->domain == RECORD_DOMAIN_CUDA && !strstr(name, "MultiDevice") &&
-			(strstr(name, "LaunchKernel") || strstr(name, "LaunchCooperativeKernel"));
+		launches[i] = api->domain == RECORD_DOMAIN_CUDA && cuda_name_launches_kernel(name);
 	}
 	return launches;
 }
