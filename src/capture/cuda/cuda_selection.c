@@ -5,7 +5,7 @@
 
 #include "capture/cuda/cupti.h"
 #include "capture/env.h"
-#include "record/cuda_names.h"
+#include "record/cuda_functions.h"
 
 struct callback {
 	uint16_t domain, cbid;

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "record/cuda_names.h"
+#include "record/cuda_functions.h"
 #include "trace/graph/expect.h"
 #include "trace/load/cuda_load.h"
 #include "trace/process_load.h"

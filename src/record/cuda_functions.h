@@ -1,7 +1,7 @@
 /* What the name of a function of CUDA tells, for the capture side, which counts launches, and for
  * readers, which expect what these bring. Threading: any thread. */
-#ifndef DAGTAP_RECORD_CUDA_NAMES_H
-#define DAGTAP_RECORD_CUDA_NAMES_H
+#ifndef DAGTAP_RECORD_CUDA_FUNCTIONS_H
+#define DAGTAP_RECORD_CUDA_FUNCTIONS_H
 
 #include <stdbool.h>
 #include <string.h>
