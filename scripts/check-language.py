@@ -51,9 +51,10 @@ def glossary_list(title):
 
 
 def sources():
-    """The files of the tree that people write: {path: name}, without data, licences and ABI."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True,
-                            text=True)
+    """The files of the tree that people write: {path: name}, without data, licences and ABI. A new
+    file counts before git knows it."""
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+                            cwd=ROOT, check=True, capture_output=True, text=True)
     names = [name for name in listed.stdout.split("\n") if name and (ROOT / name).is_file()]
     return {ROOT / name: name for name in names
             if name.endswith((".c", ".h", ".S", ".md", ".man", *SCRIPTS)) and
@@ -185,7 +186,7 @@ def names_that_stand_twice(names):
             places[Path(name).name].append(name)
     for found in places.values():
         if len(found) > 1:
-            yield f"{', '.join(found)}: files of one name"
+            yield f"{', '.join(sorted(found))}: files of one name"
 
 
 def witness_differences():
