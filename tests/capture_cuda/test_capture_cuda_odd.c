@@ -5,6 +5,7 @@
 #include "cuda_scene.h"
 
 #include "capture/capture_session.h"
+#include "capture/cuda/cuda_buffers.h"
 #include "record/record.h"
 
 /* ---- overhead records, in each CUPTI version ---- */
@@ -58,6 +59,32 @@ static void what_cupti_allocates_for_us_is_freed(void **state)
 	struct trace *trace = play_scene(*state, overhead_with_data);
 
 	assert_int_equal(trace->overheads_count, 2);
+	play_assert_closed(trace);
+}
+
+/* The records of the buffer are counted and not read. */
+static void overhead_while_cupti_is_behind(void)
+{
+	struct cupti_overhead overhead;
+	uint8_t *buffer;
+	size_t size, most;
+
+	play_start();
+	for (int i = 0; i < CUDA_BUFFERS_KEPT + 1; i++)
+		cuda_buffers_lend(&buffer, &size, &most);
+	overhead = overhead_of_call(0, CUPTI_OVERHEAD_COMMAND_BUFFER_FULL);
+	overhead.overheadData = watched = malloc(12);
+	PLAY_PUT(overhead);
+	model_deliver(0);
+	expect(watched_freed == 1);
+	session_stop();
+}
+
+static void it_is_freed_too_where_records_are_passed_over(void **state)
+{
+	struct trace *trace = play_scene(*state, overhead_while_cupti_is_behind);
+
+	assert_int_equal(trace->overheads_count, 1);
 	play_assert_closed(trace);
 }
 
@@ -251,6 +278,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PLAY_CASE(what_cupti_allocates_for_us_is_freed),
+		PLAY_CASE(it_is_freed_too_where_records_are_passed_over),
 		PLAY_CASE(older_overhead_has_less),
 		PLAY_CASE(times_that_cannot_be_are_none),
 		PLAY_CASE(a_huge_grid_is_whole),

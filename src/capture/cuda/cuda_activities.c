@@ -258,7 +258,7 @@ static void count(enum cuda_delivered what)
 			      memory_order_relaxed);
 }
 
-bool cuda_activity_is_counted(const struct cupti_activity *activity)
+bool cuda_activity_is_skippable(const struct cupti_activity *activity)
 {
 	switch (activity->kind) {
 	case CUPTI_KIND_KERNEL:
@@ -269,7 +269,6 @@ bool cuda_activity_is_counted(const struct cupti_activity *activity)
 	case CUPTI_KIND_SYNCHRONIZATION:
 	case CUPTI_KIND_CUDA_EVENT:
 	case CUPTI_KIND_MEMORY2:
-	case CUPTI_KIND_OVERHEAD:
 		return true;
 	default:
 		return false;

@@ -35,9 +35,10 @@ extern _Atomic uint64_t cuda_delivered[CUDA_DELIVERED_COUNT];
  * device only once, and each recording needs its record. Called when a recording starts. */
 void cuda_devices_record(void);
 
-/* Whether ACTIVITY belongs to a class that witnesses count and that the ledger expects. Others
- * describe devices and streams, or are of kinds that nobody asked for. */
-bool cuda_activity_is_counted(const struct cupti_activity *activity);
+/* Whether ACTIVITY may be counted and not read: witnesses count its class, the ledger expects it,
+ * and nothing of it must be freed. Others describe devices and streams, or are of kinds that nobody
+ * asked for. */
+bool cuda_activity_is_skippable(const struct cupti_activity *activity);
 
 /* Counts ACTIVITY and writes its record. ACTIVITY is borrowed from CUPTI's buffer. A kind that
  * is not known is counted only. */

@@ -109,7 +109,7 @@ static void read_records(uint8_t *buffer, size_t valid_bytes, uint32_t begun)
 
 	while ((result = cupti.next_record(buffer, valid_bytes, &record)) == CUPTI_OK &&
 	       !is_over(begun)) {
-		if (is_passed_over && cuda_activity_is_counted(record))
+		if (is_passed_over && cuda_activity_is_skippable(record))
 			unread++;
 		else
 			cuda_activity_record(record);
