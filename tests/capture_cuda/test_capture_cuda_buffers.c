@@ -2,6 +2,7 @@
  * buffers there are. */
 #include "cuda_scene.h"
 
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -128,13 +129,16 @@ static void what_is_not_finished_is_not_torn(void **state)
 	play_assert_closed(trace);
 }
 
+/* One buffer more than the numbers of cuda_buffers.h for the thread that asks. */
+enum { KEPT_OF_ONE_THREAD = CUDA_BUFFERS_KEPT + 1, MOST_OF_ONE_THREAD = CUDA_BUFFERS_MOST + 1 };
+
 static void lending(void)
 {
 	uint8_t *buffer = NULL, *kept = NULL;
 	size_t size, most;
 
 	play_start();
-	for (int i = 0; i < CUDA_BUFFERS_MOST; i++) {
+	for (int i = 0; i < MOST_OF_ONE_THREAD; i++) {
 		cuda_buffers_lend(&buffer, &size, &most);
 		expect(buffer && size == CUDA_BUFFER_BYTES);
 		kept = buffer;
@@ -158,26 +162,26 @@ static int count_mapped(uint8_t *const *given)
 {
 	int count = 0;
 
-	for (int i = 0; i < CUDA_BUFFERS_MOST; i++)
+	for (int i = 0; i < MOST_OF_ONE_THREAD; i++)
 		count += msync(given[i], CUDA_BUFFER_BYTES, MS_ASYNC) == 0;
 	return count;
 }
 
 static void lend_and_return(void)
 {
-	static uint8_t foreign[64], *given[CUDA_BUFFERS_MOST];
+	static uint8_t foreign[64], *given[MOST_OF_ONE_THREAD];
 	uint8_t *buffer, *kept;
 	size_t size, most;
 
 	play_start();
-	for (int i = 0; i < CUDA_BUFFERS_MOST; i++)
+	for (int i = 0; i < MOST_OF_ONE_THREAD; i++)
 		cuda_buffers_lend(&given[i], &size, &most);
-	expect(count_mapped(given) == CUDA_BUFFERS_MOST);
-	for (int i = 0; i < CUDA_BUFFERS_MOST; i++)
+	expect(count_mapped(given) == MOST_OF_ONE_THREAD);
+	for (int i = 0; i < MOST_OF_ONE_THREAD; i++)
 		cuda_buffers_take(NULL, 0, given[i], CUDA_BUFFER_BYTES, 0);
-	expect(count_mapped(given) == CUDA_BUFFERS_KEPT);
+	expect(count_mapped(given) == KEPT_OF_ONE_THREAD);
 	cuda_buffers_lend(&kept, &size, &most);
-	expect(kept == given[CUDA_BUFFERS_MOST - 1]);
+	expect(kept == given[MOST_OF_ONE_THREAD - 1]);
 	/* The buffer of another tool, which enabled records between two recordings. */
 	cuda_buffers_take(NULL, 0, kept, CUDA_BUFFER_BYTES, 0);
 	cuda_buffers_take(NULL, 0, foreign, sizeof(foreign), 0);
@@ -214,11 +218,11 @@ static void stall(void)
 	model_hold(MODEL_AT_RECORD, 0);
 	model_worker_deliver_queue();
 	model_await_held(MODEL_AT_RECORD);
-	put_kernels(3, CUDA_BUFFERS_MOST - 2, "held");
-	put_kernels(CUDA_BUFFERS_MOST + 1, REFUSED, "refused");
+	put_kernels(3, MOST_OF_ONE_THREAD - 2, "held");
+	put_kernels(MOST_OF_ONE_THREAD + 1, REFUSED, "refused");
 	model_release(MODEL_AT_RECORD);
 	model_worker_await();
-	put_kernels(CUDA_BUFFERS_MOST + REFUSED + 1, LATER, "later");
+	put_kernels(MOST_OF_ONE_THREAD + REFUSED + 1, LATER, "later");
 	session_stop();
 }
 
@@ -235,24 +239,109 @@ static uint32_t count_kernels(const struct trace *trace, const char *name)
 }
 
 /*
- * The first buffer is read. Of the others those are passed over that CUPTI has returned while it
- * had more than CUDA_BUFFERS_KEPT.
+ * The first buffer is read. Of those that CUPTI returns while it has more than are kept, one is
+ * read after each CUDA_BUFFERS_SKIPPED.
  */
 static void recording_goes_on_after_a_stall(void **state)
 {
 	struct trace *trace = play_scene(*state, stall);
 	const struct trace_source *source = play_source(trace, "cuda");
-	uint32_t passed_over = CUDA_BUFFERS_MOST - 1 - CUDA_BUFFERS_KEPT;
+	uint32_t behind = MOST_OF_ONE_THREAD - 1 - KEPT_OF_ONE_THREAD;
+	uint32_t read = behind / (CUDA_BUFFERS_SKIPPED + 1);
 
 	assert_int_equal(count_kernels(trace, "later"), LATER);
 	assert_int_equal(count_kernels(trace, "refused"), 0);
-	assert_int_equal(source->expected, CUDA_BUFFERS_MOST + REFUSED + LATER);
-	assert_int_equal(source->received, 1 + CUDA_BUFFERS_KEPT + LATER);
+	assert_int_equal(source->expected, MOST_OF_ONE_THREAD + REFUSED + LATER);
+	assert_int_equal(source->received, 1 + read + KEPT_OF_ONE_THREAD + LATER);
 	assert_int_equal(source->drop_count, 1);
-	assert_int_equal(trace->drops[source->drop_first].count, passed_over + REFUSED);
+	assert_int_equal(trace->drops[source->drop_first].count, behind - read + REFUSED);
 	assert_string_equal(trace_text(trace, source->state), "partial");
 	assert_non_null(strstr(trace_text(trace, source->text), "it was given no buffer 10 times"));
 	play_assert_closed(trace);
+}
+
+enum { THREADS = CUDA_BUFFERS_KEPT + 50 };
+
+static void *ask(void *unused)
+{
+	uint8_t *buffer;
+	size_t size, most;
+
+	(void)unused;
+	cuda_buffers_lend(&buffer, &size, &most);
+	expect(buffer);
+	return NULL;
+}
+
+static void many_threads(void)
+{
+	pthread_t thread;
+
+	play_start();
+	for (int i = 0; i < THREADS; i++) {
+		expect(!pthread_create(&thread, NULL, ask, NULL));
+		expect(!pthread_join(thread, NULL));
+	}
+	put_kernels(1, 5, "of one of many threads");
+	model_deliver(0);
+	session_stop();
+}
+
+/* Each thread has a buffer of its own (CUDA 13.0), so many buffers alone do not tell that CUPTI is
+ * behind. */
+static void a_buffer_for_each_thread_is_no_backlog(void **state)
+{
+	struct trace *trace = play_scene(*state, many_threads);
+
+	assert_int_equal(count_kernels(trace, "of one of many threads"), 5);
+	assert_string_equal(trace_text(trace, play_source(trace, "cuda")->state), "on");
+	play_assert_closed(trace);
+}
+
+static void stop_while_behind(void)
+{
+	play_start();
+	for (int i = 0; i < KEPT_OF_ONE_THREAD; i++)
+		ask(NULL);
+	put_kernels(1, 5, "before the stop");
+	session_stop();
+}
+
+static void the_stop_reads_everything(void **state)
+{
+	struct trace *trace = play_scene(*state, stop_while_behind);
+
+	assert_int_equal(count_kernels(trace, "before the stop"), 5);
+	assert_string_equal(trace_text(trace, play_source(trace, "cuda")->state), "on");
+	play_assert_closed(trace);
+}
+
+static void lend_all_to_an_old_cupti(void)
+{
+	uint8_t *buffer, *last;
+	size_t size, most;
+
+	model_set_version(CUPTI_WITH_REFUSALS - 1);
+	play_start();
+	for (int i = 0; i < CUDA_BUFFERS_MOST + CUDA_BUFFER_THREADS; i++)
+		ask(NULL);
+	cuda_buffers_lend(&last, &size, &most);
+	expect(last && size && size < CUDA_BUFFER_BYTES);
+	cuda_buffers_lend(&buffer, &size, &most);
+	expect(buffer == last);
+	memset(last, 0xff, size);
+	cuda_buffers_take(NULL, 0, last, size, size);
+	session_stop();
+}
+
+/* CUPTI before CUDA 12.9 crashes when it is given no buffer. */
+static void an_old_cupti_is_never_refused(void **state)
+{
+	struct trace *trace = play_scene(*state, lend_all_to_an_old_cupti);
+	const struct trace_source *source = play_source(trace, "cuda");
+
+	assert_string_equal(trace_text(trace, source->state), "partial");
+	assert_non_null(strstr(trace_text(trace, source->text), "it was given no buffer 2 times"));
 }
 
 int main(void)
@@ -266,6 +355,9 @@ int main(void)
 		PLAY_CASE(buffers_are_bounded),
 		PLAY_CASE(the_reserve_is_unmapped),
 		PLAY_CASE(recording_goes_on_after_a_stall),
+		PLAY_CASE(a_buffer_for_each_thread_is_no_backlog),
+		PLAY_CASE(the_stop_reads_everything),
+		PLAY_CASE(an_old_cupti_is_never_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,11 +12,16 @@
 #include "capture/cuda/cuda_activities.h"
 #include "capture/cuda/cupti.h"
 
-static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER; /* over the next four lines */
-static uint8_t *made[CUDA_BUFFERS_MOST];		      /* all buffers */
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;  /* over the next five lines */
+static uint8_t *made[CUDA_BUFFERS_MOST + CUDA_BUFFER_THREADS]; /* all buffers */
 /* A stack: the buffer that was used last is given out first, since its pages are in memory. */
-static uint8_t *idle[CUDA_BUFFERS_KEPT];
+static uint8_t *idle[CUDA_BUFFERS_KEPT + CUDA_BUFFER_THREADS];
 static uint32_t idle_count, made_count;
+static uint32_t thread_count; /* threads that have asked, up to CUDA_BUFFER_THREADS */
+static __thread bool has_asked;
+
+/* What CUPTI gets that must not be refused. Several of its threads may write into it at a time. */
+static uint8_t lost[1 << 14] __attribute__((aligned(64)));
 
 /* Held while a thread reads records. */
 static pthread_mutex_t read_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -25,6 +30,7 @@ static pthread_mutex_t read_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t period;
 /* Buffers that CUPTI has returned and that are not in the pool again. */
 static _Atomic uint32_t brought;
+static _Atomic bool is_draining;	  /* nothing is passed over */
 static _Atomic bool is_last_call;	  /* CUPTI was asked for unfinished records, too */
 static _Atomic uint64_t torn, unfinished; /* see cuda_buffers_torn and the like */
 static _Atomic uint64_t refused, passed_over;
@@ -37,30 +43,58 @@ static uint8_t *make_buffer(void)
 	return buffer == MAP_FAILED ? NULL : buffer;
 }
 
-void cuda_buffers_lend(uint8_t **buffer, size_t *size, size_t *max_records)
+/* Under pool_lock. A buffer that is idle or new, if there may be another one; or NULL. */
+static uint8_t *take_buffer(void)
 {
-	*buffer = NULL;
-	*max_records = 0; /* no limit but the buffer's size */
-	pthread_mutex_lock(&pool_lock);
+	uint32_t most = cupti.version < CUPTI_WITH_REFUSALS ? sizeof(made) / sizeof(*made)
+							    : CUDA_BUFFERS_MOST + thread_count;
+	uint8_t *buffer;
+
 	if (idle_count)
-		*buffer = idle[--idle_count];
-	else if (made_count < CUDA_BUFFERS_MOST && (*buffer = make_buffer()))
-		made[made_count++] = *buffer;
-	pthread_mutex_unlock(&pool_lock);
-	*size = *buffer ? CUDA_BUFFER_BYTES : 0;
-	if (!*buffer)
-		atomic_fetch_add_explicit(&refused, 1, memory_order_relaxed);
+		return idle[--idle_count];
+	if (made_count >= most || !(buffer = make_buffer()))
+		return NULL;
+	return made[made_count++] = buffer;
 }
 
-/* Whether CUPTI has more buffers than are kept. */
-static bool is_behind(void)
+void cuda_buffers_lend(uint8_t **buffer, size_t *size, size_t *max_records)
 {
-	bool is_so;
-
+	*max_records = 0; /* no limit but the buffer's size */
 	pthread_mutex_lock(&pool_lock);
-	is_so = made_count - idle_count > CUDA_BUFFERS_KEPT;
+	if (!has_asked && thread_count < CUDA_BUFFER_THREADS)
+		thread_count++;
+	has_asked = true;
+	*buffer = take_buffer();
 	pthread_mutex_unlock(&pool_lock);
-	return is_so;
+	*size = *buffer ? CUDA_BUFFER_BYTES : 0;
+	if (*buffer)
+		return;
+	atomic_fetch_add_explicit(&refused, 1, memory_order_relaxed);
+	if (cupti.version < CUPTI_WITH_REFUSALS) {
+		*buffer = lost;
+		*size = sizeof(lost);
+	}
+}
+
+/* Under pool_lock. How many buffers stay mapped. */
+static uint32_t kept(void)
+{
+	return CUDA_BUFFERS_KEPT + thread_count;
+}
+
+/* By the thread that reads. Whether the next buffer is counted and not read. */
+static bool is_next_passed_over(void)
+{
+	static uint32_t skipped;
+	bool is_behind;
+
+	if (atomic_load(&is_draining))
+		return false;
+	pthread_mutex_lock(&pool_lock);
+	is_behind = made_count - idle_count > kept();
+	pthread_mutex_unlock(&pool_lock);
+	skipped = is_behind && skipped < CUDA_BUFFERS_SKIPPED ? skipped + 1 : 0;
+	return skipped > 0;
 }
 
 /* Under pool_lock. Returns the place of BUFFER in made, or made_count if it is not ours. */
@@ -83,7 +117,7 @@ static void give_back(uint8_t *buffer)
 
 	pthread_mutex_lock(&pool_lock);
 	place = place_of(buffer);
-	if (place < made_count && made_count > CUDA_BUFFERS_KEPT) {
+	if (place < made_count && made_count > kept()) {
 		made[place] = made[--made_count];
 		is_spare = true;
 	} else if (place < made_count && idle_count < made_count) {
@@ -102,7 +136,7 @@ static bool is_over(uint32_t begun)
 
 static void read_records(uint8_t *buffer, size_t valid_bytes, uint32_t begun)
 {
-	bool is_passed_over = !atomic_load(&is_last_call) && is_behind();
+	bool is_passed_over = is_next_passed_over();
 	struct cupti_activity *record = NULL;
 	uint64_t unread = 0;
 	uint32_t result;
@@ -145,7 +179,7 @@ void cuda_buffers_take(void *context, uint32_t stream, uint8_t *buffer, size_t s
 {
 	uint32_t begun;
 
-	if (!buffer)
+	if (!buffer || buffer == lost)
 		return;
 	atomic_fetch_add(&brought, 1);
 	begun = atomic_load(&period);
@@ -157,8 +191,14 @@ void cuda_buffers_take(void *context, uint32_t stream, uint8_t *buffer, size_t s
 
 void cuda_buffers_open(void)
 {
+	atomic_store(&is_draining, false);
 	atomic_store(&is_last_call, false);
 	atomic_fetch_add(&period, 1);
+}
+
+void cuda_buffers_drain(void)
+{
+	atomic_store(&is_draining, true);
 }
 
 void cuda_buffers_last_call(void)
@@ -219,6 +259,8 @@ void cuda_buffers_forget(void)
 	read_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	memcpy(made, idle, idle_count * sizeof(*made));
 	made_count = idle_count;
+	thread_count = 0;
+	has_asked = false;
 	atomic_store(&period, 0);
 	atomic_store_explicit(&brought, 0, memory_order_relaxed);
 }

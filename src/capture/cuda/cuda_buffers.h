@@ -3,13 +3,18 @@
  *
  * CUPTI's thread that returns full buffers also reads them here. After CUPTI was given no buffer
  * for three million records, this thread used a whole core until the process ended (H100, driver
- * 580.159.04; docs/cuda.md). So CUPTI is given buffers from a reserve first:
+ * 580.159.04; docs/cuda.md). So CUPTI is given buffers from a reserve first. From CUDA 13.0 on each
+ * thread that makes records has a buffer of its own (cupti_activity.h,
+ * CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER), so one buffer for each thread that has asked
+ * (CUDA_BUFFER_THREADS at most) comes on top of each of these numbers:
  *
  * - Up to CUDA_BUFFERS_KEPT buffers stay mapped.
- * - While CUPTI has more of them, the records of returned buffers are counted and not read, so that
- *   its thread catches up. The buffers beyond CUDA_BUFFERS_KEPT are unmapped when they come back.
+ * - While CUPTI has more of them, it is behind: CUDA_BUFFERS_SKIPPED returned buffers are counted
+ *   and not read, then one is read, so that its thread catches up. The buffers beyond those that
+ *   are kept are unmapped when they come back.
  * - When CUPTI has CUDA_BUFFERS_MOST, it is given none. It drops the records for which it has no
- *   room, and counts them.
+ *   room, and counts them. CUPTI before CUDA 12.9 crashes when it is given none: it gets what there
+ *   is, and then one small buffer again and again, whose records are lost.
  *
  * Threading: CUPTI may call the first two functions on any thread; records are read by one
  * thread at a time. */
@@ -19,13 +24,15 @@
 #include "vendor/cupti_types.h"
 
 /* What a kill loses is in buffers that are not full: some 4,800 kernels in one. */
-#define CUDA_BUFFER_BYTES (1u << 20)
-#define CUDA_BUFFERS_KEPT 256
-#define CUDA_BUFFERS_MOST 1024
+#define CUDA_BUFFER_BYTES    (1u << 20)
+#define CUDA_BUFFERS_KEPT    256
+#define CUDA_BUFFERS_MOST    1024
+#define CUDA_BUFFER_THREADS  1024
+#define CUDA_BUFFERS_SKIPPED 7
 
-/* CUPTI's callbacks (cuptiActivityRegisterCallbacks). cuda_buffers_lend gives CUPTI a buffer, or
- * NULL when it has all that it may have. cuda_buffers_take reads or counts the records of a buffer
- * that CUPTI returns. */
+/* CUPTI's callbacks (cuptiActivityRegisterCallbacks). cuda_buffers_lend gives CUPTI a buffer, or,
+ * from CUPTI_WITH_REFUSALS on, NULL when it has all that it may have. cuda_buffers_take reads or
+ * counts the records of a buffer that CUPTI returns. */
 cupti_buffer_requested cuda_buffers_lend;
 cupti_buffer_completed cuda_buffers_take;
 
@@ -36,6 +43,10 @@ void cuda_buffers_open(void);
  * are read. If a reader does not finish, the rest of its buffer is read in no recording, and the
  * buffer counts as torn. Called by the thread that stops the session. */
 void cuda_buffers_close(void);
+
+/* Called before the recording's last flushes: from here until the next open the records of all
+ * buffers are read, however many CUPTI has. */
+void cuda_buffers_drain(void);
 
 /* Called before the forced flush: from here until the next open, CUPTI returns all buffers, also
  * those with records that are not complete. A buffer whose reading ends at such a record is
@@ -48,8 +59,8 @@ uint64_t cuda_buffers_torn(void);
 /* Those of them that ended in an unfinished record. */
 uint64_t cuda_buffers_unfinished(void);
 
-/* Since the process started: how often CUPTI was given no buffer, and how many records were counted
- * and not read. */
+/* Since the process started: how often CUPTI was given no buffer, or one whose records are lost;
+ * and how many records were counted and not read. */
 uint64_t cuda_buffers_refused(void);
 uint64_t cuda_buffers_passed_over(void);
 

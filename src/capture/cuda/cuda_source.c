@@ -420,6 +420,7 @@ static void part_stop(void)
 
 	if (!atomic_exchange(&is_live, false))
 		return;
+	cuda_buffers_drain();
 	flush(CUPTI_FLUSH_COMPLETE);
 	if (!is_last)
 		disable_kinds();
