@@ -43,8 +43,10 @@ void cuda_launches_release(struct cuda_launches *launches)
 	free(launches->rows);
 	free(launches->free_rows);
 	free(launches->waits);
+	free(launches->last_calls);
 	hash_map_release(&launches->by_id);
 	numbers_release(&launches->wait_keys);
+	numbers_release(&launches->threads);
 	*launches = (struct cuda_launches){0};
 }
 

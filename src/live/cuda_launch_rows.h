@@ -25,7 +25,6 @@ struct launched_exec {
 	uint64_t last_count, last_context, last_stream;
 	int64_t last_end_ns;
 	uint64_t came[DELIVERY_KIND_COUNT];   /* nodes of launches */
-	uint64_t launch_cid;		      /* of the launch that came last */
 	uint64_t newest_cid;		      /* the largest one of an activity */
 	uint64_t newest_kernel;		      /* the first kernel node that came of it */
 	uint32_t newest[DELIVERY_KIND_COUNT]; /* nodes that came of that launch */

@@ -33,8 +33,7 @@ int cuda_launches_add_step(struct cuda_launches *launches, const struct record_c
 	return err;
 }
 
-/* Replays are numbered, so the launches before this one are known, too. If two launches have one
- * correlation id, their activities cannot be told apart: the exec is not compared. */
+/* Replays are numbered, so the launches before this one are known, too. */
 int cuda_launches_add_launch(struct cuda_launches *launches,
 			     const struct record_graph_launch *launch)
 {
@@ -47,8 +46,6 @@ int cuda_launches_add_launch(struct cuda_launches *launches,
 	/* The launches before it may have been added to the sums. */
 	exec->is_uncompared |= launches->has_folded && !exec->launches && launch->replay > 0 &&
 			       launch->replay != RECORD_REPLAY_UNCOUNTED;
-	exec->is_uncompared |= launch->cid && launch->cid == exec->launch_cid;
-	exec->launch_cid = launch->cid;
 	count = launch->replay == RECORD_REPLAY_UNCOUNTED ? exec->launches + 1 : launch->replay + 1;
 	if (count > exec->launches) {
 		launches->launches += count - exec->launches;
@@ -203,30 +200,44 @@ static uint64_t argument(const struct record_api *api, uint32_t place)
 		       : 0;
 }
 
-static int add_graph_launch(struct cuda_launches *launches, const struct record_api *api,
-			    const struct record_graph_launch *launch, uint32_t tid)
+/* If CUPTI has lost count of a thread, its calls have one id from then on (docs/cuda.md). Returns
+ * whether CID is that of the thread's last call, too; or -ENOMEM. */
+static int is_id_repeated(struct cuda_launches *launches, uint64_t cid, uint32_t tid)
 {
-	struct launched_exec *exec = launched_exec_find(launches, launch->exec_id);
+	uint64_t last;
+	void *added;
+	int64_t number =
+		numbers_row(&launches->threads, 0, tid, (void **)&launches->last_calls,
+			    &launches->last_calls_count, sizeof(*launches->last_calls), &added);
+
+	if (number < 0)
+		return -ENOMEM;
+	last = launches->last_calls[number];
+	launches->last_calls[number] = cid;
+	return cid && cid == last;
+}
+
+static void add_graph_launch(struct cuda_launches *launches, struct launched_exec *exec,
+			     const struct record_api *api, const struct record_graph_launch *launch,
+			     uint32_t tid)
+{
 	uint64_t ended;
 
-	if (!exec)
-		return 0;
 	if (api->result) {
 		exec->failed++;
 		launches->failed++;
-		return 0;
+		return;
 	}
 	ended = launched_exec_ended(launches, exec);
 	if (ended > exec->ended)
 		exec->ended_came = 0;
 	exec->ended = ended;
 	if (launch->replay == RECORD_REPLAY_UNCOUNTED || launch->replay < exec->last_count)
-		return 0;
+		return;
 	exec->last_count = launch->replay + 1;
 	exec->last_stream = stream_of(argument(api, 0), tid);
 	exec->last_context = argument(api, 1);
 	exec->last_end_ns = (int64_t)api->end_ns;
-	return 0;
 }
 
 static bool is_cudas(uint32_t function)
@@ -256,12 +267,10 @@ void cuda_launches_add_name(struct cuda_launches *launches, const struct record_
 	}
 }
 
-int cuda_launches_add_call(struct cuda_launches *launches, const struct record_api *api,
-			   const struct record_graph_launch *launch, uint32_t tid)
+static int add_other_call(struct cuda_launches *launches, const struct record_api *api,
+			  uint32_t tid)
 {
-	if (launch)
-		return add_graph_launch(launches, api, launch, tid);
-	if (!is_cudas(api->header.tag) || api->result)
+	if (api->result)
 		return 0;
 	switch (launches->called[api->header.tag - RECORD_CUDA_FUNCTION_FIRST]) {
 	case CALLED_STREAM_WAIT:
@@ -277,6 +286,28 @@ int cuda_launches_add_call(struct cuda_launches *launches, const struct record_a
 	default:
 		return 0;
 	}
+}
+
+/* The activities of launches that share an id cannot be told apart: their exec is not compared. */
+int cuda_launches_add_call(struct cuda_launches *launches, const struct record_api *api,
+			   const struct record_graph_launch *launch, uint32_t tid)
+{
+	struct launched_exec *exec;
+	int is_repeated;
+
+	if (!is_cudas(api->header.tag))
+		return 0;
+	is_repeated = is_id_repeated(launches, api->cid, tid);
+	if (is_repeated < 0)
+		return is_repeated;
+	if (!launch)
+		return add_other_call(launches, api, tid);
+	exec = launched_exec_find(launches, launch->exec_id);
+	if (!exec)
+		return 0;
+	exec->is_uncompared |= is_repeated;
+	add_graph_launch(launches, exec, api, launch, tid);
+	return 0;
 }
 
 /* ---- windows ---- */

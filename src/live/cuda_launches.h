@@ -19,11 +19,11 @@
  *
  * Memory: a row for each executable graph, up to CUDA_LAUNCHES_MOST, and a row for each of its
  * copies and memsets, up to CUDA_LAUNCHES_NODES_MOST in all; a row for each stream that was waited
- * for, up to CUDA_LAUNCHES_WAITS_MOST. An executable graph that was destroyed is added to the sums
- * when all its activities have come, and CUDA_LAUNCHES_HELD activities since the first one that was
- * launched later; or when there is no room for another one: then nothing is told as missing any
- * more. If there is no room, rows of which no launch came are freed, too. Cost: some look-ups in
- * hash maps for each activity and launch.
+ * for, up to CUDA_LAUNCHES_WAITS_MOST; a row for each thread. An executable graph that was
+ * destroyed is added to the sums when all its activities have come, and CUDA_LAUNCHES_HELD
+ * activities since the first one that was launched later; or when there is no room for another one:
+ * then nothing is told as missing any more. If there is no room, rows of which no launch came are
+ * freed, too. Cost: some look-ups in hash maps for each activity and call.
  *
  * Threading: one thread at a time. */
 #ifndef DAGTAP_LIVE_CUDA_LAUNCHES_H
@@ -82,6 +82,9 @@ struct cuda_launches {
 	struct numbers wait_keys; /* (context, stream) of waits */
 	struct launched_wait *waits;
 	uint32_t waits_count;
+	struct numbers threads; /* (0, tid) of calls */
+	uint64_t *last_calls;	/* cids, by thread */
+	uint32_t last_calls_count;
 	/* By function, from RECORD_CUDA_FUNCTION_FIRST on: enum called. */
 	uint8_t called[RECORD_CUDA_FUNCTION_END - RECORD_CUDA_FUNCTION_FIRST];
 	int64_t eager_end_ns; /* when the last call that launched a kernel returned; 0: none */

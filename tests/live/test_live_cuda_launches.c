@@ -11,7 +11,17 @@
 
 enum { EXECS = 200000, KERNELS = 2, NODES = KERNELS + 1, STREAMS = 4, LATE = 20 };
 
-static void add_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid)
+static void enter_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay,
+			 uint64_t cid)
+{
+	const struct record_graph_launch launch = {.exec_id = exec, .replay = replay, .cid = cid};
+
+	assert_int_equal(cuda_launches_add_launch(launches, &launch), 0);
+}
+
+/* The call of a launch, by the thread TID, has returned. */
+static void leave_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay,
+			 uint64_t cid, uint32_t tid)
 {
 	const struct record_graph_launch launch = {.exec_id = exec, .replay = replay, .cid = cid};
 	const struct {
@@ -23,8 +33,13 @@ static void add_launch(struct cuda_launches *launches, uint64_t exec, uint64_t r
 		   .end_ns = cid * 10 + 1},
 		  {1 + cid % STREAMS, 1}};
 
-	assert_int_equal(cuda_launches_add_launch(launches, &launch), 0);
-	assert_int_equal(cuda_launches_add_call(launches, &call.api, &launch, 1), 0);
+	assert_int_equal(cuda_launches_add_call(launches, &call.api, &launch, tid), 0);
+}
+
+static void add_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid)
+{
+	enter_launch(launches, exec, replay, cid);
+	leave_launch(launches, exec, replay, cid, 1);
 }
 
 static void put_kernel(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid,
@@ -182,6 +197,17 @@ static void what_the_reader_did_not_get_is_not_missing(void **state)
 	free(launches);
 }
 
+/* Ten launches. Those of one thread have one number, and those of the other lie between them. */
+static void put_mixed_launches(struct cuda_launches *launches, uint64_t exec)
+{
+	for (uint64_t replay = 0; replay < 10; replay++) {
+		uint64_t cid = replay % 2 ? 6 : 100 + replay;
+
+		enter_launch(launches, exec, replay, cid);
+		leave_launch(launches, exec, replay, cid, replay % 2 ? 2 : 1);
+	}
+}
+
 /* CUPTI may give all calls of a thread one number (docs/cuda.md). */
 static void launches_with_one_number_are_not_compared(void **state)
 {
@@ -192,15 +218,33 @@ static void launches_with_one_number_are_not_compared(void **state)
 	assert_non_null(launches);
 	for (uint64_t replay = 0; replay < 10; replay++)
 		put_launch(launches, 7, replay, 5);
-	/* Another thread's launches are numbered, and lie between those with one number. */
-	for (uint64_t replay = 0; replay < 10; replay++)
-		add_launch(launches, 8, replay, replay % 2 ? 6 : 100 + replay);
+	put_mixed_launches(launches, 8);
 	for (uint64_t replay = 1; replay < 10; replay += 2)
 		put_activities(launches, 8, replay, 6);
 	put_launch(launches, 9, 0, 200);
 	found = count(launches, 21);
 	assert_int_equal(found.graph_launches, 1);
 	assert_int_equal(found.uncompared_launches, 20);
+	assert_int_equal(found.absent, 0);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
+/* The activities of one thread come before those of the other, as from two buffers. */
+static void copies_of_launches_with_one_number_are_not_compared(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	struct deliveries found;
+
+	(void)state;
+	assert_non_null(launches);
+	put_mixed_launches(launches, 7);
+	for (uint64_t replay = 1; replay < 10; replay += 2)
+		put_piece(launches, 7, replay, 6);
+	for (uint64_t replay = 0; replay < 10; replay += 2)
+		put_piece(launches, 7, replay, 100 + replay);
+	found = count(launches, 10);
+	assert_int_equal(found.uncompared_launches, 10);
 	assert_int_equal(found.absent, 0);
 	cuda_launches_release(launches);
 	free(launches);
@@ -298,6 +342,7 @@ int main(void)
 		cmocka_unit_test(too_many_execs_are_not_compared),
 		cmocka_unit_test(what_the_reader_did_not_get_is_not_missing),
 		cmocka_unit_test(launches_with_one_number_are_not_compared),
+		cmocka_unit_test(copies_of_launches_with_one_number_are_not_compared),
 		cmocka_unit_test(mixed_pieces_do_not_add_a_node),
 		cmocka_unit_test(what_comes_late_of_execs_that_are_gone_is_not_missing),
 		cmocka_unit_test(activities_of_unlaunched_execs_take_no_room_for_good),
