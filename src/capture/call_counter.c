@@ -21,11 +21,13 @@ struct call_counts call_counters_sum(const struct call_counters *counters)
 
 	for (size_t i = 0; i <= CALL_COUNTER_SLOTS; i++)
 		sum.left += atomic_load_explicit(&counters->of[i].left, memory_order_relaxed);
-	for (size_t i = 0; i <= CALL_COUNTER_SLOTS; i++)
-		sum.entered += atomic_load_explicit(&counters->of[i].entered, memory_order_relaxed);
-	for (size_t i = 0; i <= CALL_COUNTER_SLOTS; i++)
-		sum.launched +=
-			atomic_load_explicit(&counters->of[i].launched, memory_order_relaxed);
+	for (size_t i = 0; i <= CALL_COUNTER_SLOTS; i++) {
+		const struct call_counter *of = &counters->of[i];
+
+		sum.entered += atomic_load_explicit(&of->entered, memory_order_relaxed);
+		sum.launched += atomic_load_explicit(&of->launched, memory_order_relaxed);
+		sum.replayed += atomic_load_explicit(&of->replayed, memory_order_relaxed);
+	}
 	return sum;
 }
 
@@ -35,7 +37,8 @@ struct call_counts call_counters_since(const struct call_counters *counters)
 
 	return (struct call_counts){.entered = now.entered - counters->before.entered,
 				    .left = now.left - counters->before.left,
-				    .launched = now.launched - counters->before.launched};
+				    .launched = now.launched - counters->before.launched,
+				    .replayed = now.replayed - counters->before.replayed};
 }
 
 void call_counters_begin(struct call_counters *counters)
@@ -49,6 +52,7 @@ void call_counters_forget(struct call_counters *counters)
 		atomic_store_explicit(&counters->of[i].entered, 0, memory_order_relaxed);
 		atomic_store_explicit(&counters->of[i].left, 0, memory_order_relaxed);
 		atomic_store_explicit(&counters->of[i].launched, 0, memory_order_relaxed);
+		atomic_store_explicit(&counters->of[i].replayed, 0, memory_order_relaxed);
 	}
 	counters->before = (struct call_counts){0};
 }

@@ -18,11 +18,12 @@ struct call_counter {
 	_Atomic uint64_t entered;
 	_Atomic uint64_t left;
 	_Atomic uint64_t launched; /* calls that launched a kernel; of CUDA alone */
+	_Atomic uint64_t replayed; /* calls that launched a graph, or failed to; of CUDA alone */
 	_Atomic bool is_shared;	   /* several threads increment it */
 } __attribute__((aligned(64)));
 
 struct call_counts {
-	uint64_t entered, left, launched;
+	uint64_t entered, left, launched, replayed;
 };
 
 /* One for each interface; statically allocated, zero at first. */

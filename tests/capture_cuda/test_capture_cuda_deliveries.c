@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "capture/capture_session.h"
+#include "capture/cuda/cuda_calls.h"
 #include "live/live.h"
 #include "spool_fixture.h"
 
@@ -297,6 +298,9 @@ static void several_threads(void)
 		expect(!pthread_join(thread, NULL));
 	}
 	play_device_wait(9000);
+	/* Also those that fail. */
+	play_launch_with(9001, EXEC, 1);
+	expect(cuda_calls_count().replayed == 4 * REPLAYS + 1);
 	session_stop();
 }
 

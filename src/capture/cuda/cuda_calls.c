@@ -190,9 +190,12 @@ static bool is_on(void)
 static void count_left(enum cupti_domain domain, uint32_t cbid,
 		       const struct cupti_callback_data *data)
 {
-	/* A launch into a stream that is captured makes a node, and launches nothing. */
-	if (is_graph_launch(domain, cbid) && (result_of(data) != 0 || cuda_current.has_made_node))
-		cuda_graphs_launch_failed();
+	if (is_graph_launch(domain, cbid)) {
+		call_count(counter, &counter->replayed);
+		/* A launch into a stream that is captured makes a node, and launches nothing. */
+		if (result_of(data) != 0 || cuda_current.has_made_node)
+			cuda_graphs_launch_failed();
+	}
 	if (cuda_selection_launches_kernel(domain, cbid) && result_of(data) == 0 &&
 	    !cuda_current.has_made_node)
 		call_count(counter, &counter->launched);

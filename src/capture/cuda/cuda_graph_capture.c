@@ -23,7 +23,7 @@ static struct exec {
 	_Atomic bool is_switched;  /* a node was enabled or disabled, and the record is written */
 } execs[EXEC_SLOTS];
 
-static _Atomic uint64_t counted_launches, failed_launches;
+static _Atomic uint64_t failed_launches;
 
 /* Counts instantiations and destructions of execs. CUDA uses handles again, so with each of them
  * the handle that a thread remembers is out of date. */
@@ -101,7 +101,6 @@ static uint64_t count_launch(uint32_t id)
 {
 	struct exec *exec = find_exec(id);
 
-	atomic_fetch_add_explicit(&counted_launches, 1, memory_order_relaxed);
 	return exec ? atomic_fetch_add_explicit(&exec->launches, 1, memory_order_relaxed)
 		    : RECORD_REPLAY_UNCOUNTED;
 }
@@ -128,7 +127,6 @@ void cuda_graphs_begin(void)
 		atomic_store_explicit(&execs[i].is_switched, false, memory_order_relaxed);
 		atomic_store_explicit(&execs[i].key, 0, memory_order_relaxed);
 	}
-	atomic_store_explicit(&counted_launches, 0, memory_order_relaxed);
 	atomic_store_explicit(&failed_launches, 0, memory_order_relaxed);
 	atomic_fetch_add(&exec_changes, 1);
 	cuda_node_ids_forget();
@@ -389,11 +387,6 @@ void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *pa
 void cuda_graphs_launch_failed(void)
 {
 	atomic_fetch_add_explicit(&failed_launches, 1, memory_order_relaxed);
-}
-
-uint64_t cuda_graphs_counted_launches(void)
-{
-	return atomic_load_explicit(&counted_launches, memory_order_relaxed);
 }
 
 uint64_t cuda_graphs_failed_launches(void)

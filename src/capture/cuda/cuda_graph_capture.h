@@ -29,8 +29,7 @@ void cuda_graphs_launch(uint64_t cid, const struct cupti_graph_launch_params *pa
 
 /* A launch has failed, or was captured, after it was numbered. */
 void cuda_graphs_launch_failed(void);
-/* Return the number of such launches, and of all that were numbered, in this recording. */
+/* Returns the number of such launches in this recording. */
 uint64_t cuda_graphs_failed_launches(void);
-uint64_t cuda_graphs_counted_launches(void);
 
 #endif

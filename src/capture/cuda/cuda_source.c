@@ -221,7 +221,7 @@ static void write_witnesses(void)
 	session_witness(WITNESS_CUDA_UNFINISHED_BUFFERS,
 			cuda_buffers_unfinished() - unfinished_before);
 	session_witness(WITNESS_CUDA_LAUNCHES_FAILED, cuda_graphs_failed_launches());
-	session_witness(WITNESS_CUDA_GRAPH_LAUNCHES, cuda_graphs_counted_launches());
+	session_witness(WITNESS_CUDA_GRAPH_LAUNCHES, calls.replayed);
 	session_witness(WITNESS_CUDA_KERNEL_LAUNCHES, calls.launched);
 }
 
