@@ -144,7 +144,7 @@ static void add_exec(const struct cuda_launches *launches, const struct launched
 	unended = (exec->launches - ended) * nodes;
 	if (ended == exec->ended && exec->ended_came <= unended)
 		unended -= exec->ended_came;
-	unended += exec->unnamed;
+	unended += exec->open * nodes + exec->unnamed;
 	sums->unended += unended < sums->absent - before ? unended : sums->absent - before;
 }
 

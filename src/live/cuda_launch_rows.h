@@ -19,6 +19,7 @@ struct launched_exec {
 	uint64_t id;
 	uint64_t named_at; /* cuda_launches.activities when a record last named it */
 	uint64_t launches, failed;
+	uint64_t open;	     /* launches whose record came, and whose call has not returned */
 	uint64_t ended;	     /* launches that certainly ended: those with a smaller number */
 	uint64_t ended_came; /* nodes that came of the launch with this number */
 	/* The newest launch that has returned: its number + 1, when, and where. */

@@ -46,6 +46,7 @@ int cuda_launches_add_launch(struct cuda_launches *launches,
 	/* The launches before it may have been added to the sums. */
 	exec->is_uncompared |= launches->has_folded && !exec->launches && launch->replay > 0 &&
 			       launch->replay != RECORD_REPLAY_UNCOUNTED;
+	exec->open++;
 	count = launch->replay == RECORD_REPLAY_UNCOUNTED ? exec->launches + 1 : launch->replay + 1;
 	if (count > exec->launches) {
 		launches->launches += count - exec->launches;
@@ -223,6 +224,7 @@ static void add_graph_launch(struct cuda_launches *launches, struct launched_exe
 {
 	uint64_t ended;
 
+	exec->open -= exec->open > 0;
 	if (api->result) {
 		exec->failed++;
 		launches->failed++;

@@ -12,8 +12,8 @@
  * no record; activities of conditional bodies and of graphs that were launched before the
  * recording; eager copies and memsets, because a call may cause several or none.
  *
- * A launch has certainly ended if a later launch of its graph has brought an activity, or if the
- * host began to wait for its stream or context after the launch had returned. Activities that came
+ * A launch whose call has returned has certainly ended if a later launch of its graph has brought an
+ * activity, or if the host began to wait for its stream or context after the return. Activities that came
  * without a correlation id or graph may be any of those that are absent: of what is absent as many
  * count as not ended.
  *

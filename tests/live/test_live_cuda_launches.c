@@ -9,7 +9,7 @@
 
 #include "live/cuda_launch_rows.h"
 
-enum { EXECS = 200000, KERNELS = 2, NODES = KERNELS + 1, STREAMS = 4, LATE = 20 };
+enum { CONTEXT = 1, EXECS = 200000, KERNELS = 2, NODES = KERNELS + 1, STREAMS = 4, LATE = 20 };
 
 static void enter_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay,
 			 uint64_t cid)
@@ -19,27 +19,44 @@ static void enter_launch(struct cuda_launches *launches, uint64_t exec, uint64_t
 	assert_int_equal(cuda_launches_add_launch(launches, &launch), 0);
 }
 
-/* The call of a launch, by the thread TID, has returned. */
-static void leave_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay,
-			 uint64_t cid, uint32_t tid)
+/* A call that has returned. It began at ten times its CID. */
+struct returned {
+	uint32_t tid, function; /* from RECORD_CUDA_FUNCTION_FIRST on */
+	uint64_t cid, end_ns;	/* 0: right after its begin */
+	uint64_t args[2];
+};
+
+static void add_call(struct cuda_launches *launches, const struct record_graph_launch *launch,
+		     struct returned call)
 {
-	const struct record_graph_launch launch = {.exec_id = exec, .replay = replay, .cid = cid};
 	const struct {
 		struct record_api api;
 		uint64_t args[2];
-	} call = {{.header = {RECORD_API, sizeof(call) / 8, RECORD_CUDA_FUNCTION_FIRST},
-		   .cid = cid,
-		   .begin_ns = cid * 10,
-		   .end_ns = cid * 10 + 1},
-		  {1 + cid % STREAMS, 1}};
+	} record = {{.header = {RECORD_API, sizeof(record) / 8,
+				RECORD_CUDA_FUNCTION_FIRST + call.function},
+		     .cid = call.cid,
+		     .begin_ns = call.cid * 10,
+		     .end_ns = call.end_ns ? call.end_ns : call.cid * 10 + 1},
+		    {call.args[0], call.args[1]}};
 
-	assert_int_equal(cuda_launches_add_call(launches, &call.api, &launch, tid), 0);
+	assert_int_equal(cuda_launches_add_call(launches, &record.api, launch, call.tid), 0);
+}
+
+static void leave_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay,
+			 struct returned call)
+{
+	const struct record_graph_launch launch = {
+		.exec_id = exec, .replay = replay, .cid = call.cid};
+
+	call.args[0] = 1 + call.cid % STREAMS;
+	call.args[1] = CONTEXT;
+	add_call(launches, &launch, call);
 }
 
 static void add_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid)
 {
 	enter_launch(launches, exec, replay, cid);
-	leave_launch(launches, exec, replay, cid, 1);
+	leave_launch(launches, exec, replay, (struct returned){.cid = cid, .tid = 1});
 }
 
 static void put_kernel(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid,
@@ -176,13 +193,12 @@ static void what_the_reader_did_not_get_is_not_missing(void **state)
 {
 	const struct cuda_launch_witnesses witnesses = {.graph_launches = 4, .launches_failed = 1};
 	struct cuda_launches *launches = calloc(1, sizeof(*launches));
-	const struct record_graph_launch third = {.exec_id = 7, .replay = 2, .cid = 3};
 	struct deliveries found;
 
 	(void)state;
 	assert_non_null(launches);
 	put_launch(launches, 7, 0, 1);
-	assert_int_equal(cuda_launches_add_launch(launches, &third), 0);
+	add_launch(launches, 7, 2, 3);
 	cuda_launches_count(launches, &witnesses, &found);
 	assert_int_equal(found.graph_launches, 3);
 	assert_int_equal(found.uncompared_launches, 1);
@@ -197,6 +213,29 @@ static void what_the_reader_did_not_get_is_not_missing(void **state)
 	free(launches);
 }
 
+/* A thread is inside a launch while another one launches the same graph. */
+static void launches_that_have_not_returned_need_not_have_ended(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	struct deliveries found;
+
+	(void)state;
+	assert_non_null(launches);
+	put_launch(launches, 7, 0, 1);
+	enter_launch(launches, 7, 1, 2);
+	put_launch(launches, 7, 2, 3);
+	found = count(launches, 3);
+	assert_int_equal(found.absent, NODES);
+	assert_int_equal(found.unended, NODES);
+	leave_launch(launches, 7, 1, (struct returned){.cid = 2, .tid = 2});
+	put_launch(launches, 7, 3, 4);
+	found = count(launches, 4);
+	assert_int_equal(found.absent, NODES);
+	assert_int_equal(found.unended, 0);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
 /* Ten launches. Those of one thread have one number, and those of the other lie between them. */
 static void put_mixed_launches(struct cuda_launches *launches, uint64_t exec)
 {
@@ -204,7 +243,8 @@ static void put_mixed_launches(struct cuda_launches *launches, uint64_t exec)
 		uint64_t cid = replay % 2 ? 6 : 100 + replay;
 
 		enter_launch(launches, exec, replay, cid);
-		leave_launch(launches, exec, replay, cid, replay % 2 ? 2 : 1);
+		leave_launch(launches, exec, replay,
+			     (struct returned){.cid = cid, .tid = replay % 2 ? 2 : 1});
 	}
 }
 
@@ -341,6 +381,7 @@ int main(void)
 		cmocka_unit_test(launches_of_one_exec_leave_nothing),
 		cmocka_unit_test(too_many_execs_are_not_compared),
 		cmocka_unit_test(what_the_reader_did_not_get_is_not_missing),
+		cmocka_unit_test(launches_that_have_not_returned_need_not_have_ended),
 		cmocka_unit_test(launches_with_one_number_are_not_compared),
 		cmocka_unit_test(copies_of_launches_with_one_number_are_not_compared),
 		cmocka_unit_test(mixed_pieces_do_not_add_a_node),
