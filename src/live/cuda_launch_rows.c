@@ -77,14 +77,21 @@ int launched_wait_note(struct cuda_launches *launches, uint64_t context, uint64_
 	return 0;
 }
 
+/* A wait for the stream of the newest launch shows nothing of one beside it. */
+static bool is_waited_for(const struct cuda_launches *launches, const struct launched_exec *exec)
+{
+	int64_t waited = waited_ns(launches, exec->last_context, LAUNCHED_IN_CONTEXT);
+
+	if (waited <= exec->last_end_ns && exec->last_count > exec->unordered)
+		waited = waited_ns(launches, exec->last_context, exec->last_stream);
+	return waited > exec->last_end_ns;
+}
+
 uint64_t launched_exec_ended(const struct cuda_launches *launches, const struct launched_exec *exec)
 {
-	bool is_waited =
-		exec->last_count > exec->ended &&
-		(waited_ns(launches, exec->last_context, LAUNCHED_IN_CONTEXT) > exec->last_end_ns ||
-		 waited_ns(launches, exec->last_context, exec->last_stream) > exec->last_end_ns);
-
-	return is_waited ? exec->last_count : exec->ended;
+	if (exec->last_count > exec->ended && is_waited_for(launches, exec))
+		return exec->last_count;
+	return exec->ended < exec->unordered ? 0 : exec->ended;
 }
 
 /* ---- sums ---- */

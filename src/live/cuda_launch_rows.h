@@ -19,12 +19,15 @@ struct launched_exec {
 	uint64_t id;
 	uint64_t named_at; /* cuda_launches.activities when a record last named it */
 	uint64_t launches, failed;
-	uint64_t open;	     /* launches whose record came, and whose call has not returned */
-	uint64_t ended;	     /* launches that certainly ended: those with a smaller number */
+	uint64_t open; /* launches whose record came, and whose call has not returned */
+	/* Launches below this number have ended, if it is not below `unordered`. */
+	uint64_t ended;
 	uint64_t ended_came; /* nodes that came of the launch with this number */
-	/* The newest launch that has returned: its number + 1, when, and where. */
+	/* The newest launch that has returned: its number + 1, where, and its begin. */
 	uint64_t last_count, last_context, last_stream;
-	int64_t last_end_ns;
+	int64_t last_begin_ns;
+	int64_t last_end_ns;		      /* when the last call that launched it returned */
+	uint64_t unordered;		      /* launches below this number may run in any order */
 	uint64_t came[DELIVERY_KIND_COUNT];   /* nodes of launches */
 	uint64_t newest_cid;		      /* the largest one of an activity */
 	uint64_t newest_kernel;		      /* the first kernel node that came of it */

@@ -218,6 +218,27 @@ static int is_id_repeated(struct cuda_launches *launches, uint64_t cid, uint32_t
 	return cid && cid == last;
 }
 
+/* A launch is numbered before its call begins, so the numbers of calls that overlap tell no order.
+ * Calls of different threads are read in any order: one that is read late is before the newest
+ * launch if it returned before that began, but need not be before the others. */
+static void note_order(struct launched_exec *exec, uint64_t replay, const struct record_api *api)
+{
+	int64_t begin_ns = (int64_t)api->begin_ns, end_ns = (int64_t)api->end_ns;
+	bool is_newest = replay >= exec->last_count;
+	bool is_late = !is_newest && end_ns <= exec->last_begin_ns;
+
+	if (is_newest) {
+		exec->last_count = replay + 1;
+		exec->last_begin_ns = begin_ns;
+	}
+	if (is_late && exec->unordered < exec->last_count - 1)
+		exec->unordered = exec->last_count - 1;
+	else if (!is_late && (!is_newest || begin_ns < exec->last_end_ns))
+		exec->unordered = exec->last_count;
+	if (end_ns > exec->last_end_ns)
+		exec->last_end_ns = end_ns;
+}
+
 static void add_graph_launch(struct cuda_launches *launches, struct launched_exec *exec,
 			     const struct record_api *api, const struct record_graph_launch *launch,
 			     uint32_t tid)
@@ -230,16 +251,18 @@ static void add_graph_launch(struct cuda_launches *launches, struct launched_exe
 		launches->failed++;
 		return;
 	}
-	ended = launched_exec_ended(launches, exec);
-	if (ended > exec->ended)
-		exec->ended_came = 0;
-	exec->ended = ended;
-	if (launch->replay == RECORD_REPLAY_UNCOUNTED || launch->replay < exec->last_count)
+	if (launch->replay == RECORD_REPLAY_UNCOUNTED)
 		return;
-	exec->last_count = launch->replay + 1;
-	exec->last_stream = stream_of(argument(api, 0), tid);
-	exec->last_context = argument(api, 1);
-	exec->last_end_ns = (int64_t)api->end_ns;
+	ended = launched_exec_ended(launches, exec);
+	if (ended > exec->ended) {
+		exec->ended = ended;
+		exec->ended_came = 0;
+	}
+	if (launch->replay >= exec->last_count) {
+		exec->last_stream = stream_of(argument(api, 0), tid);
+		exec->last_context = argument(api, 1);
+	}
+	note_order(exec, launch->replay, api);
 }
 
 static bool is_cudas(uint32_t function)

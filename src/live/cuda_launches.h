@@ -12,10 +12,10 @@
  * no record; activities of conditional bodies and of graphs that were launched before the
  * recording; eager copies and memsets, because a call may cause several or none.
  *
- * A launch whose call has returned has certainly ended if a later launch of its graph has brought an
- * activity, or if the host began to wait for its stream or context after the return. Activities that came
- * without a correlation id or graph may be any of those that are absent: of what is absent as many
- * count as not ended.
+ * A launch has certainly ended if a launch of its graph whose call began after its own had returned
+ * has brought an activity, or if the host began to wait for its stream or context after that.
+ * Activities that came without a correlation id or graph may be any of those that are absent: of
+ * what is absent as many count as not ended.
  *
  * Memory: a row for each executable graph, up to CUDA_LAUNCHES_MOST, and a row for each of its
  * copies and memsets, up to CUDA_LAUNCHES_NODES_MOST in all; a row for each stream that was waited

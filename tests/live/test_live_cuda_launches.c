@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -51,6 +52,36 @@ static void leave_launch(struct cuda_launches *launches, uint64_t exec, uint64_t
 	call.args[0] = 1 + call.cid % STREAMS;
 	call.args[1] = CONTEXT;
 	add_call(launches, &launch, call);
+}
+
+enum { STREAM_WAIT = 1, CONTEXT_WAIT };
+
+static void name_function(struct cuda_launches *launches, uint32_t function, const char *name)
+{
+	struct {
+		struct record_api_name name;
+		char text[24];
+	} record = {{.header = {RECORD_API_NAME, sizeof(record) / 8,
+				RECORD_CUDA_FUNCTION_FIRST + function},
+		     .text_bytes = sizeof(record.text)},
+		    ""};
+
+	strncpy(record.text, name, sizeof(record.text) - 1);
+	cuda_launches_add_name(launches, &record.name);
+}
+
+static void wait_for_stream(struct cuda_launches *launches, uint64_t stream, uint64_t cid)
+{
+	name_function(launches, STREAM_WAIT, "cuStreamSynchronize");
+	add_call(launches, NULL,
+		 (struct returned){.function = STREAM_WAIT, .cid = cid, .args = {stream, CONTEXT}});
+}
+
+static void wait_for_context(struct cuda_launches *launches, uint64_t context, uint64_t cid)
+{
+	name_function(launches, CONTEXT_WAIT, "cuCtxSynchronize");
+	add_call(launches, NULL,
+		 (struct returned){.function = CONTEXT_WAIT, .cid = cid, .args = {context}});
 }
 
 static void add_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid)
@@ -236,6 +267,72 @@ static void launches_that_have_not_returned_need_not_have_ended(void **state)
 	free(launches);
 }
 
+/* Two threads launch a graph at the same time. The activities of one launch come. */
+static void put_overlapping_launches(struct cuda_launches *launches, uint64_t exec, uint64_t cid)
+{
+	enter_launch(launches, exec, 0, cid);
+	enter_launch(launches, exec, 1, cid + 1);
+	leave_launch(launches, exec, 1, (struct returned){.cid = cid + 1, .tid = 2});
+	put_activities(launches, exec, 1, cid + 1);
+	leave_launch(launches, exec, 0,
+		     (struct returned){.cid = cid, .end_ns = cid * 10 + 15, .tid = 1});
+}
+
+/* A thread stops between the number of its launch and its call. */
+static void put_swapped_launches(struct cuda_launches *launches, uint64_t exec, uint64_t cid)
+{
+	enter_launch(launches, exec, 0, cid + 1);
+	enter_launch(launches, exec, 1, cid);
+	leave_launch(launches, exec, 1, (struct returned){.cid = cid, .tid = 2});
+	put_activities(launches, exec, 1, cid);
+	leave_launch(launches, exec, 0, (struct returned){.cid = cid + 1, .tid = 1});
+}
+
+static void overlapping_launches_may_run_in_any_order(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+
+	(void)state;
+	assert_non_null(launches);
+	put_overlapping_launches(launches, 7, 10);
+	put_overlapping_launches(launches, 8, 20);
+	put_swapped_launches(launches, 9, 30);
+	assert_int_equal(count(launches, 6).absent, 3 * NODES);
+	assert_int_equal(count(launches, 6).unended, 3 * NODES);
+	/* It does not wait for the other thread's stream. */
+	wait_for_stream(launches, 1 + 21 % STREAMS, 40);
+	assert_int_equal(count(launches, 6).unended, 3 * NODES);
+	put_launch(launches, 7, 2, 50);
+	assert_int_equal(count(launches, 7).unended, 2 * NODES);
+	wait_for_context(launches, CONTEXT, 60);
+	assert_int_equal(count(launches, 7).unended, 0);
+	assert_int_equal(count(launches, 7).absent, 3 * NODES);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
+/* The calls of one thread are read after those of the other. */
+static void launches_that_are_read_late_have_ended_with_the_newest(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+
+	(void)state;
+	assert_non_null(launches);
+	for (uint64_t replay = 0; replay < 3; replay++)
+		enter_launch(launches, 7, replay, 10 + replay);
+	leave_launch(launches, 7, 2, (struct returned){.cid = 12, .tid = 2});
+	leave_launch(launches, 7, 0, (struct returned){.cid = 10, .tid = 1});
+	leave_launch(launches, 7, 1, (struct returned){.cid = 11, .tid = 1});
+	put_activities(launches, 7, 1, 11);
+	assert_int_equal(count(launches, 3).absent, 2 * NODES);
+	assert_int_equal(count(launches, 3).unended, 2 * NODES);
+	put_kernel(launches, 7, 2, 12, 1);
+	assert_int_equal(count(launches, 3).absent, 2 * NODES - 1);
+	assert_int_equal(count(launches, 3).unended, NODES - 1);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
 /* Ten launches. Those of one thread have one number, and those of the other lie between them. */
 static void put_mixed_launches(struct cuda_launches *launches, uint64_t exec)
 {
@@ -382,6 +479,8 @@ int main(void)
 		cmocka_unit_test(too_many_execs_are_not_compared),
 		cmocka_unit_test(what_the_reader_did_not_get_is_not_missing),
 		cmocka_unit_test(launches_that_have_not_returned_need_not_have_ended),
+		cmocka_unit_test(overlapping_launches_may_run_in_any_order),
+		cmocka_unit_test(launches_that_are_read_late_have_ended_with_the_newest),
 		cmocka_unit_test(launches_with_one_number_are_not_compared),
 		cmocka_unit_test(copies_of_launches_with_one_number_are_not_compared),
 		cmocka_unit_test(mixed_pieces_do_not_add_a_node),
