@@ -156,7 +156,7 @@ static void add_exec(const struct cuda_launches *launches, const struct launched
 }
 
 /* A launch of an eager kernel has no stream in its record: only a wait for the context shows that
- * it has ended, if all kernels are in one. */
+ * it has ended, if no other one is known. */
 static bool has_eager_ended(const struct cuda_launches *launches)
 {
 	return !launches->contexts[LAUNCHED_OTHER_CONTEXT] &&

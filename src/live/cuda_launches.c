@@ -11,7 +11,13 @@
 #define STREAM_PER_THREAD 2  /* the handle of each thread's own default stream */
 
 /* What a call does, as far as it is of use here. */
-enum called { CALLED_OTHER, CALLED_STREAM_WAIT, CALLED_CONTEXT_WAIT, CALLED_LAUNCH };
+enum called {
+	CALLED_UNKNOWN, /* its name has not come: it may be a launch */
+	CALLED_OTHER,
+	CALLED_STREAM_WAIT,
+	CALLED_CONTEXT_WAIT,
+	CALLED_LAUNCH
+};
 
 int cuda_launches_add_step(struct cuda_launches *launches, const struct record_cuda_graph *step)
 {
@@ -136,9 +142,10 @@ static int add_node(struct cuda_launches *launches, struct launched_exec *exec,
 	return 0;
 }
 
-static void add_eager_kernel(struct cuda_launches *launches, uint64_t context)
+static void note_context(struct cuda_launches *launches, uint64_t context)
 {
-	launches->eager++;
+	if (!context)
+		return;
 	if (!launches->contexts[0])
 		launches->contexts[0] = context;
 	else if (launches->contexts[0] != context)
@@ -171,10 +178,11 @@ int cuda_launches_add_activity(struct cuda_launches *launches, const struct reco
 		err = launched_exec_get(launches, came.exec, &exec);
 	if (err < 0)
 		return err;
+	note_context(launches, came.context);
 	if (exec && came.cid && came.node)
 		return add_node(launches, exec, &came, launch);
 	if (came.kind == DELIVERY_KERNELS && came.cid && !came.exec && !came.node) {
-		add_eager_kernel(launches, came.context);
+		launches->eager++;
 		return 0;
 	}
 	/* It may be one of those that are absent. */
@@ -283,13 +291,22 @@ void cuda_launches_add_name(struct cuda_launches *launches, const struct record_
 		{"Launch", CALLED_LAUNCH},
 	};
 	uint32_t function = name->header.tag;
+	enum called called = CALLED_OTHER;
 
-	for (size_t i = 0; is_cudas(function) && i < sizeof(parts) / sizeof(*parts); i++) {
-		if (memmem(name->text, name->text_bytes, parts[i].part, strlen(parts[i].part))) {
-			launches->called[function - RECORD_CUDA_FUNCTION_FIRST] = parts[i].called;
-			return;
-		}
+	if (!is_cudas(function))
+		return;
+	for (size_t i = 0; called == CALLED_OTHER && i < sizeof(parts) / sizeof(*parts); i++) {
+		if (memmem(name->text, name->text_bytes, parts[i].part, strlen(parts[i].part)))
+			called = parts[i].called;
 	}
+	launches->called[function - RECORD_CUDA_FUNCTION_FIRST] = (uint8_t)called;
+}
+
+static int note_wait(struct cuda_launches *launches, uint64_t context, uint64_t stream,
+		     const struct record_api *api)
+{
+	note_context(launches, context);
+	return context ? launched_wait_note(launches, context, stream, (int64_t)api->begin_ns) : 0;
 }
 
 static int add_other_call(struct cuda_launches *launches, const struct record_api *api,
@@ -299,11 +316,10 @@ static int add_other_call(struct cuda_launches *launches, const struct record_ap
 		return 0;
 	switch (launches->called[api->header.tag - RECORD_CUDA_FUNCTION_FIRST]) {
 	case CALLED_STREAM_WAIT:
-		return launched_wait_note(launches, argument(api, 1),
-					  stream_of(argument(api, 0), tid), (int64_t)api->begin_ns);
+		return note_wait(launches, argument(api, 1), stream_of(argument(api, 0), tid), api);
 	case CALLED_CONTEXT_WAIT:
-		return launched_wait_note(launches, argument(api, 0), LAUNCHED_IN_CONTEXT,
-					  (int64_t)api->begin_ns);
+		return note_wait(launches, argument(api, 0), LAUNCHED_IN_CONTEXT, api);
+	case CALLED_UNKNOWN:
 	case CALLED_LAUNCH:
 		if ((int64_t)api->end_ns > launches->eager_end_ns)
 			launches->eager_end_ns = (int64_t)api->end_ns;

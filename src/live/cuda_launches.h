@@ -88,7 +88,7 @@ struct cuda_launches {
 	/* By function, from RECORD_CUDA_FUNCTION_FIRST on: enum called. */
 	uint8_t called[RECORD_CUDA_FUNCTION_END - RECORD_CUDA_FUNCTION_FIRST];
 	int64_t eager_end_ns; /* when the last call that launched a kernel returned; 0: none */
-	uint64_t contexts[2]; /* of kernels that came without a graph; the second: any other */
+	uint64_t contexts[2]; /* of activities and waits; the second: any other */
 
 	uint64_t activities;	/* that have come */
 	uint64_t last_cid;	/* the largest one of an activity */
@@ -124,7 +124,8 @@ int cuda_launches_add_launch(struct cuda_launches *launches,
 int cuda_launches_add_activity(struct cuda_launches *launches, const struct record_header *record,
 			       const struct record_graph_launch *launch);
 
-/* Learns what a function does. Calls of functions whose name has not come are not waits. */
+/* Learns what a function does. A call of one whose name has not come is no wait, and may be a
+ * launch. */
 void cuda_launches_add_name(struct cuda_launches *launches, const struct record_api_name *name);
 
 /* Takes a call of CUDA by thread TID. LAUNCH: the launch of a graph that it made, or NULL.

@@ -92,12 +92,113 @@ static void launches_that_are_read_late_have_ended_with_the_newest(void **state)
 	free(launches);
 }
 
+static void put_alone(struct cuda_launches *launches, uint64_t context, uint64_t cid)
+{
+	const struct record_cuda_kernel kernel = {
+		.header = {RECORD_CUDA_KERNEL, sizeof(kernel) / 8, 0},
+		.cid = cid,
+		.context = (uint32_t)context,
+	};
+
+	assert_int_equal(cuda_launches_add_activity(launches, &kernel.header, NULL), 0);
+}
+
+/* What is absent of COUNT kernels without a graph, and need not have ended. */
+static uint64_t count_alone(const struct cuda_launches *launches, uint64_t count)
+{
+	const struct cuda_launch_witnesses witnesses = {.kernel_launches = count};
+	struct deliveries found;
+
+	cuda_launches_count(launches, &witnesses, &found);
+	assert_int_equal(found.absent, 1);
+	return found.unended;
+}
+
+/* The name of the function that launched it comes later than the call. */
+static void a_launch_without_a_name_may_be_the_newest(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+
+	(void)state;
+	assert_non_null(launches);
+	put_alone(launches, CONTEXT, 1);
+	launches_context_wait(launches, CONTEXT, 2);
+	launches_call(launches, NULL, (struct returned){.function = KERNEL_LAUNCH, .cid = 3});
+	assert_int_equal(count_alone(launches, 2), 1);
+	launches_name(launches, KERNEL_LAUNCH, "cuLaunchKernel");
+	assert_int_equal(count_alone(launches, 2), 1);
+	launches_context_wait(launches, CONTEXT, 4);
+	assert_int_equal(count_alone(launches, 2), 0);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
+/* No kernel of the second context has come. */
+static void a_kernel_may_run_in_a_context_that_only_copies_name(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	const struct record_cuda_copy copy = {
+		.header = {RECORD_CUDA_COPY, sizeof(copy) / 8, RECORD_CUDA_COPY_MEMCPY},
+		.cid = 2,
+		.context = CONTEXT + 1,
+	};
+
+	(void)state;
+	assert_non_null(launches);
+	put_alone(launches, CONTEXT, 1);
+	launches_context_wait(launches, CONTEXT, 3);
+	assert_int_equal(count_alone(launches, 2), 0);
+	assert_int_equal(cuda_launches_add_activity(launches, &copy.header, NULL), 0);
+	assert_int_equal(count_alone(launches, 2), 1);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
+static void a_kernel_may_run_in_a_context_that_only_waits_name(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+
+	(void)state;
+	assert_non_null(launches);
+	put_alone(launches, CONTEXT, 1);
+	launches_context_wait(launches, CONTEXT, 3);
+	assert_int_equal(count_alone(launches, 2), 0);
+	launches_context_wait(launches, CONTEXT + 1, 4);
+	assert_int_equal(count_alone(launches, 2), 1);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
+/* CUPTI did not tell the contexts of a launch and of a wait. */
+static void a_wait_in_an_unknown_context_shows_nothing(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	const struct record_graph_launch launch = {.exec_id = 7, .replay = 1, .cid = 10};
+
+	(void)state;
+	assert_non_null(launches);
+	launches_whole_launch(launches, 7, 0, 1);
+	launches_enter(launches, 7, 1, 10);
+	launches_call(launches, &launch, (struct returned){.cid = 10, .args = {3, 0}});
+	launches_call(launches, NULL,
+		      (struct returned){.function = STREAM_WAIT, .cid = 20, .args = {3, 0}});
+	launches_context_wait(launches, 0, 30);
+	assert_int_equal(launches_count(launches, 2).absent, NODES);
+	assert_int_equal(launches_count(launches, 2).unended, NODES);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(launches_that_have_not_returned_need_not_have_ended),
 		cmocka_unit_test(overlapping_launches_may_run_in_any_order),
 		cmocka_unit_test(launches_that_are_read_late_have_ended_with_the_newest),
+		cmocka_unit_test(a_launch_without_a_name_may_be_the_newest),
+		cmocka_unit_test(a_kernel_may_run_in_a_context_that_only_copies_name),
+		cmocka_unit_test(a_kernel_may_run_in_a_context_that_only_waits_name),
+		cmocka_unit_test(a_wait_in_an_unknown_context_shows_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
