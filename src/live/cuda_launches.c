@@ -228,7 +228,8 @@ static int is_id_repeated(struct cuda_launches *launches, uint64_t cid, uint32_t
 
 /* A launch is numbered before its call begins, so the numbers of calls that overlap tell no order.
  * Calls of different threads are read in any order: one that is read late is before the newest
- * launch if it returned before that began, but need not be before the others. */
+ * launch if it returned before that began, but need not be before the others: what showed that it
+ * has ended may be of one beside it. */
 static void note_order(struct launched_exec *exec, uint64_t replay, const struct record_api *api)
 {
 	int64_t begin_ns = (int64_t)api->begin_ns, end_ns = (int64_t)api->end_ns;
@@ -238,6 +239,9 @@ static void note_order(struct launched_exec *exec, uint64_t replay, const struct
 	if (is_newest) {
 		exec->last_count = replay + 1;
 		exec->last_begin_ns = begin_ns;
+	} else if (exec->ended > replay) {
+		exec->ended = replay;
+		exec->ended_came = 0;
 	}
 	if (is_late && exec->unordered < exec->last_count - 1)
 		exec->unordered = exec->last_count - 1;

@@ -92,6 +92,29 @@ static void launches_that_are_read_late_have_ended_with_the_newest(void **state)
 	free(launches);
 }
 
+/* The wait is for a launch beside the one that is read late. */
+static void a_wait_shows_nothing_of_a_launch_that_is_read_late(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+
+	(void)state;
+	assert_non_null(launches);
+	launches_enter(launches, 7, 0, 10);
+	launches_enter(launches, 7, 1, 11);
+	launches_leave(launches, 7, 1, (struct returned){.cid = 11, .tid = 2});
+	launches_activities(launches, 7, 1, 11);
+	launches_stream_wait(launches, 1 + 11 % STREAMS, 20);
+	launches_enter(launches, 7, 2, 30);
+	launches_leave(launches, 7, 2, (struct returned){.cid = 30, .tid = 2});
+	launches_leave(launches, 7, 0, (struct returned){.cid = 10, .end_ns = 115, .tid = 1});
+	assert_int_equal(launches_count(launches, 3).absent, 2 * NODES);
+	assert_int_equal(launches_count(launches, 3).unended, 2 * NODES);
+	launches_stream_wait(launches, 1 + 30 % STREAMS, 40);
+	assert_int_equal(launches_count(launches, 3).unended, 0);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
 static void put_alone(struct cuda_launches *launches, uint64_t context, uint64_t cid)
 {
 	const struct record_cuda_kernel kernel = {
@@ -195,6 +218,7 @@ int main(void)
 		cmocka_unit_test(launches_that_have_not_returned_need_not_have_ended),
 		cmocka_unit_test(overlapping_launches_may_run_in_any_order),
 		cmocka_unit_test(launches_that_are_read_late_have_ended_with_the_newest),
+		cmocka_unit_test(a_wait_shows_nothing_of_a_launch_that_is_read_late),
 		cmocka_unit_test(a_launch_without_a_name_may_be_the_newest),
 		cmocka_unit_test(a_kernel_may_run_in_a_context_that_only_copies_name),
 		cmocka_unit_test(a_kernel_may_run_in_a_context_that_only_waits_name),
