@@ -64,6 +64,9 @@ struct inject_mark {
 	uint64_t result;     /* a level, a range or an error; 0 at its entry */
 	const char *message; /* or name; NULL: none */
 	enum inject_mark_function function;
+	/* Number of the recording that is on, or was the last one, at its entry or return: each
+	 * start of a recording takes the next number. From 1. */
+	uint64_t recording;
 };
 
 /* An agent of HSA, as AGENT records have it. */
@@ -151,6 +154,7 @@ struct inject_table {
 	 * inside the last one when it returns. */
 	void (*observe)(const struct inject_observer *observer);
 	uint64_t call_bytes; /* sizeof(struct inject_call) in the injected library */
+	uint64_t mark_bytes; /* sizeof(struct inject_mark) in it */
 };
 
 /* What a library that loads the injected one decides, unless the user has set the variable of this

@@ -84,6 +84,7 @@ CAPTURE_EXPORT const struct inject_table dagtap_inject_v1 = {
 	.path = recording_path,
 	.observe = observe,
 	.call_bytes = sizeof(struct inject_call),
+	.mark_bytes = sizeof(struct inject_mark),
 };
 
 /* Hands the table to a libdagtap that was loaded before us, or that cannot find our symbols

@@ -17,8 +17,13 @@ static void tell(const struct inject_mark *mark)
 void mark_enter(struct inject_mark *ret_mark, enum inject_mark_function function,
 		const char *message, uint64_t argument)
 {
+	uint32_t recording;
+
 	ret_mark->cid = 0;
-	if (!atomic_load_explicit(&call_observer, memory_order_relaxed) || !session_is_on())
+	if (!atomic_load_explicit(&call_observer, memory_order_relaxed))
+		return;
+	recording = session_on_number();
+	if (!recording)
 		return;
 	*ret_mark = (struct inject_mark){
 		.cid = session_next_cid(),
@@ -27,6 +32,7 @@ void mark_enter(struct inject_mark *ret_mark, enum inject_mark_function function
 		.argument = argument,
 		.message = message,
 		.function = function,
+		.recording = recording,
 	};
 	tell(ret_mark);
 }
@@ -37,5 +43,6 @@ void mark_leave(struct inject_mark *mark, uint64_t result)
 		return;
 	mark->end_ns = session_now_ns();
 	mark->result = result;
+	mark->recording = session_current_number();
 	tell(mark);
 }

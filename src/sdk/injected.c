@@ -30,7 +30,8 @@ static struct {
 static const struct inject_table *check(const struct inject_table *table)
 {
 	return table && table->bytes >= sizeof(*table) &&
-			       table->call_bytes >= sizeof(struct inject_call)
+			       table->call_bytes >= sizeof(struct inject_call) &&
+			       table->mark_bytes >= sizeof(struct inject_mark)
 		       ? table
 		       : NULL;
 }

@@ -1,13 +1,10 @@
 /* Ranges of roctx that are open: see mark_ranges.h. */
 #include "sdk/mark_ranges.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "sdk/injected.h"
 #include "sdk/observed.h"
 #include "sdk/requests.h"
 #include "sdk/time.h"
@@ -110,15 +107,6 @@ static bool is_wanted(void)
 			return true;
 	}
 	return false;
-}
-
-/* A number of the recording that is on. */
-static uint64_t recording_now(void)
-{
-	char path[PATH_MAX];
-	size_t bytes = injected_find()->path(path, sizeof(path));
-
-	return hash_bytes(path, bytes < sizeof(path) ? bytes : sizeof(path) - 1);
 }
 
 static struct observed what_of(const struct inject_mark *mark, int operation)
@@ -239,7 +227,7 @@ static void open_range(const struct inject_mark *mark, int operation)
 		return;
 	ranges->current = NULL;
 	range->id = mark->result;
-	range->recording = recording_now();
+	range->recording = mark->recording;
 	if (operation == SDK_RANGE_PROCESS) {
 		open_process_range(range);
 		return;
@@ -267,16 +255,17 @@ static void close_range(struct range *range, const struct inject_mark *mark)
 	set_current(ranges, NULL);
 }
 
-/* The innermost range of the thread, which is no longer open. Where one of another recording is the
- * innermost, ends or begins were not told, so none of them is known to be the right one. */
-static struct range *take_thread_range(void)
+/* The innermost range of the thread, which is no longer open. Where one of another recording than
+ * RECORDING is the innermost, ends or begins were not told, so none of them is known to be the
+ * right one. */
+static struct range *take_thread_range(uint64_t recording)
 {
 	struct thread_ranges *ranges = own_ranges();
 	struct range *range = ranges ? ranges->open : NULL;
 
 	if (!range)
 		return NULL;
-	if (range->recording != recording_now()) {
+	if (range->recording != recording) {
 		ranges->open = NULL;
 		free_ranges(range);
 		return NULL;
@@ -319,7 +308,7 @@ void mark_ranges_observe(const struct inject_mark *mark)
 		break;
 	case INJECT_POP:
 		if (!is_entry)
-			close_range(take_thread_range(), mark);
+			close_range(take_thread_range(mark->recording), mark);
 		break;
 	case INJECT_STOP:
 		if (!is_entry)

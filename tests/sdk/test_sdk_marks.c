@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "sdk/buffers.h"
-#include "sdk/injected.h"
 #include "sdk/inside.h"
 #include "sdk/mark_ranges.h"
 #include "sdk/marks.h"
@@ -93,20 +92,7 @@ static void a_jump_out_of_a_callback_leaves_nothing(void **state)
 
 /* ---- ranges ---- */
 
-static const char *recording = "1";
-
-static size_t copy_path(char *ret_path, size_t room)
-{
-	return (size_t)snprintf(ret_path, room, "%s", recording);
-}
-
-const struct inject_table *injected_find(void)
-{
-	static const struct inject_table table = {.path = copy_path};
-
-	return &table;
-}
-
+static uint64_t recording = 1;
 static char ranges_told[1024]; /* "+": entered, "-": left, "=": a record */
 static uint64_t entered_tid;
 
@@ -126,7 +112,8 @@ static void call_roctx(enum inject_mark_function function, uint64_t cid, const c
 				   .begin_ns = 10 * cid,
 				   .function = function,
 				   .message = message,
-				   .argument = argument};
+				   .argument = argument,
+				   .recording = recording};
 
 	marks_observe(&mark);
 	mark.end_ns = mark.begin_ns + 1;
@@ -265,7 +252,7 @@ static void ranges_of_another_recording_do_not_end(void **state)
 {
 	(void)state;
 	call_roctx(INJECT_PUSH, 30, "first", 0, 0);
-	recording = "2";
+	recording = 2;
 	call_roctx(INJECT_POP, 31, NULL, 0, 0);
 	call_roctx(INJECT_POP, 32, NULL, 0, 0);
 	call_roctx(INJECT_PUSH, 33, "second", 0, 0);
@@ -277,13 +264,13 @@ static void ranges_of_another_recording_do_not_end(void **state)
 static void ranges_of_the_process_make_room_for_those_of_another_recording(void **state)
 {
 	(void)state;
-	recording = "3";
+	recording = 3;
 	for (uint64_t id = 1000; id < 1000 + 65536; id++)
 		call_roctx(INJECT_START, 60, "left", 0, id);
 	*ranges_told = '\0';
-	recording = "4";
+	recording = 4;
 	call_roctx(INJECT_START, 61, "first", 0, 100);
-	recording = "5";
+	recording = 5;
 	call_roctx(INJECT_START, 62, "second", 0, 101);
 	call_roctx(INJECT_STOP, 63, NULL, 100, 0);
 	call_roctx(INJECT_STOP, 64, NULL, 101, 0);

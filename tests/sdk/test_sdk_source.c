@@ -48,6 +48,7 @@ __attribute__((visibility("default"))) const struct inject_table dagtap_inject_v
 	.path = give_path,
 	.observe = observe,
 	.call_bytes = sizeof(struct inject_call),
+	.mark_bytes = sizeof(struct inject_mark),
 };
 
 static void take_records(struct sdk_id from, struct sdk_id into, struct sdk_record_header **headers,
