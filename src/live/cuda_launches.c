@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "live/cuda_launch_rows.h"
+#include "record/stream_handles.h"
 #include "trace/trace_model.h"
 
-#define DEEPEST		  16 /* child graphs inside child graphs; damage may make a circle */
-#define STREAM_PER_THREAD 2  /* the handle of each thread's own default stream */
+#define DEEPEST 16 /* child graphs inside child graphs; damage may make a circle */
 
 /* What a call does, as far as it is of use here. */
 enum called {
@@ -199,7 +199,7 @@ int cuda_launches_add_activity(struct cuda_launches *launches, const struct reco
 /* A thread's own default stream has the same handle in every thread. */
 static uint64_t stream_of(uint64_t handle, uint32_t tid)
 {
-	return handle == STREAM_PER_THREAD ? (uint64_t)tid << 32 | handle : handle;
+	return handle == STREAM_HANDLE_PER_THREAD ? (uint64_t)tid << 32 | handle : handle;
 }
 
 static uint64_t argument(const struct record_api *api, uint32_t place)

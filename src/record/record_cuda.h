@@ -215,7 +215,8 @@ struct record_cuda_stream {
 };
 
 /* Which stream a handle stands for from a time on, until the next record of the same handle. Handle
- * 0 is the context's legacy default stream, 2 the default stream of the writing thread. */
+ * 0 is the context's legacy default stream, STREAM_HANDLE_PER_THREAD (record/stream_handles.h) the
+ * default stream of the writing thread. */
 struct record_cuda_stream_handle {
 	struct record_header header; /* tag: stream */
 	uint64_t handle;

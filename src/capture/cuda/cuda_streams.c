@@ -7,6 +7,7 @@
 #include "capture/capture_session.h"
 #include "capture/cuda/cupti.h"
 #include "capture/handle_map.h"
+#include "record/stream_handles.h"
 
 /* What is known of a stream, in one word: a value of a handle_map. */
 union known {
@@ -21,6 +22,9 @@ union known {
 };
 
 _Static_assert(sizeof(union known) == sizeof(uint64_t), "a word");
+_Static_assert(CUDA_STREAM_LEGACY == STREAM_HANDLE_LEGACY &&
+		       CUDA_STREAM_PER_THREAD == STREAM_HANDLE_PER_THREAD,
+	       "readers know them");
 
 static struct handle_map streams = HANDLE_MAP_INIT;
 

@@ -7,7 +7,12 @@
 #include "capture/handle_map.h"
 #include "capture/hip/graph_node.h"
 #include "capture/hip/hip_runtime.h"
+#include "record/stream_handles.h"
 #include "vendor/hip_types.h"
+
+_Static_assert(HIP_STREAM_LEGACY == STREAM_HANDLE_LEGACY &&
+		       HIP_STREAM_PER_THREAD == STREAM_HANDLE_PER_THREAD,
+	       "readers know them");
 
 _Atomic uint32_t stream_captures;
 

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "record/stream_handles.h"
 #include "trace/args.h"
 #include "trace/graph/captures.h"
 #include "trace/process_load.h"
 #include "trace/row_table.h"
 
-#define STREAM_PER_THREAD 2 /* CU_STREAM_PER_THREAD */
-#define FLAG_EXTERNAL	  1 /* cudaEventRecordExternal, cudaEventWaitExternal */
+#define FLAG_EXTERNAL 1 /* cudaEventRecordExternal, cudaEventWaitExternal */
 
 /* Compares the beginnings of names: later versions of a function, and the variants for per-thread
  * streams, have a suffix (_v2, _ptsz). */
@@ -85,10 +85,10 @@ static const struct trace_call *call_of(const struct process_load *load,
 }
 
 /* Key of the stream in the set of streams. The per-thread stream of a thread gets an odd key of its
- * own: no address is odd, and the legacy default stream (0 and 1) cannot be captured. */
+ * own: no address is odd, and the legacy default stream, whose handle is, cannot be captured. */
 static uint64_t stream_key(const struct process_load *load, const struct cuda_capture_note *note)
 {
-	return note->stream == STREAM_PER_THREAD
+	return note->stream == STREAM_HANDLE_PER_THREAD
 		       ? (uint64_t)call_of(load, note)->thread << 1 | 1ull << 63 | 1
 		       : note->stream;
 }

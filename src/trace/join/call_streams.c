@@ -3,9 +3,9 @@
  * Handles are reused, so calls are taken in the order of their correlation ids. A create call gives
  * its handle to a new stream; a destroy call ends it. While a create call of another thread is
  * running, calls that began before its return mean the previous stream of the handle. HIP's special
- * handles: 0 and 1 are the null stream, 2 is the calling thread's own default stream. For functions
+ * handles are in record/stream_handles.h: 0 and the legacy one are the null stream. For functions
  * whose names end in _spt, which programs built with -fgpu-default-stream=per-thread call, 0 and no
- * handle mean that one too.
+ * handle mean the calling thread's own default stream.
  *
  * Between two calls that create or destroy streams, handles do not change what they stand for. So
  * the calls are taken in rounds. First threads share the calls of a round and find the streams that
@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/numbers.h"
 #include "base/workers.h"
+#include "record/stream_handles.h"
 #include "trace/args.h"
 #include "trace/load/call_streams.h"
 #include "trace/row_table.h"
@@ -24,8 +25,6 @@
 #define CALLS_PER_PART	1024
 #define PARTS_PER_ROUND 256
 #define CALLS_PER_ROUND (CALLS_PER_PART * PARTS_PER_ROUND)
-
-#define HANDLE_LEGACY 1
 
 #define SEEN_BITS 6
 
@@ -117,7 +116,7 @@ static int use_stream(struct stream_walk *walk, enum stream_role role, uint64_t 
 	struct stream_object *object;
 	struct stream_life *life;
 
-	if (handle == 0 || handle == HANDLE_LEGACY) {
+	if (handle == 0 || handle == STREAM_HANDLE_LEGACY) {
 		if (role == STREAM_USE)
 			call->stream = load->first.streams;
 		return 0;
@@ -182,7 +181,7 @@ static uint32_t find_stream(const struct stream_walk *walk, uint64_t handle,
 	const struct stream_life *life;
 	uint32_t number;
 
-	if (handle == 0 || handle == HANDLE_LEGACY)
+	if (handle == 0 || handle == STREAM_HANDLE_LEGACY)
 		return walk->load->first.streams;
 	number = find_number(walk, handle, owner_of(handle, call), seen);
 	if (number == NUMBERS_NONE)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/workers.h"
+#include "record/stream_handles.h"
 #include "trace/args.h"
 #include "trace/load/call_parts.h"
 #include "trace/load/call_streams.h"

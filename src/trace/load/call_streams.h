@@ -19,13 +19,11 @@ struct stream_api {
 
 #define STREAM_WORD_NONE UINT8_MAX
 
-/* HIP's handle of the calling thread's own default stream; and our mark of a call that works on no
- * stream. */
-#define STREAM_HANDLE_PER_THREAD 2
-#define STREAM_HANDLE_NONE	 UINT64_MAX
+/* Instead of a handle: the call works on no stream. */
+#define STREAM_HANDLE_NONE UINT64_MAX
 
 /* Until join_load gives a call its activities, the two fields for them hold the handle of its
- * stream, or a STREAM_HANDLE_. */
+ * stream, or STREAM_HANDLE_NONE. */
 static inline void call_keep_handle(struct trace_call *call, uint64_t handle)
 {
 	call->activity_first = (uint32_t)handle;

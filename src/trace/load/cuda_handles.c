@@ -4,10 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "record/stream_handles.h"
 #include "trace/process_load.h"
 #include "trace/row_table.h"
-
-enum { LEGACY = 1, PER_THREAD = 2 }; /* CU_STREAM_LEGACY, CU_STREAM_PER_THREAD */
 
 struct cuda_stream_api cuda_stream_api_of(const struct trace *trace, const struct trace_api *api)
 {
@@ -21,11 +20,11 @@ struct cuda_stream_api cuda_stream_api_of(const struct trace *trace, const struc
 
 static struct cuda_handle key_of(uint64_t handle, uint32_t context, uint32_t tid, uint64_t ns)
 {
-	struct cuda_handle key = {.handle = handle == LEGACY ? 0 : handle, .ns = ns};
+	struct cuda_handle key = {.handle = handle == STREAM_HANDLE_LEGACY ? 0 : handle, .ns = ns};
 
-	if (handle <= PER_THREAD)
+	if (handle <= STREAM_HANDLE_PER_THREAD)
 		key.context = context;
-	if (handle == PER_THREAD)
+	if (handle == STREAM_HANDLE_PER_THREAD)
 		key.tid = tid;
 	return key;
 }
@@ -101,7 +100,7 @@ uint32_t cuda_handles_find(const struct process_load *load, const struct cuda_st
 		return TRACE_NONE;
 	handle = args_word_at(record, api->handle_word);
 	/* NCCL's calls do not tell the context, without which default streams are not known. */
-	if (handle <= PER_THREAD && api->context_word == ARGS_NO_WORD)
+	if (handle <= STREAM_HANDLE_PER_THREAD && api->context_word == ARGS_NO_WORD)
 		return TRACE_NONE;
 	wanted = key_of(handle,
 			api->context_word == ARGS_NO_WORD

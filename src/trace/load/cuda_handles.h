@@ -13,7 +13,7 @@ struct process_load;
 /* From NS on, HANDLE is STREAM of CONTEXT, for a default stream only in that context, and for a
  * thread's default stream only on thread TID. */
 struct cuda_handle {
-	uint64_t handle; /* 0: legacy default stream; 2: the thread's default stream */
+	uint64_t handle; /* 0: legacy default stream, also for STREAM_HANDLE_LEGACY */
 	uint64_t ns;
 	uint32_t context, tid;		 /* 0 where they do not tell streams apart */
 	uint32_t stream, stream_context; /* CUPTI's numbers */
