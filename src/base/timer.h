@@ -35,7 +35,9 @@
 	  "for the housekeeper's work on the spool")                                               \
 	X(CUDA_BUFFERS, "cuda_buffers", 3000000000, 1,                                             \
 	  "for a thread that brings a buffer of CUPTI's")                                          \
-	X(HSA_LOCK, "hsa_lock", 1000000000, 1, "for a lock, when tracing or the process ends")     \
+	X(HSA_LOCK, "hsa_lock", 1000000000, 1,                                                     \
+	  "for a lock, or a completion that a thread is changing, when tracing or the process "    \
+	  "ends")                                                                                  \
 	X(LATE_QUEUES, "late_queues", 100000000, 1,                                                \
 	  "for the lock of the queues that were made when tracing had ended")                      \
 	X(GATE_HOLD, "gate_hold", 5000000000, 1, "for the thread that is at work in a gate")       \

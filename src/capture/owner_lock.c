@@ -12,7 +12,7 @@ bool owner_lock_is_mine(const struct owner_lock *lock)
 	return atomic_load_explicit(&lock->tid, memory_order_relaxed) == session_tid();
 }
 
-static bool try(struct owner_lock *lock)
+bool owner_lock_try(struct owner_lock *lock)
 {
 	uint32_t free = 0;
 
@@ -25,7 +25,7 @@ bool owner_lock_take(struct owner_lock *lock, struct timer_limit limit)
 {
 	const struct timespec pause = {.tv_nsec = PAUSE_NS};
 
-	while (!try(lock)) {
+	while (!owner_lock_try(lock)) {
 		if (owner_lock_is_mine(lock) || timer_is_over(limit))
 			return false;
 		nanosleep(&pause, NULL);

@@ -21,6 +21,9 @@ struct owner_lock {
 /* Returns whether the calling thread holds the lock. */
 bool owner_lock_is_mine(const struct owner_lock *lock);
 
+/* Takes the lock if it is free. */
+bool owner_lock_try(struct owner_lock *lock);
+
 /* Takes the lock, and waits for it until LIMIT. Returns false at the limit, and at once when the
  * calling thread holds the lock. */
 bool owner_lock_take(struct owner_lock *lock, struct timer_limit limit);

@@ -1,4 +1,5 @@
-/* Taking a completion slot while other threads take slots, and the collector frees them. */
+/* Taking a completion slot while other threads take slots, and the collector frees them or gives
+ * them up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 
 #include "capture/hsa/completion.h"
 #include "capture/hsa/completion_slots.h"
+#include "capture/owner_lock.h"
 #include "step.h"
 
 #define SLOTS 8
@@ -106,11 +108,93 @@ static void full_ring_has_no_slot(void **state)
 	assert_null(slot_take(ring, &other));
 }
 
+/* ---- giving up ---- */
+
+static uint64_t left;
+static unsigned int lefts, interrupted;
+
+static void another_gives_up(void)
+{
+	left = slot_ring_give_up(ring, RECORD_UNTIMED_SHUTDOWN, timer_start_ns(0));
+	assert_int_equal(slot_ring_outstanding(ring), left);
+	lefts += left;
+}
+
+/* The thread may go on at any time, and its slot be used by the device. */
+static void slot_that_is_being_taken_stays_in_the_ring(void **state)
+{
+	(void)state;
+	assert_int_equal(slot_ring_create(SLOTS, &ring), 0);
+	lefts = 0;
+	for (uint32_t n = 1; step_until(n, thread_takes, another_gives_up); n++) {
+		assert_non_null(taken);
+		slot_ring_collect(ring);
+		assert_true(slot_ring_is_empty(ring));
+	}
+	assert_true(lefts > 10);
+}
+
+static void collect(void)
+{
+	slot_ring_collect(ring);
+}
+
+/* A ring with a slot that is being taken. */
+static struct slot *make_collected_ring(uint64_t *ret_sequence)
+{
+	assert_int_equal(slot_ring_create(SLOTS, &ring), 0);
+	return slot_take(ring, ret_sequence);
+}
+
+static void assert_ends(struct slot *slot, uint64_t sequence)
+{
+	slot_cancel(slot, sequence);
+	slot_ring_collect(ring);
+	assert_true(slot_ring_is_empty(ring));
+}
+
+static void stopped_collector_is_awaited_until_the_limit(void **state)
+{
+	uint64_t sequence;
+	struct slot *slot = make_collected_ring(&sequence);
+
+	(void)state;
+	timer_configure("hsa_lock=0");
+	lefts = 0;
+	for (uint32_t n = 1; step_until(n, collect, another_gives_up); n++)
+		assert_int_equal(left, 1);
+	timer_configure("hsa_lock=never");
+	assert_true(lefts > 10);
+	assert_ends(slot, sequence);
+}
+
+static void give_up_in_handler(void)
+{
+	interrupted += owner_lock_is_mine(&ring->collecting);
+	another_gives_up();
+}
+
+static void collector_that_is_interrupted_is_not_awaited(void **state)
+{
+	uint64_t sequence;
+	struct slot *slot = make_collected_ring(&sequence);
+
+	(void)state;
+	timer_configure("hsa_lock=never");
+	for (uint32_t n = 1; interrupt_at(n, collect, give_up_in_handler); n++)
+		assert_int_equal(left, 1);
+	assert_true(interrupted > 10);
+	assert_ends(slot, sequence);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(free_slot_is_taken_at_each_instruction),
 		cmocka_unit_test(full_ring_has_no_slot),
+		cmocka_unit_test(slot_that_is_being_taken_stays_in_the_ring),
+		cmocka_unit_test(stopped_collector_is_awaited_until_the_limit),
+		cmocka_unit_test(collector_that_is_interrupted_is_not_awaited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

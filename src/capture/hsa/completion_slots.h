@@ -64,7 +64,9 @@
 
 #include <hsa/amd_hsa_signal.h>
 
+#include "base/timer.h"
 #include "capture/hsa/object_map.h"
+#include "capture/owner_lock.h"
 #include "record/record.h"
 
 /* See the head of this file. 0: the slot was never used. */
@@ -112,7 +114,7 @@ struct slot_ring {
 	uint32_t tag;	    /* of the DONE records: the queue's id; 0: the ring of copies */
 	struct slot *slots; /* mask + 1 of them; owned, never freed */
 	uint64_t mask;
-	_Atomic uint32_t collecting; /* the collector lock: 1 while a thread has it */
+	struct owner_lock collecting; /* the collector lock */
 	/* Written under the collector lock, once other threads know the ring: */
 	_Atomic uint64_t made_first; /* the sequence number whose slot got the first signal */
 	_Atomic uint64_t made;	     /* slots from made_first on that have a signal of their own */
@@ -201,13 +203,15 @@ uint32_t slot_ring_collect(struct slot_ring *ring);
 
 /* Finishes everything that is outstanding, as untimed with CAUSE, and records it. Borrowed
  * completions stay in the ring as BORROWED, for the monitor to pass on. Waits for the collector
- * lock, and for each slot that another thread is changing, up to 100,000 yields. Returns how many
- * slots could not be finished because the collector did not leave: the program may be ending in a
- * signal handler that interrupted it. */
-uint64_t slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause);
+ * lock up to TIMER_HSA_LOCK, unless this thread has it and is interrupted by a signal handler, and
+ * until LIMIT for slots that threads are changing. Returns how many slots could not be finished.
+ * They stay in the ring as they are: the thread that is changing one may go on later. */
+uint64_t slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause,
+			   struct timer_limit limit);
 
 /* Empties the ring after its queue is destroyed: passes on what the device has completed, unless
- * RUNTIME_IS_GONE, and forgets the other borrowed completions. */
+ * RUNTIME_IS_GONE, and forgets the other borrowed completions. Waits for the collector lock as
+ * slot_ring_give_up does; without it, does nothing. */
 void slot_ring_end(struct slot_ring *ring, bool runtime_is_gone);
 
 /* Whether no slot is in use. Any thread. The loads are sequentially consistent: they pair with the

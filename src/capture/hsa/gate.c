@@ -352,7 +352,9 @@ void gate_close(struct gate *gate, enum record_untimed cause)
 	if (gate_is_tracing(gate) && !slot_ring_is_empty(gate->slots))
 		gate_write_taken(gate);
 	slot_ring_stop_making(gate->slots);
-	slot_ring_give_up(gate->slots, cause);
+	/* Who is at work in a stuck gate may be the thread that this one has interrupted. */
+	slot_ring_give_up(gate->slots, cause,
+			  gate->is_stuck ? timer_start_ns(0) : timer_start(TIMER_HSA_LOCK));
 	if (gate_is_tracing(gate)) {
 		gate_write_count(gate, true);
 		gate_count_cut(gate);

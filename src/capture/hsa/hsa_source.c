@@ -188,10 +188,13 @@ static void drain(void)
 
 static void give_up_all(void)
 {
-	uint64_t left = slot_ring_give_up(hsa_copies_ring(), RECORD_UNTIMED_SHUTDOWN);
+	struct timer_limit limit = timer_start(TIMER_HSA_LOCK);
+	uint64_t left = slot_ring_give_up(hsa_copies_ring(), RECORD_UNTIMED_SHUTDOWN, limit);
 
+	/* A signal handler may have interrupted this thread while it takes a slot in its gate. */
 	for (struct gate *gate = gate_newest(); gate; gate = gate->older)
-		left += slot_ring_give_up(gate->slots, RECORD_UNTIMED_SHUTDOWN);
+		left += slot_ring_give_up(gate->slots, RECORD_UNTIMED_SHUTDOWN,
+					  gate_is_mine(gate) ? timer_start_ns(0) : limit);
 	if (left)
 		session_witness(WITNESS_HSA_COMPLETIONS_UNRECORDED, left);
 }
@@ -261,7 +264,8 @@ static void runtime_close(void)
 				gate_close(gate, RECORD_UNTIMED_SHUTDOWN);
 		}
 		untraced_queues_go();
-		slot_ring_give_up(hsa_copies_ring(), RECORD_UNTIMED_SHUTDOWN);
+		slot_ring_give_up(hsa_copies_ring(), RECORD_UNTIMED_SHUTDOWN,
+				  timer_start(TIMER_HSA_LOCK));
 		if (!source_has_stopped) {
 			hsa_anchors_record();
 			write_waiting();

@@ -5,8 +5,7 @@
 #include "capture/capture_session.h"
 #include "capture/hsa/slot_parts.h"
 
-#define LOOK_AHEAD     64      /* unfinished slots that one collection looks past */
-#define GIVE_UP_YIELDS 100000u /* limit of each wait for another thread */
+#define LOOK_AHEAD 64 /* unfinished slots that one collection looks past */
 
 /* Finishes a PENDING slot if the device is done. */
 static bool slot_poll(struct slot *slot, uint64_t sequence)
@@ -89,23 +88,12 @@ static bool slot_collect(struct slot_ring *ring, uint64_t sequence, bool may_wat
 	return true;
 }
 
-static bool collector_try(struct slot_ring *ring)
-{
-	return !atomic_load_explicit(&ring->collecting, memory_order_relaxed) &&
-	       !atomic_exchange_explicit(&ring->collecting, 1, memory_order_acquire);
-}
-
-static void collector_leave(struct slot_ring *ring)
-{
-	atomic_store_explicit(&ring->collecting, 0, memory_order_release);
-}
-
 void slot_ring_make_more(struct slot_ring *ring)
 {
-	if (!slot_ring_needs_signals(ring) || !collector_try(ring))
+	if (!slot_ring_needs_signals(ring) || !owner_lock_try(&ring->collecting))
 		return;
 	slot_ring_make_step(ring);
-	collector_leave(ring);
+	owner_lock_release(&ring->collecting);
 }
 
 uint32_t slot_ring_collect(struct slot_ring *ring)
@@ -115,7 +103,7 @@ uint32_t slot_ring_collect(struct slot_ring *ring)
 
 	if (slot_ring_is_empty(ring))
 		return 0;
-	if (!collector_try(ring)) {
+	if (!owner_lock_try(&ring->collecting)) {
 		if (completion_borrowed())
 			slot_ring_pass_on_unlocked(ring);
 		return 0;
@@ -130,7 +118,7 @@ uint32_t slot_ring_collect(struct slot_ring *ring)
 			 * that was done to it here. */
 			atomic_store_explicit(&ring->head, ++head, memory_order_release);
 	}
-	collector_leave(ring);
+	owner_lock_release(&ring->collecting);
 	return recorded;
 }
 
@@ -148,9 +136,11 @@ static bool slot_keep_borrowed(struct slot_ring *ring, struct slot *slot, uint64
 	return true;
 }
 
-/* Finishes a slot as untimed with CAUSE and records it. Returns true when nothing is left to do for
- * it, false when it is BORROWED. Called by the collector. */
-static bool slot_give_up(struct slot_ring *ring, uint64_t sequence, enum record_untimed cause)
+/* Finishes a slot as untimed with CAUSE and records it. Waits until LIMIT for a thread that is just
+ * taking or settling the slot. Returns the slot's phase, SLOT_RECORDED or SLOT_BORROWED; 0: that
+ * thread is still changing it. Called by the collector. */
+static unsigned int slot_give_up(struct slot_ring *ring, uint64_t sequence,
+				 enum record_untimed cause, struct timer_limit limit)
 {
 	struct slot *slot = &ring->slots[sequence & ring->mask];
 	struct completion result = {.untimed = cause};
@@ -158,37 +148,30 @@ static bool slot_give_up(struct slot_ring *ring, uint64_t sequence, enum record_
 	struct object *watched = atomic_load_explicit(&slot->watched, memory_order_relaxed);
 	uint32_t recorded = 0;
 
-	/* Waits for a thread that is just taking or settling the slot. After the limit the slot is
-	 * left as it is. */
-	for (uint32_t i = 0; !slot_collect(ring, sequence, false, &recorded); i++) {
-		if (i == GIVE_UP_YIELDS)
-			return true;
+	while (!slot_collect(ring, sequence, false, &recorded)) {
 		if (atomic_load_explicit(&slot->state, memory_order_acquire) ==
 		    SLOT_STATE(sequence, SLOT_BORROWED))
-			return false;
+			return SLOT_BORROWED;
 		if (slot_source(slot) && slot_source(slot)->pass_on) {
 			if (slot_keep_borrowed(ring, slot, sequence, cause))
-				return false;
-			sched_yield();
-		} else if (!slot_finish(slot, sequence, SLOT_PENDING, &result)) {
-			sched_yield();
+				return SLOT_BORROWED;
+		} else if (slot_finish(slot, sequence, SLOT_PENDING, &result)) {
+			continue;
 		}
+		if (timer_is_over(limit))
+			return 0;
+		sched_yield();
 	}
 	if (watched)
 		atomic_compare_exchange_strong(&watched->word, &reference, 0);
-	return true;
+	return SLOT_RECORDED;
 }
 
 /* Takes the collector lock. The wait is limited, because a collector may be stuck in a runtime that
  * has failed. */
 static bool collector_await(struct slot_ring *ring)
 {
-	for (uint32_t i = 0; !collector_try(ring); i++) {
-		if (i == GIVE_UP_YIELDS)
-			return false;
-		sched_yield();
-	}
-	return true;
+	return owner_lock_take(&ring->collecting, timer_start(TIMER_HSA_LOCK));
 }
 
 static uint64_t ring_unrecorded(const struct slot_ring *ring)
@@ -202,21 +185,24 @@ static uint64_t ring_unrecorded(const struct slot_ring *ring)
 	return count;
 }
 
-uint64_t slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause)
+uint64_t slot_ring_give_up(struct slot_ring *ring, enum record_untimed cause,
+			   struct timer_limit limit)
 {
-	uint64_t tail, head;
+	uint64_t tail, head, left = 0;
 
 	if (!collector_await(ring))
 		return ring_unrecorded(ring);
 	tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 	for (uint64_t i = head; i < tail; i++) {
-		if (slot_give_up(ring, i, cause) && i == head)
-			head++;
+		unsigned int phase = slot_give_up(ring, i, cause, limit);
+
+		head += phase == SLOT_RECORDED && i == head;
+		left += !phase;
 	}
 	atomic_store_explicit(&ring->head, head, memory_order_release);
-	collector_leave(ring);
-	return 0;
+	owner_lock_release(&ring->collecting);
+	return left;
 }
 
 void slot_ring_end(struct slot_ring *ring, bool runtime_is_gone)
@@ -242,5 +228,5 @@ void slot_ring_end(struct slot_ring *ring, bool runtime_is_gone)
 				      memory_order_release);
 	}
 	atomic_store_explicit(&ring->head, head, memory_order_release);
-	collector_leave(ring);
+	owner_lock_release(&ring->collecting);
 }
