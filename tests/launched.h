@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Room for a test_path(); a file in such a folder needs twice as much. */
 #define TEST_PATH_BYTES 512
@@ -21,6 +22,18 @@ static inline char *test_path(char ret_path[TEST_PATH_BYTES], const char *name)
 
 	snprintf(ret_path, TEST_PATH_BYTES, "%s/%s-XXXXXX", folder ? folder : "/tmp", name);
 	return ret_path;
+}
+
+/* Returns an empty file without a name, in the test's folder; NULL: it could not be made. */
+static inline FILE *test_file(void)
+{
+	char path[TEST_PATH_BYTES];
+	int fd = mkstemp(test_path(path, "file"));
+
+	if (fd < 0)
+		return NULL;
+	unlink(path);
+	return fdopen(fd, "w+");
 }
 
 /* Returns true if tests/run.sh removes or keeps the test's files, so that the test need not. */

@@ -180,7 +180,7 @@ static void an_open_file_takes_the_same_bytes(void **state)
 	struct dagtap_trace *trace = open_recording();
 	struct dagtap_error error = {0};
 	char path[2 * TEST_PATH_BYTES], one[4096], other[4096];
-	FILE *file = tmpfile();
+	FILE *file = test_file();
 	int fd = fileno(file);
 	size_t size;
 
@@ -202,7 +202,7 @@ static void an_open_file_takes_the_same_bytes(void **state)
 	assert_int_equal(dagtap_export_to(trace, "none", NULL, 1, &error), -EINVAL);
 	assert_int_equal(dagtap_export_to(trace, "otf2", NULL, 1, &error), -EINVAL);
 	/* a caller whose options have no `compat` yet */
-	file = tmpfile();
+	file = test_file();
 	assert_int_equal(dagtap_export_to_sized(trace, "xspace", &no_reader,
 						offsetof(struct dagtap_export_options, compat),
 						fileno(file), &error),

@@ -101,17 +101,6 @@ static struct message line_of(unsigned threads, uint32_t count)
 	return message;
 }
 
-/* Returns an empty file without a name, in the test's folder. */
-static FILE *file_make(void)
-{
-	char path[TEST_PATH_BYTES];
-	int fd = mkstemp(test_path(path, "line"));
-
-	assert_true(fd >= 0);
-	assert_int_equal(unlink(path), 0);
-	return fdopen(fd, "w+");
-}
-
 static void assert_same(struct message a, struct message b)
 {
 	assert_int_equal(a.size, b.size);
@@ -157,7 +146,7 @@ static void a_file_gets_the_same_bytes(void **state)
 {
 	struct message expected = line_of(1, EVENTS), found = {.size = expected.size + 1};
 	uint8_t *bytes = keep(malloc(expected.size + 1), free);
-	FILE *file = file_make();
+	FILE *file = test_file();
 
 	assert_non_null(file);
 	assert_true(fputs("head", file) >= 0);
@@ -174,7 +163,7 @@ static void a_file_gets_the_same_bytes(void **state)
 
 static void the_first_error_is_kept(void **state)
 {
-	FILE *full = fopen("/dev/full", "w"), *file = file_make();
+	FILE *full = fopen("/dev/full", "w"), *file = test_file();
 
 	assert_non_null(full);
 	assert_non_null(file);

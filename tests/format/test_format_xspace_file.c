@@ -214,8 +214,9 @@ static void what_is_too_long_is_split(void **state)
 static void what_is_too_long_for_the_only_file_is_refused(void **state)
 {
 	struct scene *scene = long_scene(400);
-	FILE *out = tmpfile();
+	FILE *out = test_file();
 
+	assert_non_null(out);
 	assert_int_equal(xspace_write(&scene->trace, out, NULL, 16000), -EFBIG);
 	fclose(out);
 }

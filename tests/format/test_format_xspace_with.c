@@ -1,6 +1,7 @@
 /* A profile of XLA that is joined with a recording (xspace_with.h). */
 #include <errno.h>
 
+#include "../launched.h"
 #include "xspace_maker.h"
 #include "xspace_written.h"
 
@@ -267,7 +268,7 @@ static int try_to_join(struct scene *scene, const void *bytes, size_t size,
 {
 	const struct read_file file = {.name = "profile", .bytes = bytes, .size = size};
 	const struct format_options options = {.with = &file};
-	FILE *out = tmpfile();
+	FILE *out = test_file();
 	int code;
 
 	assert_non_null(out);
