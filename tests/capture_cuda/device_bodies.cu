@@ -3,7 +3,7 @@
  * ended. Says what is to be in the trace ("name: number"); needs a GPU, and CUDA 12.9 or newer. */
 #include <cuda.h>
 
-#include "device.cuh"
+#include "device_nodes.cuh"
 
 #define DRIVER(call)                                                                               \
 	do {                                                                                       \
@@ -13,13 +13,6 @@
 			std::exit(1);                                                              \
 		}                                                                                  \
 	} while (0)
-
-#define KERNEL(name)                                                                               \
-	__global__ void name(int *value)                                                           \
-	{                                                                                          \
-		if (threadIdx.x == 0)                                                              \
-			*value += 1;                                                               \
-	}
 
 KERNEL(plain_first)
 KERNEL(plain_last)
@@ -63,28 +56,9 @@ __global__ void early_second(int *value)
 		*value += 1;
 }
 
-static int *value, *copy, *turns_left;
+static int *copy, *turns_left;
 static cudaStream_t stream;
 static int rows, body_rows, launches;
-
-static cudaGraphNode_t add_kernel(cudaGraph_t graph, void *kernel, void **arguments, const cudaGraphNode_t *before)
-{
-	cudaKernelNodeParams parameters = {};
-	cudaGraphNode_t node;
-
-	parameters.func = kernel;
-	parameters.gridDim = parameters.blockDim = dim3(1);
-	parameters.kernelParams = arguments;
-	CHECK(cudaGraphAddKernelNode(&node, graph, before, before ? 1 : 0, &parameters));
-	return node;
-}
-
-static cudaGraphNode_t add(cudaGraph_t graph, void (*kernel)(int *), const cudaGraphNode_t *before)
-{
-	void *arguments[] = {&value};
-
-	return add_kernel(graph, (void *)kernel, arguments, before);
-}
 
 static void replay(cudaGraphExec_t exec, int plain, int bodies)
 {
@@ -100,8 +74,8 @@ static cudaGraph_t two_kernels(void (*first)(int *), void (*last)(int *))
 	cudaGraphNode_t node;
 
 	CHECK(cudaGraphCreate(&graph, 0));
-	node = add(graph, first, NULL);
-	node = add(graph, last, &node);
+	node = add_kernel(graph, first, NULL);
+	node = add_kernel(graph, last, &node);
 	CHECK(cudaGraphAddMemcpyNode1D(&node, graph, &node, 1, copy, value, 4, cudaMemcpyDeviceToDevice));
 	return graph;
 }
@@ -119,15 +93,15 @@ static void run_children(void)
 	CHECK(cudaGraphCreate(&moved, 0));
 	cloned = two_kernels(cloned_first, cloned_last);
 	again = two_kernels(cloned_first, cloned_last);
-	first = add(graph, plain_first, NULL);
+	first = add_kernel(graph, plain_first, NULL);
 	params.type = CU_GRAPH_NODE_TYPE_GRAPH;
 	params.graph.graph = moved;
 	params.graph.ownership = CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
-	moved_nodes[0] = add(moved, moved_first, NULL);
-	moved_nodes[1] = add(moved, moved_last, &moved_nodes[0]);
+	moved_nodes[0] = add_kernel(moved, moved_first, NULL);
+	moved_nodes[1] = add_kernel(moved, moved_last, &moved_nodes[0]);
 	DRIVER(cuGraphAddNode_v2(&moved_node, graph, (CUgraphNode *)&first, NULL, 1, &params));
 	CHECK(cudaGraphAddChildGraphNode(&clone_node, graph, (cudaGraphNode_t *)&moved_node, 1, cloned));
-	add(graph, plain_last, &clone_node);
+	add_kernel(graph, plain_last, &clone_node);
 	CHECK(cudaGraphInstantiate(&exec, graph, 0));
 	for (int i = 0; i < 4; i++) {
 		cudaKernelNodeParams parameters = {};
@@ -161,16 +135,16 @@ static cudaGraphExec_t make_loop(void)
 	inner = two_kernels(in_child_of_body, in_child_of_body);
 	CHECK(cudaGraphCreate(&graph, 0));
 	CHECK(cudaGraphConditionalHandleCreate(&loop, graph, 1, cudaGraphCondAssignDefault));
-	first = add(graph, plain_first, NULL);
+	first = add_kernel(graph, plain_first, NULL);
 	parameters.type = cudaGraphNodeTypeConditional;
 	parameters.conditional.handle = loop;
 	parameters.conditional.type = cudaGraphCondTypeWhile;
 	parameters.conditional.size = 1;
 	CHECK(cudaGraphAddNode(&node, graph, &first, NULL, 1, &parameters));
-	add(graph, plain_last, &node);
+	add_kernel(graph, plain_last, &node);
 	body = parameters.conditional.phGraph_out[0];
 	CHECK(cudaGraphConditionalHandleCreate(&odd, body, 0, cudaGraphCondAssignDefault));
-	node = add(body, body_work, NULL);
+	node = add_kernel(body, body_work, NULL);
 	CHECK(cudaGraphAddMemcpyNode1D(&node, body, &node, 1, copy + 1, value, 4, cudaMemcpyDeviceToDevice));
 	CHECK(cudaGraphAddChildGraphNode(&node, body, &node, 1, inner));
 	node = add_kernel(body, (void *)count_down, arguments, &node);
@@ -179,7 +153,7 @@ static cudaGraphExec_t make_loop(void)
 	branch.conditional.type = cudaGraphCondTypeIf;
 	branch.conditional.size = 1;
 	CHECK(cudaGraphAddNode(&node, body, &node, NULL, 1, &branch));
-	add(branch.conditional.phGraph_out[0], if_work, NULL);
+	add_kernel(branch.conditional.phGraph_out[0], if_work, NULL);
 	CHECK(cudaGraphInstantiate(&exec, graph, 0));
 	return exec;
 }
@@ -217,8 +191,8 @@ static void run_switch(void)
 	CHECK(cudaGraphAddNode(&node, graph, &chooser, NULL, 1, &parameters));
 	inner = two_kernels(in_child_of_body, in_child_of_body);
 	CHECK(cudaGraphAddChildGraphNode(&node, parameters.conditional.phGraph_out[0], NULL, 0, inner));
-	add(parameters.conditional.phGraph_out[0], case_0, &node);
-	add(parameters.conditional.phGraph_out[1], case_1, NULL);
+	add_kernel(parameters.conditional.phGraph_out[0], case_0, &node);
+	add_kernel(parameters.conditional.phGraph_out[1], case_1, NULL);
 	CHECK(cudaGraphInstantiate(&exec, graph, 0));
 	kernel.func = (void *)choose;
 	kernel.gridDim = kernel.blockDim = dim3(1);

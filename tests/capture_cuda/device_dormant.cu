@@ -6,14 +6,7 @@
 #include <cuda_profiler_api.h>
 #include <vector>
 
-#include "device.cuh"
-
-#define KERNEL(name)                                                                               \
-	__global__ void name(int *value)                                                           \
-	{                                                                                          \
-		if (threadIdx.x == 0)                                                              \
-			*value += 1;                                                               \
-	}
+#include "device_nodes.cuh"
 
 KERNEL(chain_step)
 KERNEL(top_first)
@@ -30,22 +23,9 @@ struct runnable {
 	int rows; /* activities of one launch */
 };
 
-static int *value, *copy;
+static int *copy;
 static cudaStream_t stream;
 static std::vector<runnable> runnables;
-
-static cudaGraphNode_t add_kernel(cudaGraph_t graph, void (*kernel)(int *), const cudaGraphNode_t *before)
-{
-	cudaKernelNodeParams parameters = {};
-	void *arguments[] = {&value};
-	cudaGraphNode_t node;
-
-	parameters.func = (void *)kernel;
-	parameters.gridDim = parameters.blockDim = dim3(1);
-	parameters.kernelParams = arguments;
-	CHECK(cudaGraphAddKernelNode(&node, graph, before, before ? 1 : 0, &parameters));
-	return node;
-}
 
 static cudaGraphExec_t keep(cudaGraph_t graph, int rows)
 {

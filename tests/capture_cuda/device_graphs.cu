@@ -1,13 +1,6 @@
 /* device_graphs: graphs of every shape that CUPTI tells of in its own way, events that are recorded again, and
  * two recordings in one process. Says what is to be in the trace ("name: number"); needs a GPU. */
-#include "device.cuh"
-
-#define KERNEL(name)                                                                               \
-	__global__ void name(int *value)                                                           \
-	{                                                                                          \
-		if (threadIdx.x == 0)                                                              \
-			*value += 1;                                                               \
-	}
+#include "device_nodes.cuh"
 
 KERNEL(top_first)
 KERNEL(top_last)
@@ -27,22 +20,9 @@ __global__ void count_down(cudaGraphConditionalHandle handle, int *left)
 	cudaGraphSetConditional(handle, *left > 0);
 }
 
-static int *value, *copy;
+static int *copy;
 static cudaStream_t stream, other;
 static int graph_rows; /* kernels, copies and memsets of graphs, but those of conditional nodes */
-
-static cudaGraphNode_t add_kernel(cudaGraph_t graph, void (*kernel)(int *), const cudaGraphNode_t *before)
-{
-	cudaKernelNodeParams parameters = {};
-	void *arguments[] = {&value};
-	cudaGraphNode_t node;
-
-	parameters.func = (void *)kernel;
-	parameters.gridDim = parameters.blockDim = dim3(1);
-	parameters.kernelParams = arguments;
-	CHECK(cudaGraphAddKernelNode(&node, graph, before, before ? 1 : 0, &parameters));
-	return node;
-}
 
 static cudaGraphNode_t add_child(cudaGraph_t graph, cudaGraph_t child, const cudaGraphNode_t *before)
 {
@@ -130,7 +110,6 @@ static void run_conditional(void)
 	cudaGraphNodeParams parameters = {};
 	cudaGraphNode_t node;
 	cudaGraphExec_t exec;
-	cudaKernelNodeParams kernel = {};
 	int five = 5;
 	void *arguments[] = {&handle, &copy};
 
@@ -142,10 +121,7 @@ static void run_conditional(void)
 	parameters.conditional.size = 1;
 	CHECK(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &parameters));
 	node = add_kernel(parameters.conditional.phGraph_out[0], looped, NULL);
-	kernel.func = (void *)count_down;
-	kernel.gridDim = kernel.blockDim = dim3(1);
-	kernel.kernelParams = arguments;
-	CHECK(cudaGraphAddKernelNode(&node, parameters.conditional.phGraph_out[0], &node, 1, &kernel));
+	add_kernel(parameters.conditional.phGraph_out[0], (void *)count_down, arguments, &node);
 	CHECK(cudaGraphInstantiate(&exec, graph, 0));
 	CHECK(cudaMemcpy(copy, &five, 4, cudaMemcpyHostToDevice));
 	CHECK(cudaGraphLaunch(exec, stream));
