@@ -40,7 +40,8 @@ int rank_calls_select(struct origin *origin, struct rank_calls *ret_calls);
 void rank_calls_release(struct rank_calls *calls);
 
 /* Whether ORIGIN has calls of collectives, or -ENOMEM. Reads only the blocks that hold names of
- * functions and, if there is one of a collective, those with calls, until the first. */
+ * functions and, if there is one of a collective, those with calls, until the first. Shares the
+ * latter among threads. */
 int rank_calls_are_there(struct origin *origin);
 
 #endif
