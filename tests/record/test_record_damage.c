@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "record/record_check.h"
 #include "spool_fixture.h"
 
 #define WRITERS		   3
@@ -428,6 +429,13 @@ static void records_that_make_no_sense_end_their_chunk(void **state)
 	assert_record_damage(sample, "chunk does not begin with its thread");
 }
 
+/* A type without a row would be cast to its struct whatever its size. */
+static void every_type_has_a_least_size(void **state)
+{
+	for (int type = RECORD_NONE + 1; type < RECORD_TYPE_COUNT; type++)
+		assert_true(record_shapes[type].least_bytes >= sizeof(struct record_header));
+}
+
 static void unknown_records_are_passed_over(void **state)
 {
 	struct sample *sample = *state;
@@ -479,6 +487,7 @@ int main(void)
 		CASE(the_order_of_chunks_does_not_matter),
 		CASE(an_open_spool_is_sound),
 		CASE(records_that_make_no_sense_end_their_chunk),
+		cmocka_unit_test(every_type_has_a_least_size),
 		CASE(unknown_records_are_passed_over),
 		CASE(a_wiped_record_is_missed_by_its_writer),
 	};
