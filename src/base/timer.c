@@ -45,17 +45,21 @@ static bool read_value(const char *text, size_t length, uint64_t *ret_ns)
 	return length && end == text + length;
 }
 
+static void set_named(const char *name, size_t length, uint64_t ns)
+{
+	for (int timer = 0; timer < TIMER_COUNT; timer++)
+		if (is_named(timer, name, length))
+			values[timer] = ns;
+}
+
 void timer_configure(const char *text)
 {
 	while (*text) {
 		size_t length = strcspn(text, ","), name = strcspn(text, "=,");
 		uint64_t ns;
 
-		if (name < length && read_value(text + name + 1, length - name - 1, &ns)) {
-			for (int timer = 0; timer < TIMER_COUNT; timer++)
-				if (is_named(timer, text, name))
-					values[timer] = ns;
-		}
+		if (name < length && read_value(text + name + 1, length - name - 1, &ns))
+			set_named(text, name, ns);
 		text += length + (text[length] == ',');
 	}
 }
