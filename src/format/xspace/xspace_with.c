@@ -243,15 +243,15 @@ static const struct with_plane *find_plane(const struct xspace_with *with, const
 	return NULL;
 }
 
-/* The uint64 of a stat of the plane itself; 0 if it has none. */
-static uint64_t find_number(struct xspace_with *with, const struct with_plane *plane,
-			    const char *name)
+/* The id of the stats that are called NAME; UINT64_MAX if the plane has none. */
+static uint64_t find_stat_id(struct xspace_with *with, const struct with_plane *plane,
+			     const char *name)
 {
 	struct with_metadata *names = NULL;
 	uint32_t count = 0;
 	struct proto_reader reader = proto_reader_of(plane->bytes, plane->size);
-	struct proto_field field, inner;
-	uint64_t wanted = UINT64_MAX, found = 0;
+	struct proto_field field;
+	uint64_t id = UINT64_MAX;
 
 	while (next(&reader, &field) > 0) {
 		if (field.number == XPLANE_STAT_METADATA && field.wire == PROTO_BYTES)
@@ -259,25 +259,48 @@ static uint64_t find_number(struct xspace_with *with, const struct with_plane *p
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		if (strcmp(xspace_with_text(with, names[i].name), name) == 0)
-			wanted = names[i].id;
+			id = names[i].id;
 	}
 	free(names);
-	reader = proto_reader_of(plane->bytes, plane->size);
+	return id;
+}
+
+struct stat_number {
+	uint64_t id, value;
+};
+
+/* Reads the id and the uint64 of the XStat STAT; each is 0 if it has none. */
+static struct stat_number read_number(const struct proto_field *stat)
+{
+	struct proto_reader reader = proto_reader_into(stat);
+	struct proto_field field;
+	struct stat_number number = {0};
+
 	while (next(&reader, &field) > 0) {
-		struct proto_reader stat;
-		uint64_t id = 0, value = 0;
+		if (field.number == XSTAT_METADATA_ID && field.wire == PROTO_VARINT)
+			number.id = field.value;
+		else if (field.number == XSTAT_UINT64 && field.wire == PROTO_VARINT)
+			number.value = field.value;
+	}
+	return number;
+}
+
+/* The uint64 of a stat of the plane itself; 0 if it has none. */
+static uint64_t find_number(struct xspace_with *with, const struct with_plane *plane,
+			    const char *name)
+{
+	struct proto_reader reader = proto_reader_of(plane->bytes, plane->size);
+	struct proto_field field;
+	uint64_t id = find_stat_id(with, plane, name), found = 0;
+
+	while (next(&reader, &field) > 0) {
+		struct stat_number number;
 
 		if (field.number != XPLANE_STATS || field.wire != PROTO_BYTES)
 			continue;
-		stat = proto_reader_into(&field);
-		while (next(&stat, &inner) > 0) {
-			if (inner.number == XSTAT_METADATA_ID && inner.wire == PROTO_VARINT)
-				id = inner.value;
-			else if (inner.number == XSTAT_UINT64 && inner.wire == PROTO_VARINT)
-				value = inner.value;
-		}
-		if (id == wanted)
-			found = value;
+		number = read_number(&field);
+		if (number.id == id)
+			found = number.value;
 	}
 	return found;
 }
