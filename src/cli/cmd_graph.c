@@ -177,11 +177,29 @@ static void dot_pairs(const struct graph_overlap *overlap)
 		       overlap->pairs[i].a, overlap->pairs[i].b);
 }
 
-static void print_dot(const struct trace *trace, const struct graph_options *options,
-		      const struct graph_facts *facts)
+static void dot_node(const struct trace *trace, uint32_t node, const struct node_stats *stats)
 {
 	char text[HUMAN_CHARS];
 
+	printf("\t\tn%u [label=\"%u: ", node, trace->nodes[node].index);
+	print_quoted(trace_text(trace, trace->nodes[node].name));
+	if (stats->duration.timed)
+		printf("\\n%s", human_ns(tally_mean(&stats->duration), text));
+	if (stats->gap.timed)
+		printf("\\ngap %s", human_ns(tally_mean(&stats->gap), text));
+	printf("\"%s];\n", stats->is_critical ? ", penwidth=3" : "");
+}
+
+static void dot_edge(const struct trace_edge *edge)
+{
+	printf("\t\tn%u -> n%u%s;\n", edge->from, edge->to,
+	       edge->type == RECORD_EDGE_PROGRAMMATIC ? " [style=dashed, label=\"programmatic\"]"
+						      : "");
+}
+
+static void print_dot(const struct trace *trace, const struct graph_options *options,
+		      const struct graph_facts *facts)
+{
 	puts("digraph dagtap {\n\tnode [shape=box];");
 	for (uint32_t g = 0; g < trace->graphs_count; g++) {
 		const struct trace_graph *graph = &trace->graphs[g];
@@ -191,23 +209,10 @@ static void print_dot(const struct trace *trace, const struct graph_options *opt
 		printf("\tsubgraph cluster_%u {\n\t\tlabel=\"process %u graph %" PRIu64 ", %" PRIu64
 		       " replays\";\n",
 		       g, graph_pid(trace, g), graph->id, facts->analysis.graphs[g].replays);
-		for (uint32_t i = graph->node_first; i < graph->node_first + graph->node_count;
-		     i++) {
-			const struct node_stats *stats = &facts->analysis.nodes[i];
-
-			printf("\t\tn%u [label=\"%u: ", i, trace->nodes[i].index);
-			print_quoted(trace_text(trace, trace->nodes[i].name));
-			if (stats->duration.timed)
-				printf("\\n%s", human_ns(tally_mean(&stats->duration), text));
-			if (stats->gap.timed)
-				printf("\\ngap %s", human_ns(tally_mean(&stats->gap), text));
-			printf("\"%s];\n", stats->is_critical ? ", penwidth=3" : "");
-		}
+		for (uint32_t i = graph->node_first; i < graph->node_first + graph->node_count; i++)
+			dot_node(trace, i, &facts->analysis.nodes[i]);
 		for (uint32_t i = graph->edge_first; i < graph->edge_first + graph->edge_count; i++)
-			printf("\t\tn%u -> n%u%s;\n", trace->edges[i].from, trace->edges[i].to,
-			       trace->edges[i].type == RECORD_EDGE_PROGRAMMATIC
-				       ? " [style=dashed, label=\"programmatic\"]"
-				       : "");
+			dot_edge(&trace->edges[i]);
 		dot_pairs(&facts->overlaps[g]);
 		puts("\t}");
 	}
