@@ -43,6 +43,26 @@ static bool says_more(enum dependency_kind kind)
 	       (kind >= DEPENDENCY_HOST_EVENT && kind <= DEPENDENCY_BLOCKING);
 }
 
+/* The first edge to the join from what ends with it; NULL: the join has no end. */
+static const struct dependency *last_of_join(const struct dependencies *deps,
+					     const struct dependency_join *join)
+{
+	uint32_t joins = dependencies_first_join(deps);
+	struct dependency_list list = list_of(deps, join->list);
+
+	if (join->end_ns == INT64_MIN)
+		return NULL;
+	for (uint32_t i = 0; i < list.count; i++) {
+		uint32_t from = list.rows[i].from;
+		int64_t end_ns = from < joins ? deps->trace->activities[from].end_ns
+					      : deps->joins[from - joins].end_ns;
+
+		if (end_ns == join->end_ns)
+			return &list.rows[i];
+	}
+	return NULL;
+}
+
 bool dependencies_follow(const struct dependencies *deps, const struct dependency *edge,
 			 int64_t limit_ns, struct dependency_source *ret_source)
 {
@@ -53,19 +73,9 @@ bool dependencies_follow(const struct dependencies *deps, const struct dependenc
 	uint32_t at = edge->from;
 
 	while (at >= joins) {
-		const struct dependency_join *join = &deps->joins[at - joins];
-		struct dependency_list list = list_of(deps, join->list);
-		const struct dependency *last = NULL;
+		const struct dependency *last = last_of_join(deps, &deps->joins[at - joins]);
 
-		for (uint32_t i = 0; i < list.count; i++) {
-			uint32_t from = list.rows[i].from;
-			int64_t end_ns =
-				from < joins ? rows[from].end_ns : deps->joins[from - joins].end_ns;
-
-			if (end_ns == join->end_ns && !last)
-				last = &list.rows[i];
-		}
-		if (!last || join->end_ns == INT64_MIN)
+		if (!last)
 			return false;
 		if (!says_more(source.kind) && says_more((enum dependency_kind)last->kind)) {
 			source.kind = (enum dependency_kind)last->kind;
