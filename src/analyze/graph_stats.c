@@ -257,12 +257,42 @@ static double node_time(struct making *making, uint32_t node, int depth)
 	return making->analysis->graphs[row->child].critical_ns;
 }
 
+/* Adds the longest path to a node before NODE, if there is one, and keeps that node. */
+static void add_longest_before(struct making *making, uint32_t node)
+{
+	struct node_stats *nodes = making->analysis->nodes;
+	uint32_t best = TRACE_NONE;
+
+	for (uint32_t i = making->first[node]; i < making->first[node + 1]; i++) {
+		uint32_t before = making->predecessors[i];
+
+		if (best == TRACE_NONE || nodes[before].path_ns > nodes[best].path_ns)
+			best = before;
+	}
+	making->best_before[node] = best;
+	if (best != TRACE_NONE)
+		nodes[node].path_ns += nodes[best].path_ns;
+}
+
+/* Marks the critical path, which ends with LAST; TRACE_NONE: there is none. */
+static void mark_critical(struct making *making, struct graph_stats *stats, uint32_t last)
+{
+	struct node_stats *nodes = making->analysis->nodes;
+
+	if (last != TRACE_NONE)
+		stats->critical_ns = nodes[last].path_ns;
+	for (; last != TRACE_NONE; last = making->best_before[last]) {
+		nodes[last].is_critical = true;
+		stats->critical_count++;
+		stats->critical_gap_ns += tally_mean(&nodes[last].gap);
+	}
+}
+
 /* Finds the longest path to each node, and the critical path of the graph. The times of child
  * graphs are computed before order_nodes, because they use making->order as well. */
 static void find_critical(struct making *making, uint32_t graph, int depth)
 {
 	const struct trace_graph *row = &making->trace->graphs[graph];
-	struct graph_stats *stats = &making->analysis->graphs[graph];
 	struct node_stats *nodes = making->analysis->nodes;
 	uint32_t last = TRACE_NONE, count;
 
@@ -274,29 +304,12 @@ static void find_critical(struct making *making, uint32_t graph, int depth)
 	count = order_nodes(making, row);
 	for (uint32_t at = 0; at < count; at++) {
 		uint32_t node = making->order[at];
-		double longest = 0;
 
-		making->best_before[node] = TRACE_NONE;
-		for (uint32_t i = making->first[node]; i < making->first[node + 1]; i++) {
-			uint32_t before = making->predecessors[i];
-
-			if (making->best_before[node] != TRACE_NONE &&
-			    nodes[before].path_ns <= longest)
-				continue;
-			longest = nodes[before].path_ns;
-			making->best_before[node] = before;
-		}
-		nodes[node].path_ns += longest;
+		add_longest_before(making, node);
 		if (last == TRACE_NONE || nodes[node].path_ns > nodes[last].path_ns)
 			last = node;
 	}
-	if (last != TRACE_NONE)
-		stats->critical_ns = nodes[last].path_ns;
-	for (; last != TRACE_NONE; last = making->best_before[last]) {
-		nodes[last].is_critical = true;
-		stats->critical_count++;
-		stats->critical_gap_ns += tally_mean(&nodes[last].gap);
-	}
+	mark_critical(making, &making->analysis->graphs[graph], last);
 }
 
 double graph_parallelism(const struct graph_stats *stats)
