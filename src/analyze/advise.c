@@ -8,6 +8,7 @@
 #include "analyze/advise_sets.h"
 #include "base/numbers.h"
 #include "base/table.h"
+#include "trace/outermost.h"
 
 /* ---- graphs ---- */
 
@@ -24,20 +25,12 @@ static void add_nodes(const struct trace *trace, struct advice *advice, struct g
 	}
 }
 
-static uint32_t root_of(const struct trace *trace, uint32_t graph)
-{
-	for (int depth = 0; depth < TRACE_PARENTS_MOST && trace->graphs[graph].parent != TRACE_NONE;
-	     depth++)
-		graph = trace->graphs[graph].parent;
-	return graph;
-}
-
 /* The row of EXEC in the table: first a row per graph, then one per process for execs without a
  * graph. */
 static uint32_t row_of(const struct trace *trace, const struct trace_exec *exec)
 {
 	return exec->graph == TRACE_NONE ? trace->graphs_count + exec->process
-					 : root_of(trace, exec->graph);
+					 : trace_outermost_graph(trace, exec->graph);
 }
 
 static void add_exec(struct graph_advice *row, const struct trace_exec *exec)
@@ -74,7 +67,7 @@ static int place_nodes(const struct trace *trace, struct advice *advice)
 	if (!members)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < trace->graphs_count; i++)
-		members[i] = (struct member){root_of(trace, i), i};
+		members[i] = (struct member){trace_outermost_graph(trace, i), i};
 	qsort(members, trace->graphs_count, sizeof(*members), compare_members);
 	for (uint32_t i = 0; i < trace->graphs_count; i++) {
 		struct graph_advice *row = &advice->graphs[members[i].root];

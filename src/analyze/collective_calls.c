@@ -5,6 +5,7 @@
 #include "analyze/collective_functions.h"
 #include "base/numbers.h"
 #include "trace/args.h"
+#include "trace/outermost.h"
 #include "trace/row_table.h"
 
 /* An activity that a call of NCCL has caused. */
@@ -219,19 +220,6 @@ static int take_calls(struct finding *finding)
 
 /* ---- kernels ---- */
 
-/* The outermost call of NCCL around CALL or CALL itself; TRACE_NONE: none is. */
-static uint32_t nccl_call_of(const struct trace *trace, uint32_t call)
-{
-	uint32_t found = TRACE_NONE;
-
-	for (int depth = 0; call != TRACE_NONE && depth < TRACE_PARENTS_MOST; depth++) {
-		if (trace_domain_of(trace, &trace->calls[call]) == RECORD_DOMAIN_RCCL)
-			found = call;
-		call = trace->calls[call].parent;
-	}
-	return found;
-}
-
 static int compare_launched(const void *left, const void *right)
 {
 	const struct launched *a = left, *b = right;
@@ -247,7 +235,7 @@ static int find_launched(struct finding *finding)
 
 	for (uint32_t i = 0; i < trace->activities_count; i++) {
 		const struct trace_activity *row = &trace->activities[i];
-		uint32_t call = nccl_call_of(trace, row->call);
+		uint32_t call = trace_outermost_rccl_call(trace, row->call);
 		struct launched *launched;
 
 		if (call == TRACE_NONE) {

@@ -1,6 +1,8 @@
 /* What is read of the dependencies of a trace, and their texts (dependencies.h). */
 #include "analyze/dependencies.h"
 
+#include "trace/outermost.h"
+
 static struct dependency_list list_of(const struct dependencies *deps, uint32_t list)
 {
 	struct dependency_list found = {0};
@@ -129,18 +131,11 @@ bool dependencies_is_collective(const struct dependencies *deps,
 				const struct trace_activity *activity)
 {
 	const struct trace *trace = deps->trace;
-	uint32_t call = activity->call;
 
 	if (deps->is_collective[activity->work])
 		return true;
-	if (!deps->has_rccl || trace_work_of(trace, activity)->kind != TRACE_KERNEL)
-		return false;
-	for (int depth = 0; call != TRACE_NONE && depth < TRACE_PARENTS_MOST; depth++) {
-		if (trace->apis[trace->calls[call].api].domain == RECORD_DOMAIN_RCCL)
-			return true;
-		call = trace->calls[call].parent;
-	}
-	return false;
+	return deps->has_rccl && trace_work_of(trace, activity)->kind == TRACE_KERNEL &&
+	       trace_outermost_rccl_call(trace, activity->call) != TRACE_NONE;
 }
 
 const char *dependency_kind_key(enum dependency_kind kind)

@@ -10,6 +10,7 @@
 #include "base/numbers.h"
 #include "base/table.h"
 #include "trace/args.h"
+#include "trace/outermost.h"
 
 /* Assumed where the recording does not tell how well a device's clock is known: CUPTI converts its
  * times itself. */
@@ -75,19 +76,6 @@ enum rank_function_role rank_function_role(const char *name)
 
 /* ---- what calls submitted ---- */
 
-/* The outermost call of RCCL around CALL, which may be CALL itself; or TRACE_NONE. */
-static uint32_t root_of(const struct trace *trace, uint32_t call)
-{
-	uint32_t root = TRACE_NONE;
-
-	for (int depth = 0; call != TRACE_NONE && depth < TRACE_PARENTS_MOST; depth++) {
-		if (trace_domain_of(trace, &trace->calls[call]) == RECORD_DOMAIN_RCCL)
-			root = call;
-		call = trace->calls[call].parent;
-	}
-	return root;
-}
-
 /* The envelope of ROOT and STREAM. Makes one if there is none and MAKE is set; NULL: none, or out
  * of memory. */
 static struct envelope *envelope_of(struct search *search, uint32_t root, uint32_t stream,
@@ -147,7 +135,7 @@ static int find_envelopes(struct search *search)
 
 	for (uint32_t i = 0; i < trace->activities_count && err == 0; i++) {
 		const struct trace_activity *row = &trace->activities[i];
-		uint32_t root = root_of(trace, row->call);
+		uint32_t root = trace_outermost_rccl_call(trace, row->call);
 
 		if (root == TRACE_NONE)
 			continue;
@@ -269,11 +257,11 @@ static int take_call(struct search *search, uint32_t call)
 	} else if (role == RANK_FUNCTION_COLLECTIVE && group->depth) {
 		err = add_to_group(group, call);
 	} else if (role == RANK_FUNCTION_COLLECTIVE) {
-		err = add_operation(search, call, root_of(search->trace, call));
+		err = add_operation(search, call, trace_outermost_rccl_call(search->trace, call));
 	} else if (group->depth && --group->depth == 0) {
 		for (uint32_t i = 0; i < group->count && err == 0; i++)
 			err = add_operation(search, group->operations[i],
-					    root_of(search->trace, call));
+					    trace_outermost_rccl_call(search->trace, call));
 		group->count = 0;
 	}
 	return err;

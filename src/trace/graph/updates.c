@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "trace/args.h"
+#include "trace/outermost.h"
 #include "trace/process_load.h"
 #include "trace/row_table.h"
 
@@ -198,14 +199,6 @@ static int compare_handles(const void *left, const void *right)
 	return (a->handle > b->handle) - (a->handle < b->handle);
 }
 
-static uint32_t root_of(const struct trace *trace, uint32_t graph)
-{
-	/* In a damaged file the parents may form a cycle. */
-	for (uint32_t depth = 0; depth < 64 && trace->graphs[graph].parent != TRACE_NONE; depth++)
-		graph = trace->graphs[graph].parent;
-	return graph;
-}
-
 static int make_index(const struct process_load *load, struct update_index *index)
 {
 	const struct graph_input *input = &load->graph_input;
@@ -225,8 +218,9 @@ static int make_index(const struct process_load *load, struct update_index *inde
 				(struct exec_life){made->handle, made->cid, exec};
 	}
 	for (uint32_t i = load->first.nodes; i < trace->nodes_count; i++)
-		index->nodes[index->node_count++] = (struct node_handle){
-			root_of(trace, trace->nodes[i].graph), i, trace->nodes[i].handle};
+		index->nodes[index->node_count++] =
+			(struct node_handle){trace_outermost_graph(trace, trace->nodes[i].graph), i,
+					     trace->nodes[i].handle};
 	qsort(index->execs, index->exec_count, sizeof(*index->execs), compare_lives);
 	qsort(index->nodes, index->node_count, sizeof(*index->nodes), compare_handles);
 	return 0;
