@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/table.h"
+#include "cli/cli_thread.h"
 #include "cli/export_file.h"
 #include "cli/spool_listing.h"
 #include "record/spool.h"
@@ -82,15 +82,10 @@ static void *write_files(void *context)
 
 static int start_thread(struct deliveries *d)
 {
-	sigset_t all, before;
-	int err;
+	int err = cli_thread_start(&d->thread, write_files, d);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&d->thread, NULL, write_files, d);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	d->has_thread = !err;
-	return -err;
+	return err;
 }
 
 int deliveries_open(const char *folder, struct deliveries **ret_deliveries)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/table.h"
+#include "cli/cli_thread.h"
 #include "cli/human.h"
 #include "record/loss_word.h"
 
@@ -116,15 +116,10 @@ static void *take_all(void *context)
 
 static int start_thread(struct loss_box *box)
 {
-	sigset_t all, before;
-	int err;
+	int err = cli_thread_start(&box->thread, take_all, box);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&box->thread, NULL, take_all, box);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	box->has_thread = !err;
-	return -err;
+	return err;
 }
 
 static int set_address(struct loss_box *box, const char *name, const char *folder)

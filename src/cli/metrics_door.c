@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -17,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/timer.h"
+#include "cli/cli_thread.h"
 #include "stats/prometheus.h"
 
 #define REQUEST_BYTES 4096
@@ -216,15 +216,10 @@ static void *serve_all(void *context)
 
 static int start_thread(struct metrics_door *door)
 {
-	sigset_t all, before;
-	int err;
+	int err = cli_thread_start(&door->thread, serve_all, door);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&door->thread, NULL, serve_all, door);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	door->has_thread = !err;
-	return -err;
+	return err;
 }
 
 /* Binds the socket. A Unix socket is made so that only its user may connect. */

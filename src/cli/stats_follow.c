@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "base/replace.h"
 #include "base/table.h"
 #include "base/timer.h"
+#include "cli/cli_thread.h"
 #include "cli/gather.h"
 #include "cli/metrics_door.h"
 #include "cli/spool_listing.h"
@@ -377,15 +377,10 @@ static void *follow_all(void *context)
 
 static int start_thread(struct stats_follow *follow)
 {
-	sigset_t all, before;
-	int err;
+	int err = cli_thread_start(&follow->thread, follow_all, follow);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&follow->thread, NULL, follow_all, follow);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	follow->has_thread = !err;
-	return -err;
+	return err;
 }
 
 static int write_metrics(void *context, FILE *out)
