@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "record/datagram_sender.h"
 #include "record/dynolog_message.h"
 
 #define CLIENT_NAME  "dynoconfigclient"
@@ -151,14 +152,9 @@ void dynolog_link_ask(struct dynolog_link *link)
 
 static bool is_allowed(struct msghdr *message)
 {
-	const struct cmsghdr *part = CMSG_FIRSTHDR(message);
 	struct ucred sender;
 
-	if (!part || part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS ||
-	    part->cmsg_len < CMSG_LEN(sizeof(sender)))
-		return false;
-	memcpy(&sender, CMSG_DATA(part), sizeof(sender));
-	return sender.uid == 0 || sender.uid == geteuid();
+	return datagram_sender(message, &sender) && (sender.uid == 0 || sender.uid == geteuid());
 }
 
 ssize_t dynolog_link_take(struct dynolog_link *link, char ret_text[DYNOLOG_TEXT_BYTES])

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/timer.h"
+#include "record/datagram_sender.h"
 #include "record/dynolog_message.h"
 
 enum { POLL_MS = 50 };
@@ -52,17 +53,6 @@ static bool is_allowed(const struct ucred *who)
 	return geteuid() == 0 || who->uid == geteuid();
 }
 
-static bool take_sender(struct msghdr *message, struct ucred *ret_who)
-{
-	const struct cmsghdr *part = CMSG_FIRSTHDR(message);
-
-	if (!part || part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS ||
-	    part->cmsg_len < CMSG_LEN(sizeof(*ret_who)))
-		return false;
-	memcpy(ret_who, CMSG_DATA(part), sizeof(*ret_who));
-	return true;
-}
-
 /* Returns false for what is no datagram of a client that may ask. */
 static bool receive(int fd, struct client_datagram *ret_datagram)
 {
@@ -80,7 +70,7 @@ static bool receive(int fd, struct client_datagram *ret_datagram)
 	ret_datagram->sender_bytes = message.msg_namelen;
 	return got >= (ssize_t)sizeof(ret_datagram->head) && !(message.msg_flags & MSG_TRUNC) &&
 	       ret_datagram->head.bytes == (size_t)got - sizeof(ret_datagram->head) &&
-	       take_sender(&message, &ret_datagram->who) && is_allowed(&ret_datagram->who);
+	       datagram_sender(&message, &ret_datagram->who) && is_allowed(&ret_datagram->who);
 }
 
 static bool is_type(const struct client_datagram *datagram, const char *type)

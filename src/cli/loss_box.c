@@ -14,6 +14,7 @@
 #include "base/table.h"
 #include "cli/cli_thread.h"
 #include "cli/human.h"
+#include "record/datagram_sender.h"
 #include "record/loss_word.h"
 
 struct loss {
@@ -55,17 +56,6 @@ static void keep(struct loss_box *box, const struct loss_word *word, const struc
 		*row = (struct loss){sender->pid, sender->uid, *word};
 }
 
-static bool find_sender(struct msghdr *message, struct ucred *ret_sender)
-{
-	const struct cmsghdr *part = CMSG_FIRSTHDR(message);
-
-	if (!part || part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS ||
-	    part->cmsg_len < CMSG_LEN(sizeof(*ret_sender)))
-		return false;
-	memcpy(ret_sender, CMSG_DATA(part), sizeof(*ret_sender));
-	return true;
-}
-
 /* Receives one message. Returns false when there is none left. */
 static bool take_one(struct loss_box *box)
 {
@@ -89,7 +79,7 @@ static bool take_one(struct loss_box *box)
 		return errno == EINTR;
 	if (message.msg_flags & MSG_TRUNC || got < (ssize_t)sizeof(word.secret) ||
 	    memcmp(word.secret, box->secret, sizeof(word.secret)) != 0 ||
-	    !find_sender(&message, &sender))
+	    !datagram_sender(&message, &sender))
 		return true;
 	if (got == (ssize_t)sizeof(word.loss))
 		keep(box, &word.loss, &sender);
