@@ -26,7 +26,7 @@
 	X(SESSION_CHANGE, "session_change", 10000000000, 1,                                        \
 	  "for another thread that starts or stops the recording")                                 \
 	X(PART_HOOK, "part_hook", 3000000000, 1,                                                   \
-	  "for a part's tick or start, when the recording stops")                                  \
+	  "for the tick or start of a capture source, when the recording stops")                   \
 	X(THREAD_END, "thread_end", 3000000000, 1, "for the end of one of the tool's own threads") \
 	X(THREAD_LEAVE, "thread_leave", 1000000000, 1,                                             \
 	  "until the last such thread is gone from the kernel, before the next one is made")       \

@@ -35,8 +35,8 @@ static pthread_once_t clock_once = PTHREAD_ONCE_INIT;
 /* Writes into the trace that capture_sources_stop failed. */
 static void tell_unstopped(void)
 {
-	session_note("stopped while a tick or a part's start was still running: the last "
-		     "witnesses are missing");
+	session_note("stopped while a tick or the start of a capture source was still running: "
+		     "the last witnesses are missing");
 	session_witness(WITNESS_SESSION_PARTS_NOT_STOPPED, 1);
 }
 

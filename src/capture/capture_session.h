@@ -128,9 +128,9 @@ struct capture_source {
 	void (*stop)(void);
 	void (*child)(void);
 };
-/* Registers PART, which is static; registering it again does nothing. When a session is on, its
- * start hook is called at once, on this thread. A part beyond the eighth is ignored. */
-void session_add_source(const struct capture_source *part);
+/* Registers SOURCE, which is static; registering it again does nothing. When a session is on, its
+ * start hook is called at once, on this thread. A source beyond the eighth is ignored. */
+void session_add_source(const struct capture_source *source);
 
 /* Returns false once nothing will be recorded any more in this process. */
 static inline bool session_may_record(void)
