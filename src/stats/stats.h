@@ -40,7 +40,7 @@ enum stat_kind {
 		STAT_KIND_COUNT
 };
 
-/* The text of KIND. */
+/* The text of KIND in files and metrics (STAT_KINDS). Static. */
 const char *stat_kind_text(enum stat_kind kind);
 
 struct stat_key {

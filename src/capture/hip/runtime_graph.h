@@ -28,7 +28,7 @@ struct runtime_edges {
 
 /* Returns the edges in the runtime's order. */
 int runtime_graph_edges(uint64_t graph, struct runtime_edges *ret_edges);
-/* Returns the child graph of a child node. */
+/* Gets the graph that a child node holds; it is the runtime's. */
 int runtime_graph_child(uint64_t node, uint64_t *ret_graph);
 /* The numbers of node types differ between versions of HIP; an unknown one is RECORD_NODE_OTHER. */
 int runtime_graph_type(uint64_t node, enum record_node_type *ret_type);
@@ -40,7 +40,8 @@ int runtime_graph_memset(uint64_t node, struct hip_memset_params *ret_params);
 int runtime_graph_allocation(uint64_t node, struct hip_alloc_params *ret_params);
 int runtime_graph_freed(uint64_t node, uint64_t *ret_address);
 
-/* Returns the event of a node of TYPE (RECORD_NODE_EVENT_RECORD or RECORD_NODE_EVENT_WAIT). */
+/* Gets the event that a node records or waits for. TYPE is its type, RECORD_NODE_EVENT_RECORD or
+ * RECORD_NODE_EVENT_WAIT. */
 int runtime_graph_event(uint64_t node, enum record_node_type type, uint64_t *ret_event);
 
 /* Not for one-dimensional copies. Before HIP 5.3 their node type tells them apart, and the

@@ -88,20 +88,24 @@ static inline OTF2_TimeStamp otf2_time(const struct otf2 *otf2, int64_t ns)
 	return (OTF2_TimeStamp)((uint64_t)ns - (uint64_t)otf2->base_ns);
 }
 
-/* The string TEXT. */
+/* These give the number of a definition in the archive, and write the definition when it is used
+ * first. An error is in otf2->failed or otf2->err; the number is then of no use. */
+
+/* Of a string; bytes of TEXT that are no UTF-8 are replaced. */
 uint32_t otf2_string(struct otf2 *otf2, const char *text);
 
-/* The string of a word: TEXT, which is the same for each WORD. */
+/* Of the string TEXT, without a search: WORD always comes with the same TEXT. */
 uint32_t otf2_word(struct otf2 *otf2, unsigned word, const char *text);
 
-/* The region of NAME. */
+/* Of the region of a call, a scope or a kernel called NAME, an index into the trace's strings. */
 uint32_t otf2_region(struct otf2 *otf2, enum otf2_region_kind kind, trace_string name,
 		     OTF2_Paradigm paradigm);
 
-/* The region of an activity. */
+/* Of the region of an activity: one for each name of a kernel and each direction of copies, and one
+ * for memsets. */
 uint32_t otf2_work_region(struct otf2 *otf2, const struct trace_activity *activity);
 
-/* The string of a scope's path. SCOPE is not TRACE_NONE. */
+/* Of the string with the path of SCOPE, which is not TRACE_NONE. */
 uint32_t otf2_path(struct otf2 *otf2, uint32_t scope);
 
 /* Writes the definitions that all archives have: clock, paradigms, attributes, machines, and a

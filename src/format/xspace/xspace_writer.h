@@ -33,7 +33,7 @@ enum xspace_word {
 /* The word for a work kind. */
 enum xspace_word xspace_word_of(const struct trace_work *work);
 
-/* The text of a word. */
+/* The text of WORD as it stands in names of events (XSPACE_WORDS). Static. */
 const char *xspace_word_text(enum xspace_word word);
 
 /* The rows that one file of several takes: calls and scopes that begin, activities whose call

@@ -21,7 +21,7 @@ struct idle_functions {
 
 enum idleness { IDLENESS_UNKNOWN, IDLENESS_IDLE, IDLENESS_BUSY };
 
-/* Learns a function. */
+/* Learns from RECORD whether its function is idle. Any thread, also while others ask. */
 void idle_functions_learn(struct idle_functions *functions, const struct record_api_name *record);
 
 static inline bool idle_bit(const uint64_t *bits, uint32_t function)
