@@ -36,7 +36,7 @@ __attribute__((constructor)) static void find_injected_library(void)
 static inline const struct inject_table *recorder(void)
 {
 	/* Relaxed is enough: the table is constant, and loads through the pointer depend
-		 * on it. */
+	 * on it. */
 	return atomic_load_explicit(&attached, memory_order_relaxed);
 }
 

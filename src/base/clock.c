@@ -66,7 +66,7 @@ void clock_release(struct clock_page *page)
 	atomic_store_explicit(&page->offset_ns, (int64_t)(now_ns - clock_read_ns(CLOCK_MONOTONIC)),
 			      memory_order_relaxed);
 	/* Pairs with the acquire in clock_page_ns: a thread that sees the clock run sees
-		 * the offset. */
+	 * the offset. */
 	atomic_store_explicit(&page->held_ns, 0, memory_order_release);
 }
 

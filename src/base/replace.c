@@ -24,7 +24,7 @@ static char *temporary_name(const char *path)
 	char *name;
 
 	/* Does not contain PATH's own name: a long name plus a suffix could exceed
-		 * NAME_MAX. */
+	 * NAME_MAX. */
 	if (asprintf(&name, "%.*s.dagtap.%d.%u.tmp", folder_chars, path, (int)getpid(), serial++) <
 	    0)
 		return NULL;

@@ -44,7 +44,7 @@ static int add_window(struct spooler *s, enum spool_map_pages pages)
 	if (s->window_count == WINDOWS_MOST)
 		return -EMFILE;
 	/* Dropped records are better than a program without address space. The first
-		 * window is always tried: without it there is no recording. */
+	 * window is always tried: without it there is no recording. */
 	if (places && !space_has(&s->space, WINDOW_BYTES))
 		return -ENOMEM;
 	err = spool_map_extend(&s->map, SPOOL_CHUNK_OFFSET + places * SPOOL_CHUNK_BYTES,

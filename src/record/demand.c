@@ -43,7 +43,7 @@ uint64_t demand_chunks(struct demand *demand, uint64_t taken, uint64_t ready, ui
 		demand->looked_ns = now_ns;
 	}
 	/* The rate grows faster than it is measured: more chunks were taken since the
-		 * last call than are left. */
+	 * last call than are left. */
 	if (taken - demand->taken_before > ready)
 		demand->peak = larger(demand->peak, chunks_now(demand) * 2);
 	demand->taken_before = taken;

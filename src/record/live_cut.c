@@ -213,7 +213,7 @@ static void settle_writer(struct live_cut *cut, uint32_t writer)
 	atomic_store_explicit(&cut->writers[writer].chunks_reused, chunks_reused,
 			      memory_order_relaxed);
 	/* The ring may by now have reused all chunks of the cut, and some that came after
-		 * it. */
+	 * it. */
 	if (load(&cut->writers[writer].chunks) < chunks_reused)
 		atomic_store_explicit(&cut->writers[writer].chunks, chunks_reused,
 				      memory_order_relaxed);
@@ -248,7 +248,7 @@ void live_cut_settle_ring(struct live_cut *cut)
 bool live_cut_has_chunk(const struct live_cut *cut, uint32_t writer, uint32_t sequence)
 {
 	/* A writer above the cut's writers belongs to a new thread; above the file's, it is
-		 * damage. */
+	 * damage. */
 	if (writer >= load(&cut->header.live.writers_used))
 		return writer >= load(&cut->now->live.writers_used);
 	if (cut->header.ring_bytes && sequence < load(&cut->writers[writer].chunks_reused))

@@ -152,7 +152,7 @@ static int touch_pages(unsigned char *memory, size_t bytes)
 	if (errno != EINVAL)
 		return errno == EFAULT ? -EIO : -errno;
 	/* Linux before 5.14. No other thread has the address yet, and the pages are zero,
-		 * so storing zeros is safe. */
+	 * so storing zeros is safe. */
 	for (size_t at = 0; at < bytes; at += page_bytes)
 		*(volatile unsigned char *)(memory + at) = 0;
 	return 0;

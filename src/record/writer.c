@@ -56,7 +56,7 @@ static void finish_chunk(struct writer *w, unsigned char *cursor)
 	chunk->used_bytes = (uint32_t)(cursor - (unsigned char *)chunk);
 	chunk->full_ns = clock_now_ns();
 	/* Pairs with the acquire in seal_window. The housekeeper may unmap the chunk from
-		 * here on. */
+	 * here on. */
 	atomic_store_explicit(&chunk->state, SPOOL_CHUNK_FULL, memory_order_release);
 }
 

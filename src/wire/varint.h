@@ -30,7 +30,7 @@ static inline uint8_t *varint_put(uint8_t *at, uint64_t value)
 		return at + 1;
 	}
 	/* Spreads 56 bits: 28 bits to each 32-bit half, 14 to each 16-bit quarter, 7 to
-		 * each byte. */
+	 * each byte. */
 	spread = (spread & UINT64_C(0xfffffff)) | (spread & UINT64_C(0xfffffff0000000)) << 4;
 	spread = (spread & UINT64_C(0x00003fff00003fff)) | (spread & UINT64_C(0x0fffc0000fffc000))
 								   << 2;
