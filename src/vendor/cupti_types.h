@@ -15,7 +15,7 @@ struct cupti_activity; /* vendor/cupti_records.h */
 
 /* cuptiGetVersion */
 #define CUPTI_LEAST_VERSION	 19 /* CUDA 12.0 */
-#define CUPTI_WITH_OVERHEAD_CALL 20 /* CUDA 12.2: correlationId in overhead records */
+#define CUPTI_WITH_OVERHEAD_CALL 21 /* CUDA 12.3: correlationId in overhead records */
 #define CUPTI_WITH_OVERHEAD_DATA 22 /* CUDA 12.4: overheadData */
 #define CUPTI_WITH_EVENT_ORDER	 26 /* CUDA 12.8: cudaEventSyncId, device timestamps of events */
 #define CUPTI_WITH_REFUSALS	 27 /* CUDA 12.9: a request may get no buffer */

@@ -235,9 +235,9 @@ size_t model_record_bytes(uint32_t kind)
 	case CUPTI_KIND_DEVICE:
 		return 184;
 	case CUPTI_KIND_OVERHEAD:
-		if (model.version < CUPTI_WITH_OVERHEAD_CALL)
+		if (model.version < 21) /* CUDA 12.3 */
 			return 40;
-		return model.version < CUPTI_WITH_OVERHEAD_DATA ? 48 : 56;
+		return model.version < 22 ? 48 : 56; /* CUDA 12.4 */
 	case CUPTI_KIND_STREAM:
 		return 24;
 	case CUPTI_KIND_MEMCPY2:

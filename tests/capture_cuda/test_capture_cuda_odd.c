@@ -125,6 +125,34 @@ static void older_overhead_has_less(void **state)
 	}
 }
 
+/* Behind each overhead record is the kind of the next record, a larger number first. */
+static void overhead_of_cuda_12_2(void)
+{
+	struct cupti_overhead overhead;
+	struct cupti_kernel kernel;
+
+	model_set_version(20);
+	play_start();
+	play_call(1);
+	for (int i = 0; i < 2; i++) {
+		overhead = overhead_of_call(1, 3u << 16);
+		PLAY_PUT(overhead);
+	}
+	kernel = play_kernel(1, "behind");
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+/* The loader sorts them by their calls. */
+static void nothing_is_read_behind_an_overhead_record(void **state)
+{
+	struct trace *trace = play_scene(*state, overhead_of_cuda_12_2);
+
+	assert_int_equal(trace->overheads_count, 2);
+	assert_true(trace->overheads[0].begin_ns < trace->overheads[1].begin_ns);
+	play_assert_closed(trace);
+}
+
 /* ---- times and sizes ---- */
 
 static void odd_times(void)
@@ -280,6 +308,7 @@ int main(void)
 		PLAY_CASE(what_cupti_allocates_for_us_is_freed),
 		PLAY_CASE(it_is_freed_too_where_records_are_passed_over),
 		PLAY_CASE(older_overhead_has_less),
+		PLAY_CASE(nothing_is_read_behind_an_overhead_record),
 		PLAY_CASE(times_that_cannot_be_are_none),
 		PLAY_CASE(a_huge_grid_is_whole),
 		PLAY_CASE(records_that_are_passed_over_are_counted),
