@@ -85,6 +85,7 @@ static bool probe_cuda(char **ret_text)
 	const char *const named[] = {wanted, NULL};
 	static const char *const names[] = {"libcupti.so.13",
 					    "libcupti.so.12",
+					    "libcupti.so.11.8",
 					    "libcupti.so",
 					    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
 					    "/usr/local/cuda/lib64/libcupti.so",

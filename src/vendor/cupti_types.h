@@ -14,7 +14,7 @@
 struct cupti_activity; /* vendor/cupti_records.h */
 
 /* cuptiGetVersion */
-#define CUPTI_LEAST_VERSION	 19 /* CUDA 12.0 */
+#define CUPTI_LEAST_VERSION	 18 /* CUDA 11.8; 12.0 and 12.1 have the same */
 #define CUPTI_WITH_OVERHEAD_CALL 21 /* CUDA 12.3: correlationId in overhead records */
 #define CUPTI_WITH_OVERHEAD_DATA 22 /* CUDA 12.4: overheadData */
 #define CUPTI_WITH_EVENT_ORDER	 26 /* CUDA 12.8: cudaEventSyncId, device timestamps of events */

@@ -55,6 +55,13 @@ for format in perfetto perfetto-events; do
 done
 grep -qa 10x2x1 "$work/tracks.perfetto-events" || fail "perfetto-events has no grid in blocks"
 
+# CUPTI in the process, under the name that CUDA 11.8 gives it.
+mkdir "$work/cuda-11.8"
+ln -s "$DAGTAP_CUPTI" "$work/cuda-11.8/libcupti.so.11.8"
+LD_LIBRARY_PATH=$work/cuda-11.8 DAGTAP_CUPTI='' launch record -q -o "$work/named.dagtap" -- "$program" 1 >/dev/null ||
+	fail "record with libcupti.so.11.8"
+expect "rows with libcupti.so.11.8" "$(json "$work/named.dagtap" info 'd["counts"]["activities"]')" 3
+
 # auto traces CUDA too; hsa does not: then nothing is recorded.
 launch record -q -o "$work/b.dagtap" -- "$program" 1 >/dev/null || fail "record"
 expect "rows with auto" "$(json "$work/b.dagtap" info 'd["counts"]["activities"]')" 3

@@ -48,7 +48,7 @@ KERNEL(graphNodeId);
 KERNEL(graphId);
 KERNEL(clusterX);
 KERNEL(clusterZ);
-FITS(cupti_kernel, CUpti_ActivityKernel9); /* CUDA 12.0 */
+FITS(cupti_kernel, CUpti_ActivityKernel8); /* CUDA 11.8 */
 MEMCPY(copyKind);
 MEMCPY(srcKind);
 MEMCPY(dstKind);

@@ -183,19 +183,41 @@ static void a_failing_flush_loses_what_was_not_delivered(void **state)
 	assert_int_equal(trace->calls_count, 1);
 }
 
-static void of_an_old_cuda(void)
+static uint32_t version;
+
+static void of_a_version(void)
 {
-	model_set_version(18);
+	struct cupti_kernel kernel;
+
+	model_set_version(version);
 	play_start();
 	play_call(1);
+	kernel = play_kernel(1, "kernel");
+	PLAY_PUT(kernel);
 	session_stop();
 }
 
 static void an_old_cupti_is_reported(void **state)
 {
-	struct trace *trace = play_scene(*state, of_an_old_cuda);
+	struct trace *trace;
 
-	assert_non_null(strstr(trace_text(trace, play_source(trace, "cuda")->text), "older"));
+	version = 17;
+	trace = play_scene(*state, of_a_version);
+	assert_non_null(strstr(trace_text(trace, play_source(trace, "cuda")->text),
+			       "older than CUDA 11.8's (18)"));
+	assert_int_equal(trace->activities_count, 0);
+}
+
+/* The libraries of CUDA 11.8, 12.0 and 12.1 say 18. */
+static void cuda_11_8_is_recorded(void **state)
+{
+	struct trace *trace;
+
+	version = 18;
+	trace = play_scene(*state, of_a_version);
+	assert_int_equal(trace->calls_count, 1);
+	play_find_kernel(trace, "kernel");
+	play_assert_closed(trace);
 }
 
 static void without_cupti(void)
@@ -436,6 +458,7 @@ int main(void)
 		PLAY_CASE(without_a_clock_nothing_is_timed),
 		PLAY_CASE(a_failing_flush_loses_what_was_not_delivered),
 		PLAY_CASE(an_old_cupti_is_reported),
+		PLAY_CASE(cuda_11_8_is_recorded),
 		PLAY_CASE(a_missing_cupti_is_reported),
 		PLAY_CASE(nothing_is_touched_when_nothing_is_recorded),
 		PLAY_CASE(each_recording_stands_alone),

@@ -23,7 +23,10 @@ static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
  * the program's CUDA. */
 static void *open_library(void)
 {
-	static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so",
+	static const char *const names[] = {"libcupti.so.13",
+					    "libcupti.so.12",
+					    "libcupti.so.11.8",
+					    "libcupti.so",
 					    TOOLKIT_FOLDER "extras/CUPTI/lib64/libcupti.so",
 					    TOOLKIT_FOLDER "lib64/libcupti.so"};
 	const char *wanted = env_text(ENV_CUPTI);
@@ -99,7 +102,7 @@ static int check_version(void *library, struct cupti *found, char *ret_reason, s
 	if (version < CUPTI_LEAST_VERSION) {
 		snprintf(
 			ret_reason, reason_bytes,
-			"%s: CUPTI's interface %u is older than CUDA 12.0's (%u); DAGTAP_CUPTI may "
+			"%s: CUPTI's interface %u is older than CUDA 11.8's (%u); DAGTAP_CUPTI may "
 			"name a newer one",
 			path_of(library), version, CUPTI_LEAST_VERSION);
 		return -EOPNOTSUPP;
@@ -126,7 +129,7 @@ int cupti_load(char *ret_reason, size_t reason_bytes)
 	missing = find_functions(library, &found);
 	if (missing) {
 		snprintf(ret_reason, reason_bytes,
-			 "%s has no %s: it is not CUPTI, or older than CUDA 12.0's; DAGTAP_CUPTI "
+			 "%s has no %s: it is not CUPTI, or older than CUDA 11.8's; DAGTAP_CUPTI "
 			 "may name another",
 			 path_of(library), missing);
 		return -ENOSYS;
