@@ -30,6 +30,7 @@ enum cupti_result {
 	CUPTI_NOT_SUPPORTED = 27,
 	CUPTI_INSUFFICIENT_PRIVILEGES = 35,
 	CUPTI_MULTIPLE_SUBSCRIBERS = 39,
+	CUPTI_UNKNOWN = 999, /* since CUDA 13.0 also: there is no driver */
 };
 
 enum cupti_kind {

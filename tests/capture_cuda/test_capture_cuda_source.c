@@ -220,6 +220,35 @@ static void cuda_11_8_is_recorded(void **state)
 	play_assert_closed(trace);
 }
 
+/* CUPTI of CUDA 13.4 says so where no driver is. */
+static void without_a_driver(void)
+{
+	struct cupti_kernel kernel;
+
+	model_fail(MODEL_GET_VERSION, 0, CUPTI_UNKNOWN);
+	play_start();
+	play_call(1);
+	session_stop();
+	/* A later recording asks again. */
+	model_fail(MODEL_GET_VERSION, 0, CUPTI_OK);
+	expect(session_start_again());
+	play_call(2);
+	kernel = play_kernel(2, "with a driver");
+	PLAY_PUT(kernel);
+	session_stop();
+}
+
+static void a_missing_driver_is_reported(void **state)
+{
+	struct trace *trace = play_scene(*state, without_a_driver);
+	const char *text = trace_text(trace, play_source(trace, "cuda")->text);
+
+	assert_non_null(strstr(text, "cuptiGetVersion: CUPTI error 999"));
+	assert_non_null(strstr(text, "no driver that it can use (libcuda.so.1)"));
+	assert_int_equal(trace->processes_count, 2);
+	play_find_kernel(trace, "with a driver");
+}
+
 static void without_cupti(void)
 {
 	setenv("DAGTAP_CUPTI", "/nowhere/libcupti.so", 1);
@@ -459,6 +488,7 @@ int main(void)
 		PLAY_CASE(a_failing_flush_loses_what_was_not_delivered),
 		PLAY_CASE(an_old_cupti_is_reported),
 		PLAY_CASE(cuda_11_8_is_recorded),
+		PLAY_CASE(a_missing_driver_is_reported),
 		PLAY_CASE(a_missing_cupti_is_reported),
 		PLAY_CASE(nothing_is_touched_when_nothing_is_recorded),
 		PLAY_CASE(each_recording_stands_alone),

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/dlsym_entry.h"
 #include "capture/env.h"
@@ -88,15 +89,29 @@ static void fill(const struct cupti *found)
 	pthread_mutex_unlock(&filling);
 }
 
-/* Sets FOUND's version and fills cupti, whose version stays 0 when the library cannot be used.
- * Returns 0 or a negative errno. */
+/* Of CUDA 13.4 and newer, cuptiGetVersion loads the driver, as cuptiSubscribe of all versions does,
+ * and fails where there is none. */
+static void describe_no_version(uint32_t result, char *ret_reason, size_t reason_bytes)
+{
+	size_t used;
+
+	cupti_describe("cuptiGetVersion", result, ret_reason, reason_bytes);
+	used = strnlen(ret_reason, reason_bytes);
+	if (result == CUPTI_UNKNOWN)
+		snprintf(ret_reason + used, reason_bytes - used,
+			 ": from CUDA 13.4 on CUPTI returns it where it finds no driver that it "
+			 "can use (libcuda.so.1)");
+}
+
+/* Sets FOUND's version and fills cupti, whose version stays 0 when the library cannot be used: the
+ * next recording tries again. Returns 0 or a negative errno. */
 static int check_version(void *library, struct cupti *found, char *ret_reason, size_t reason_bytes)
 {
 	uint32_t version = 0, result = found->get_version(&version);
 
 	if (result != CUPTI_OK) {
 		fill(found);
-		cupti_describe("cuptiGetVersion", result, ret_reason, reason_bytes);
+		describe_no_version(result, ret_reason, reason_bytes);
 		return -EIO;
 	}
 	if (version < CUPTI_LEAST_VERSION) {
