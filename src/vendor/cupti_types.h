@@ -120,6 +120,9 @@ enum cupti_driver_call {
 	CUPTI_cuCtxRecordEvent = 755,
 	CUPTI_cuCtxWaitEvent = 756,
 	CUPTI_cuCtxSynchronize_v2 = 800,
+	CUPTI_cuStreamBeginRecaptureToGraph = 846,
+	CUPTI_cuStreamBeginRecaptureToGraph_ptsz = 847,
+	CUPTI_cuGraphAddNode_v3 = 863,
 };
 
 enum cupti_runtime_call {
@@ -159,6 +162,10 @@ enum cupti_runtime_call {
 	CUPTI_cudaStreamBeginCaptureToGraph_ptsz = 453,
 	CUPTI_cudaGraphAddDependencies_v12030 = 458,
 	CUPTI_cudaGraphAddNode_v12030 = 460,
+	CUPTI_cudaExecutionCtxRecordEvent = 543,
+	CUPTI_cudaExecutionCtxWaitEvent = 544,
+	CUPTI_cudaStreamBeginRecaptureToGraph = 562,
+	CUPTI_cudaStreamBeginRecaptureToGraph_ptsz = 563,
 };
 
 enum cupti_resource {
@@ -212,7 +219,8 @@ struct cupti_graph_data {
 	void *graphExec;
 };
 
-/* Parameters of the functions that add a node of any type. The _v2 functions have edge data. */
+/* Parameters of the functions that add a node of any type. The functions from _v2 on have edge
+ * data. */
 struct cupti_add_node_params {
 	cuda_node *node; /* set when the call returns */
 	cuda_graph graph;

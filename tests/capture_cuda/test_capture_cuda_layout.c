@@ -193,6 +193,25 @@ SAME_AS(cupti_add_dependencies_params, to, cuGraphAddDependencies_v2_params, to)
 SAME_AS(cupti_add_dependencies_params, data, cuGraphAddDependencies_v2_params, edgeData);
 SAME_AS(cupti_add_dependencies_params, count, cuGraphAddDependencies_v2_params, numDependencies);
 SAME_AS(cupti_add_dependencies_params, data, cudaGraphAddDependencies_v12030_params, edgeData);
+#if CUPTI_API_VERSION >= 130400
+SAME_AS(cupti_add_node_v2_params, node, cuGraphAddNode_v3_params, phGraphNode);
+SAME_AS(cupti_add_node_v2_params, graph, cuGraphAddNode_v3_params, hGraph);
+SAME_AS(cupti_add_node_v2_params, dependencies, cuGraphAddNode_v3_params, dependencies);
+SAME_AS(cupti_add_node_v2_params, data, cuGraphAddNode_v3_params, dependencyData);
+SAME_AS(cupti_add_node_v2_params, count, cuGraphAddNode_v3_params, numDependencies);
+SAME_AS(cupti_add_node_v2_params, parameters, cuGraphAddNode_v3_params, nodeParams);
+VALUE(CUPTI_cuGraphAddNode_v3, CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode_v3);
+VALUE(CUPTI_cuStreamBeginRecaptureToGraph, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginRecaptureToGraph);
+VALUE(CUPTI_cuStreamBeginRecaptureToGraph_ptsz,
+      CUPTI_DRIVER_TRACE_CBID_cuStreamBeginRecaptureToGraph_ptsz);
+VALUE(CUPTI_cudaStreamBeginRecaptureToGraph,
+      CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginRecaptureToGraph_v13030);
+VALUE(CUPTI_cudaStreamBeginRecaptureToGraph_ptsz,
+      CUPTI_RUNTIME_TRACE_CBID_cudaStreamBeginRecaptureToGraph_ptsz_v13030);
+VALUE(CUPTI_cudaExecutionCtxRecordEvent,
+      CUPTI_RUNTIME_TRACE_CBID_cudaExecutionCtxRecordEvent_v13010);
+VALUE(CUPTI_cudaExecutionCtxWaitEvent, CUPTI_RUNTIME_TRACE_CBID_cudaExecutionCtxWaitEvent_v13010);
+#endif
 SAME_AS(cupti_launch_ex_params, config, cuLaunchKernelEx_params, config);
 SAME_AS(cupti_launch_ex_params, config, cudaLaunchKernelExC_v11060_params, config);
 SAME_AS(cuda_launch_config, attrs, CUlaunchConfig, attrs);
@@ -225,6 +244,15 @@ VALUE(CUPTI_cudaLaunchKernelExC, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v1
 VALUE(CUPTI_cudaLaunchKernelExC_ptsz, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060);
 VALUE(CUPTI_cudaGraphAddDependencies_v12030,
       CUPTI_RUNTIME_TRACE_CBID_cudaGraphAddDependencies_v12030);
+/* Renamed after CUDA 13.0. */
+#if CUPTI_API_VERSION >= 130100
+#define CUPTI_DRIVER_TRACE_CBID_cuStreamCreateForCaptureToCig                                      \
+	CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToCig
+#endif
+#if CUPTI_API_VERSION >= 130500
+#define CUPTI_DRIVER_TRACE_CBID_cuMemcpy_v2	  CUPTI_DRIVER_TRACE_CBID_cuda248
+#define CUPTI_DRIVER_TRACE_CBID_cuMemHostAlloc_v2 CUPTI_DRIVER_TRACE_CBID_cuda271
+#endif
 #define X(domain, cbid, name) VALUE(cbid, CUPTI_##domain##_TRACE_CBID_##name);
 #include "vendor/cuda_building.list"
 #include "vendor/cuda_selected.list"

@@ -1,6 +1,8 @@
 /* What the parameters of CUDA calls say of graphs; see cuda_params.h. */
 #include "capture/cuda/cuda_params.h"
 
+#define NO_CALL 0 /* CUPTI's number of no function */
+
 enum kind { OTHER_CALL, ADD_NODE, ADD_NODE_WITH_DATA, ADD_EDGES, LAUNCH };
 
 static enum kind kind_of(const struct cuda_told_call *call)
@@ -10,6 +12,7 @@ static enum kind kind_of(const struct cuda_told_call *call)
 		enum kind kind;
 	} kinds[] = {
 		{CUPTI_cuGraphAddNode_v2, CUPTI_cudaGraphAddNode_v12030, ADD_NODE_WITH_DATA},
+		{CUPTI_cuGraphAddNode_v3, NO_CALL, ADD_NODE_WITH_DATA},
 		{CUPTI_cuGraphAddNode, CUPTI_cudaGraphAddNode_v12020, ADD_NODE},
 		{CUPTI_cuGraphAddDependencies_v2, CUPTI_cudaGraphAddDependencies_v12030, ADD_EDGES},
 		{CUPTI_cuLaunchKernelEx, CUPTI_cudaLaunchKernelExC, LAUNCH},

@@ -47,9 +47,11 @@ static const struct role_name cuda_names[] = {
 	{"EventRecord", CALL_EVENT_RECORD, "event"},
 	{"CtxRecordEvent", CALL_EVENT_RECORD, "event"},
 	{"GreenCtxRecordEvent", CALL_EVENT_RECORD, "event"},
+	{"ExecutionCtxRecordEvent", CALL_EVENT_RECORD, "event"},
 	{"StreamWaitEvent", CALL_EVENT_STREAM_WAIT, "event"},
 	{"CtxWaitEvent", CALL_EVENT_STREAM_WAIT, "event"},
 	{"GreenCtxWaitEvent", CALL_EVENT_STREAM_WAIT, "event"},
+	{"ExecutionCtxWaitEvent", CALL_EVENT_STREAM_WAIT, "event"},
 	{"EventSynchronize", CALL_EVENT_WAIT, "event"},
 	{"EventQuery", CALL_EVENT_WAIT, "event"}, /* if the event has happened */
 	{"StreamSynchronize", CALL_EVENT_WAIT_STREAM, NULL},

@@ -24,6 +24,7 @@ struct cuda_capture_api cuda_capture_api_of(const struct trace *trace, const str
 		enum cuda_capture_role role;
 	} roles[] = {
 		{"StreamBeginCapture", CUDA_CAPTURE_BEGIN},
+		{"StreamBeginRecapture", CUDA_CAPTURE_BEGIN},
 		{"StreamEndCapture", CUDA_CAPTURE_END},
 		{"EventRecord", CUDA_CAPTURE_RECORD},
 		{"StreamWaitEvent", CUDA_CAPTURE_WAIT},
