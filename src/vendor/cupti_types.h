@@ -1,7 +1,7 @@
 /* The part of NVIDIA's CUPTI that the tracer uses: constants, and the data of callbacks. Activity
  * records are in vendor/cupti_records.h. Written from the interface's documentation, so that the
  * tree builds on machines without CUDA. tests/capture_cuda compares it with the installed header
- * where there is one. */
+ * where there is one, tests/conformance with the headers of several versions. */
 #ifndef DAGTAP_VENDOR_CUPTI_TYPES_H
 #define DAGTAP_VENDOR_CUPTI_TYPES_H
 

@@ -18,188 +18,47 @@
 #define VALUE(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs)
 #define FITS(ours, theirs)  _Static_assert(sizeof(struct ours) <= sizeof(theirs), #theirs)
 
-#define KERNEL(field) SAME(cupti_kernel, CUpti_ActivityKernel10, field)
-#define MEMCPY(field) SAME(cupti_memcpy, CUpti_ActivityMemcpy6, field)
-#define PEER(field)   SAME(cupti_memcpy_peer, CUpti_ActivityMemcpyPtoP4, field)
-#define MEMSET(field) SAME(cupti_memset, CUpti_ActivityMemset4, field)
-#define MEMORY(field) SAME(cupti_memory, CUpti_ActivityMemory4, field)
-#define EVENT(field)  SAME(cupti_cuda_event, CUpti_ActivityCudaEvent2, field)
-#define SYNC(field)   SAME(cupti_synchronization, CUpti_ActivitySynchronization2, field)
-#define DEVICE(field) SAME(cupti_device, CUpti_ActivityDevice5, field)
-#define CALL(field)   SAME(cupti_callback_data, CUpti_CallbackData, field)
-#define GRAPH(field)  SAME(cupti_graph_data, CUpti_GraphData, field)
+/* The newest record of each kind in CUDA 13.0. */
+#define NEWEST_Kernel	       CUpti_ActivityKernel10
+#define NEWEST_Memcpy	       CUpti_ActivityMemcpy6
+#define NEWEST_MemcpyPtoP      CUpti_ActivityMemcpyPtoP4
+#define NEWEST_Memset	       CUpti_ActivityMemset4
+#define NEWEST_Memory	       CUpti_ActivityMemory4
+#define NEWEST_Stream	       CUpti_ActivityStream
+#define NEWEST_Overhead	       CUpti_ActivityOverhead3
+#define NEWEST_CudaEvent       CUpti_ActivityCudaEvent2
+#define NEWEST_Synchronization CUpti_ActivitySynchronization2
+#define NEWEST_Device	       CUpti_ActivityDevice5
 
-KERNEL(registersPerThread);
-KERNEL(start);
-KERNEL(end);
-KERNEL(deviceId);
-KERNEL(contextId);
-KERNEL(streamId);
-KERNEL(gridX);
-KERNEL(gridZ);
-KERNEL(blockX);
-KERNEL(blockZ);
-KERNEL(staticSharedMemory);
-KERNEL(dynamicSharedMemory);
-KERNEL(localMemoryPerThread);
-KERNEL(correlationId);
-KERNEL(name);
-KERNEL(graphNodeId);
-KERNEL(graphId);
-KERNEL(clusterX);
-KERNEL(clusterZ);
+#define RECORD(ours, theirs, field)		    SAME(ours, NEWEST_##theirs, field);
+#define RECORD_SINCE(version, ours, theirs, field)  RECORD(ours, theirs, field)
+#define STRUCT(ours, theirs, field)		    SAME(ours, theirs, field);
+#define STRUCT_AS(ours, field, theirs, their_field) SAME_AS(ours, field, theirs, their_field);
+#define PARAMETER(ours, field, function, their_field)                                              \
+	SAME_AS(ours, field, function##_params, their_field);
+#define WORD(index, function, their_field)                                                         \
+	_Static_assert(offsetof(function##_params, their_field) == (index) * sizeof(uint64_t),     \
+		       #function "." #their_field);
+#include "cupti_fields.list"
+
 FITS(cupti_kernel, CUpti_ActivityKernel8); /* CUDA 11.8 */
-MEMCPY(copyKind);
-MEMCPY(srcKind);
-MEMCPY(dstKind);
-MEMCPY(flags);
-MEMCPY(bytes);
-MEMCPY(start);
-MEMCPY(end);
-MEMCPY(deviceId);
-MEMCPY(contextId);
-MEMCPY(streamId);
-MEMCPY(correlationId);
-MEMCPY(graphNodeId);
-MEMCPY(graphId);
 FITS(cupti_memcpy, CUpti_ActivityMemcpy5);
-PEER(copyKind);
-PEER(bytes);
-PEER(start);
-PEER(end);
-PEER(deviceId);
-PEER(contextId);
-PEER(streamId);
-PEER(srcDeviceId);
-PEER(dstDeviceId);
-PEER(correlationId);
-PEER(graphNodeId);
-PEER(graphId);
 FITS(cupti_memcpy_peer, CUpti_ActivityMemcpyPtoP4);
-MEMSET(value);
-MEMSET(bytes);
-MEMSET(start);
-MEMSET(end);
-MEMSET(deviceId);
-MEMSET(contextId);
-MEMSET(streamId);
-MEMSET(correlationId);
-MEMSET(flags);
-MEMSET(memoryKind);
-MEMSET(graphNodeId);
-MEMSET(graphId);
 FITS(cupti_memset, CUpti_ActivityMemset4);
-MEMORY(memoryOperationType);
-MEMORY(memoryKind);
-MEMORY(correlationId);
-MEMORY(address);
-MEMORY(bytes);
-MEMORY(timestamp);
-MEMORY(deviceId);
-MEMORY(contextId);
-MEMORY(streamId);
 FITS(cupti_memory, CUpti_ActivityMemory3);
-SAME(cupti_stream, CUpti_ActivityStream, contextId);
-SAME(cupti_stream, CUpti_ActivityStream, streamId);
-SAME(cupti_stream, CUpti_ActivityStream, priority);
-SAME(cupti_stream, CUpti_ActivityStream, flag);
-SAME(cupti_stream, CUpti_ActivityStream, correlationId);
 FITS(cupti_stream, CUpti_ActivityStream);
-SAME(cupti_overhead, CUpti_ActivityOverhead3, overheadKind);
-SAME(cupti_overhead, CUpti_ActivityOverhead3, objectKind);
-SAME(cupti_overhead, CUpti_ActivityOverhead3, objectId);
-SAME(cupti_overhead, CUpti_ActivityOverhead3, start);
-SAME(cupti_overhead, CUpti_ActivityOverhead3, end);
-SAME(cupti_overhead, CUpti_ActivityOverhead3, correlationId);
-SAME(cupti_overhead, CUpti_ActivityOverhead3, overheadData);
 FITS(cupti_overhead, CUpti_ActivityOverhead3);
 _Static_assert(offsetof(struct cupti_overhead, correlationId) == sizeof(CUpti_ActivityOverhead) &&
 		       offsetof(struct cupti_overhead, overheadData) ==
 			       sizeof(CUpti_ActivityOverhead2),
 	       "what each version has");
 VALUE(CUPTI_OVERHEAD_COMMAND_BUFFER_FULL, CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL);
-EVENT(correlationId);
-EVENT(contextId);
-EVENT(streamId);
-EVENT(eventId);
-EVENT(deviceId);
-EVENT(deviceTimestamp);
-EVENT(cudaEventSyncId);
 FITS(cupti_cuda_event, CUpti_ActivityCudaEvent2);
-SYNC(type);
-SYNC(start);
-SYNC(end);
-SYNC(correlationId);
-SYNC(contextId);
-SYNC(streamId);
-SYNC(cudaEventId);
-SYNC(cudaEventSyncId);
-SYNC(returnValue);
 FITS(cupti_synchronization, CUpti_ActivitySynchronization2);
-DEVICE(globalMemorySize);
-DEVICE(numThreadsPerWarp);
-DEVICE(numMultiprocessors);
-DEVICE(computeCapabilityMajor);
-DEVICE(computeCapabilityMinor);
-DEVICE(id);
-DEVICE(uuid);
-DEVICE(name);
-DEVICE(isMigEnabled);
-DEVICE(gpuInstanceId);
-DEVICE(migUuid);
 FITS(cupti_device, CUpti_ActivityDevice4);
-CALL(callbackSite);
-CALL(functionName);
-CALL(functionParams);
-CALL(functionReturnValue);
-CALL(correlationData);
-CALL(correlationId);
-GRAPH(graph);
-GRAPH(originalGraph);
-GRAPH(node);
-GRAPH(originalNode);
-GRAPH(nodeType);
-GRAPH(dependency);
-GRAPH(graphExec);
-SAME(cupti_resource_data, CUpti_ResourceData, resourceDescriptor);
-SAME_AS(cupti_graph_launch_params, graphExec, cuGraphLaunch_params, hGraph);
-SAME_AS(cupti_graph_launch_params, stream, cuGraphLaunch_params, hStream);
-SAME_AS(cupti_graph_launch_params, graphExec, cuGraphLaunch_ptsz_params, hGraphExec);
-SAME_AS(cupti_graph_launch_params, graphExec, cudaGraphLaunch_v10000_params, graphExec);
-SAME_AS(cupti_graph_launch_params, stream, cudaGraphLaunch_ptsz_v10000_params, stream);
 
-SAME_AS(cupti_set_event_params, graphExec, cuGraphExecEventRecordNodeSetEvent_params, hGraphExec);
-SAME_AS(cupti_set_event_params, node, cuGraphExecEventRecordNodeSetEvent_params, hNode);
-SAME_AS(cupti_set_event_params, event, cuGraphExecEventRecordNodeSetEvent_params, event);
-SAME_AS(cupti_set_event_params, event, cudaGraphExecEventRecordNodeSetEvent_v11010_params, event);
-SAME_AS(cupti_set_enabled_params, graphExec, cuGraphNodeSetEnabled_params, hGraphExec);
-SAME_AS(cupti_set_enabled_params, node, cuGraphNodeSetEnabled_params, hNode);
-SAME_AS(cupti_set_enabled_params, node, cudaGraphNodeSetEnabled_v11060_params, hNode);
-
-SAME_AS(cupti_add_node_params, parameters, cuGraphAddNode_params, nodeParams);
-SAME_AS(cupti_add_node_v2_params, parameters, cuGraphAddNode_v2_params, nodeParams);
-SAME_AS(cupti_add_node_v2_params, parameters, cudaGraphAddNode_v12030_params, nodeParams);
 _Static_assert(!offsetof(CUgraphNodeParams, type), "parameters begin with their type");
-SAME_AS(cupti_add_node_params, node, cuGraphAddNode_params, phGraphNode);
-SAME_AS(cupti_add_node_params, graph, cuGraphAddNode_params, hGraph);
-SAME_AS(cupti_add_node_v2_params, node, cuGraphAddNode_v2_params, phGraphNode);
-SAME_AS(cupti_add_node_v2_params, graph, cuGraphAddNode_v2_params, hGraph);
-SAME_AS(cupti_add_node_v2_params, dependencies, cuGraphAddNode_v2_params, dependencies);
-SAME_AS(cupti_add_node_v2_params, data, cuGraphAddNode_v2_params, dependencyData);
-SAME_AS(cupti_add_node_v2_params, count, cuGraphAddNode_v2_params, numDependencies);
-SAME_AS(cupti_add_dependencies_params, graph, cuGraphAddDependencies_v2_params, hGraph);
-SAME_AS(cupti_add_dependencies_params, from, cuGraphAddDependencies_v2_params, from);
-SAME_AS(cupti_add_dependencies_params, to, cuGraphAddDependencies_v2_params, to);
-SAME_AS(cupti_add_dependencies_params, data, cuGraphAddDependencies_v2_params, edgeData);
-SAME_AS(cupti_add_dependencies_params, count, cuGraphAddDependencies_v2_params, numDependencies);
-SAME_AS(cupti_add_dependencies_params, data, cudaGraphAddDependencies_v12030_params, edgeData);
 #if CUPTI_API_VERSION >= 130400
-SAME_AS(cupti_add_node_v2_params, node, cuGraphAddNode_v3_params, phGraphNode);
-SAME_AS(cupti_add_node_v2_params, graph, cuGraphAddNode_v3_params, hGraph);
-SAME_AS(cupti_add_node_v2_params, dependencies, cuGraphAddNode_v3_params, dependencies);
-SAME_AS(cupti_add_node_v2_params, data, cuGraphAddNode_v3_params, dependencyData);
-SAME_AS(cupti_add_node_v2_params, count, cuGraphAddNode_v3_params, numDependencies);
-SAME_AS(cupti_add_node_v2_params, parameters, cuGraphAddNode_v3_params, nodeParams);
 VALUE(CUPTI_cuGraphAddNode_v3, CUPTI_DRIVER_TRACE_CBID_cuGraphAddNode_v3);
 VALUE(CUPTI_cuStreamBeginRecaptureToGraph, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginRecaptureToGraph);
 VALUE(CUPTI_cuStreamBeginRecaptureToGraph_ptsz,
@@ -212,14 +71,6 @@ VALUE(CUPTI_cudaExecutionCtxRecordEvent,
       CUPTI_RUNTIME_TRACE_CBID_cudaExecutionCtxRecordEvent_v13010);
 VALUE(CUPTI_cudaExecutionCtxWaitEvent, CUPTI_RUNTIME_TRACE_CBID_cudaExecutionCtxWaitEvent_v13010);
 #endif
-SAME_AS(cupti_launch_ex_params, config, cuLaunchKernelEx_params, config);
-SAME_AS(cupti_launch_ex_params, config, cudaLaunchKernelExC_v11060_params, config);
-SAME_AS(cuda_launch_config, attrs, CUlaunchConfig, attrs);
-SAME_AS(cuda_launch_config, numAttrs, CUlaunchConfig, numAttrs);
-SAME_AS(cuda_launch_config, attrs, cudaLaunchConfig_t, attrs);
-SAME_AS(cuda_launch_config, numAttrs, cudaLaunchConfig_t, numAttrs);
-SAME_AS(cuda_launch_attribute, id, CUlaunchAttribute, id);
-SAME_AS(cuda_launch_attribute, value, CUlaunchAttribute, value);
 _Static_assert(sizeof(struct cuda_launch_attribute) == sizeof(CUlaunchAttribute), "a row of them");
 _Static_assert(offsetof(struct cuda_node_params, u.child.graph) ==
 		       offsetof(CUgraphNodeParams, graph.graph),
@@ -299,8 +150,6 @@ VALUE(CUPTI_MODULE_UNLOAD_STARTING, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
 VALUE(CUPTI_GRAPH_CREATED, CUPTI_CBID_RESOURCE_GRAPH_CREATED);
 VALUE(CUPTI_STREAM_CREATED, CUPTI_CBID_RESOURCE_STREAM_CREATED);
 VALUE(CUPTI_STREAM_DESTROY_STARTING, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING);
-SAME(cupti_resource_data, CUpti_ResourceData, context);
-SAME_AS(cupti_resource_data, stream, CUpti_ResourceData, resourceHandle);
 VALUE(CUPTI_GRAPH_DESTROY_STARTING, CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING);
 VALUE(CUPTI_cuGraphNodeSetEnabled, CUPTI_DRIVER_TRACE_CBID_cuGraphNodeSetEnabled);
 VALUE(CUPTI_cudaGraphNodeSetEnabled, CUPTI_RUNTIME_TRACE_CBID_cudaGraphNodeSetEnabled_v11060);

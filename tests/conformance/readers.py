@@ -46,16 +46,42 @@ def install_unless_there(requirements, folder):
     if marker.exists():
         return
     shutil.rmtree(folder, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes",
+    pip("install", "--target", folder, "-r", requirements)
+    marker.touch()
+
+
+def download_wheels(requirements, folder):
+    """Yields the title (the comment above it) and the wheels of each paragraph of REQUIREMENTS, the
+    first excepted."""
+    paragraphs = (HERE / requirements).read_text(encoding="ascii").split("\n\n")[1:]
+    for paragraph in paragraphs:
+        title = paragraph.splitlines()[0].strip("# ")
+        download_unless_there(paragraph, folder / title)
+        yield title, sorted((folder / title).glob("*.whl"))
+
+
+def download_unless_there(paragraph, folder):
+    marker = folder / hashlib.sha256(paragraph.encode()).hexdigest()
+    if marker.exists():
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    requirements = folder / "requirements.txt"
+    requirements.write_text(paragraph, encoding="ascii")
+    pip("download", "--dest", folder, "-r", requirements)
+    marker.touch()
+
+
+def pip(command, *arguments):
+    platforms = ["manylinux2014_x86_64", "manylinux_2_25_x86_64", "manylinux_2_27_x86_64",
+                 "manylinux_2_28_x86_64"]
+    command = [sys.executable, "-m", "pip", command, "--quiet", "--no-deps", "--require-hashes",
                "--only-binary=:all:", "--python-version", "3.11",
-               "--platform", "manylinux2014_x86_64", "--platform", "manylinux_2_27_x86_64",
-               "--platform", "manylinux_2_28_x86_64",
-               "--target", str(folder), "-r", str(requirements)]
+               *[f"--platform={platform}" for platform in platforms], *map(str, arguments)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         lines = result.stderr.strip().splitlines() or ["no message"]
-        skip(f"the readers could not be installed: {lines[-1]}")
-    marker.touch()
+        skip(f"the packages could not be had: {lines[-1]}")
 
 
 # What a trace processor could not make sense of.
