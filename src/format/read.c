@@ -11,6 +11,7 @@
 #include "format/kineto/kineto_reader.h"
 #include "format/rocpd/rocpd_reader.h"
 #include "format/xspace/xspace_reader.h"
+#include "trace/statistics_file.h"
 
 static const struct read_format formats[] = {
 	{
@@ -92,10 +93,11 @@ int read_open(const char *path, const struct trace_options *options, struct trac
 {
 	struct read_file file = read_map(path);
 	const struct read_format *format = file.bytes ? find_format(&file) : NULL;
-	int err = 0;
+	int err = file.bytes ? statistics_file_refuse(path, file.bytes, file.size, error) : 0;
+	bool is_refused = err < 0;
 
-	if (format)
+	if (format && !is_refused)
 		err = format->open(&file, options, ret_trace, error);
 	read_unmap(&file);
-	return format ? err : trace_open(path, options, ret_trace, error);
+	return format || is_refused ? err : trace_open(path, options, ret_trace, error);
 }

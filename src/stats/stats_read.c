@@ -329,6 +329,8 @@ static const struct json_handler handler = {
 
 /* ---- lines ---- */
 
+static const char not_statistics[] = "not a file of dagtap's statistics";
+
 static bool take_head(struct reader *reader)
 {
 	if (reader->line.values[FIELD_dagstats] != STATS_FILE_VERSION)
@@ -396,7 +398,7 @@ static bool take_line(struct reader *reader)
 	const uint64_t *values = reader->line.values;
 
 	if (!reader->has_head && reader->first != FIELD_dagstats)
-		return refuse(reader, "not a file of dagtap's statistics");
+		return refuse(reader, not_statistics);
 	switch (reader->first) {
 	case FIELD_dagstats:
 		return take_head(reader);
@@ -441,7 +443,7 @@ static int read_line(struct reader *reader, const char *text, size_t bytes)
 	err = json_read(&handler, reader, &stop);
 	sketch_release(&reader->sketch);
 	if (err == -EBADMSG)
-		refuse(reader, stop.cause);
+		refuse(reader, reader->has_head ? stop.cause : not_statistics);
 	else if (err == 0)
 		take_line(reader);
 	else if (err != -ECANCELED)
@@ -474,8 +476,7 @@ static int read_lines(struct reader *reader, FILE *in, const char *path, struct 
 	if (err == 0 && ferror(in))
 		return dagtap_error_set(error, -EIO, "%s: cannot be read", path);
 	if (err == 0 && !reader->has_head)
-		return dagtap_error_set(error, -EBADMSG, "%s: not a file of dagtap's statistics",
-					path);
+		return dagtap_error_set(error, -EBADMSG, "%s: %s", path, not_statistics);
 	if (err == -EBADMSG)
 		return dagtap_error_set(error, err, "%s: line %llu: %s", path, number,
 					reader->cause);

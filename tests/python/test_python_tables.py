@@ -229,6 +229,11 @@ class Errors(unittest.TestCase):
             dagtap.open(self.write(b"hello, world"))
         self.assertEqual(raised.exception.offset, 0)
 
+    def test_file_of_statistics(self):
+        path = self.write(b'{"dagstats": 1, "error": 0.01}\n')
+        with self.assertRaisesRegex(dagtap.Error, "file.dagtap: statistics of .*; dagtap stats reads"):
+            dagtap.open(path)
+
     def test_damaged_file(self):
         """What is left is given, and the answers say so."""
         content = bytearray(JAX.read_bytes())

@@ -13,6 +13,7 @@
 
 #include "trace/pack/bundle_layout.h"
 #include "trace/pack/meta_text.h"
+#include "trace/statistics_file.h"
 
 /* The file that is being checked, and where errors are reported. */
 struct input {
@@ -30,7 +31,10 @@ bool bundle_is_magic(const void *bytes, size_t size)
 static int check_header(const struct input *in, struct bundle_header *ret_header)
 {
 	struct bundle_header header;
+	int err = statistics_file_refuse(in->name, in->bytes, in->size, in->error);
 
+	if (err < 0)
+		return err;
 	if (in->size == 0)
 		return dagtap_error_at(in->error, -EINVAL, in->name, 0, "the file is empty");
 	if (in->size < sizeof(header) && bundle_is_magic(in->bytes, in->size))
