@@ -1,11 +1,14 @@
 /* The options, the begin and the end of statistics: see record_stats.h. */
 #include "cli/record_stats.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/help.h"
 #include "cli/human.h"
+#include "cli/stats_snapshot.h"
 
 #define INTERVAL_NS    60000000000u
 #define OUTLIER_FACTOR 8
@@ -77,6 +80,29 @@ static const char *loss_text(const struct stats_follow_result *result, char text
 	return text;
 }
 
+/* Says where the rows around the outliers are, and why those of some are nowhere. */
+static void tell_outliers(const char *output, const struct stats_follow_result *result)
+{
+	char *first = stats_snapshot_path(output, 1);
+	char *last = stats_snapshot_path(output, result->snapshots);
+	char count[HUMAN_CHARS], failed[HUMAN_CHARS];
+
+	if (result->outliers && result->snapshots && first && last)
+		tell("outliers: %s; the rows around %llu of them are in %s%s%s",
+		     human_count(result->outliers, count), (unsigned long long)result->snapshots,
+		     first, result->snapshots > 1 ? " to " : "",
+		     result->snapshots > 1 ? last : "");
+	else if (result->outliers)
+		tell("outliers: %s", human_count(result->outliers, count));
+	if (result->snapshots_failed)
+		tell("the rows around %s outlier%s were not copied: %s%s",
+		     human_count(result->snapshots_failed, failed),
+		     human_ending(result->snapshots_failed), result->snapshot_failure.message,
+		     result->snapshot_failure.code == -EEXIST ? "; --force replaces it" : "");
+	free(first);
+	free(last);
+}
+
 static void tell_result(const char *output, const struct stats_follow_result *result)
 {
 	char size[HUMAN_CHARS], activities[HUMAN_CHARS], keys[HUMAN_CHARS], losses[128];
@@ -91,10 +117,7 @@ static void tell_result(const char *output, const struct stats_follow_result *re
 	if (result->left_out)
 		tell("%s records of graphs did not fit: some nodes have no statistics",
 		     human_count(result->left_out, keys));
-	if (result->outliers)
-		tell("outliers: %s; the rows around %s of them are in OUT.outlier-N.dagtap",
-		     human_count(result->outliers, activities),
-		     human_count(result->snapshots, keys));
+	tell_outliers(output, result);
 }
 
 int record_stats_end(const struct record_options *options, struct stats_follow *follow,

@@ -19,6 +19,7 @@
 #include "cli/metrics_door.h"
 #include "cli/spool_listing.h"
 #include "cli/stats_deliveries.h"
+#include "cli/stats_snapshot.h"
 #include "live/live.h"
 #include "stats/prometheus.h"
 #include "stats/stats_file.h"
@@ -79,22 +80,6 @@ static void take_outlier(void *context, const struct stat_outlier *outlier)
 	follow->has_outlier = true;
 }
 
-/* OUT.outlier-N.dagtap for OUT.dagstats. NULL: out of memory. */
-static char *snapshot_path(const struct stats_follow *follow)
-{
-	static const char suffix[] = ".dagstats";
-	const char *output = follow->options.output;
-	size_t chars = strlen(output);
-	char *path;
-
-	if (listing_has_suffix(output, suffix))
-		chars -= strlen(suffix);
-	return asprintf(&path, "%.*s.outlier-%llu.dagtap", (int)chars, output,
-			(unsigned long long)follow->result.snapshots + 1) < 0
-		       ? NULL
-		       : path;
-}
-
 /* Copies what the ring holds now, and notes the outlier. */
 static void write_snapshot(struct stats_follow *follow, const char *spool)
 {
@@ -104,7 +89,8 @@ static void write_snapshot(struct stats_follow *follow, const char *spool)
 		.start_ns = clock_read_ns(CLOCK_REALTIME),
 		.exit_status = -1,
 	};
-	char *path = snapshot_path(follow);
+	struct stats_follow_result *result = &follow->result;
+	char *path = stats_snapshot_path(follow->options.output, result->snapshots + 1);
 	const struct gather_request request = {
 		.folder = follow->options.folder,
 		.folder_fd = follow->options.folder_fd,
@@ -117,7 +103,11 @@ static void write_snapshot(struct stats_follow *follow, const char *spool)
 	struct dagtap_error error;
 	bool is_written = path && gather_one(&request, spool, &unused, &error) == 0;
 
-	follow->result.snapshots += is_written;
+	if (!path)
+		dagtap_error_set(&error, -ENOMEM, "out of memory");
+	result->snapshots += is_written;
+	if (!is_written && !result->snapshots_failed++)
+		result->snapshot_failure = error;
 	note_write(follow, stats_write_outlier(&follow->writer, &follow->stats, &follow->outlier,
 					       is_written ? path : NULL));
 	free(path);

@@ -34,10 +34,12 @@ struct stats_follow_result {
 	uint64_t lost, dropped, left_out; /* as in struct stat_process */
 	uint64_t missing;		  /* as in struct stat_deliveries */
 	uint64_t outliers, snapshots;
+	uint64_t snapshots_failed; /* outliers of which no recording could be made */
 	uint64_t file_bytes;
 	int write_error; /* a negative errno: the file is not complete */
 	/* Why the first of the failed ones could not be followed. */
 	struct dagtap_error failure;
+	struct dagtap_error snapshot_failure; /* the same of the first of snapshots_failed */
 };
 
 /* Makes the file under a temporary name and starts. Returns 0, or a negative errno with ERROR

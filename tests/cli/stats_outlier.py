@@ -1,8 +1,10 @@
 """stats_outlier.py FOLDER PROGRAM: PROGRAM copies a MiB once among small copies. The rows around
-that copy are in a recording of their own, and no spool is left."""
+that copy are in a recording of their own, of which dagtap tells the name, and no spool is left. A
+file that has this name already stays, and dagtap says so."""
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -26,7 +28,18 @@ def lines(first):
 
 # A byte takes 100 ns, so the large copy takes 105 ms, 8 times what any small one takes unless the
 # machine holds the device's thread for 13 ms.
-run("record", "--softgpu=copy_bytes_per_us=10", "--stats", "--outlier", "8", "-o", OUT, "--", program)
+def record(out):
+    ran = run("record", "--softgpu=copy_bytes_per_us=10", "--stats", "--outlier", "8", "-o", out, "--", program)
+    return ran.stderr.splitlines()
+
+
+def expect_told(told, pattern):
+    if not any(re.fullmatch(pattern, line) for line in told):
+        fail(f"no line {pattern} in {told}")
+
+
+told = record(OUT)
+expect_told(told, f"dagtap: outliers: [0-9,]+; the rows around 1 of them are in {folder}/run.outlier-1.dagtap")
 written = lines("outlier")
 expect("recordings", sorted(name for name in os.listdir(folder) if name.endswith(".dagtap")),
        ["run.outlier-1.dagtap"])
@@ -48,3 +61,16 @@ expect("copies", sum(row["count"] for row in answer["rows"] if row["name"] == "c
 expect("snapshots", answer["snapshots"], 1)
 if total < 1:
     fail("no outlier was counted")
+
+os.remove(OUT)
+with open(outlier["file"], "w") as file:
+    file.write("mine")
+told = record(OUT)
+expect_told(told, "dagtap: outliers: [0-9,]+")
+expect_told(told, "dagtap: the rows around 1 outlier were not copied: " +
+            f"{folder}/run.outlier-1.dagtap: exists already; --force replaces it")
+with open(outlier["file"]) as file:
+    expect("the file that was there", file.read(), "mine")
+# Another suffix stays in the names.
+expect_told(record(os.path.join(folder, "other.stats")),
+            f"dagtap: outliers: .* of them are in {folder}/other.stats.outlier-1.dagtap")
