@@ -17,11 +17,6 @@
 #include "trace/load.h"
 #include "wire/json.h"
 
-static const char *state_text(const struct trace *trace)
-{
-	return trace->truncated ? "truncated" : "complete";
-}
-
 static uint32_t source_pid(const struct trace *trace, const struct trace_source *source)
 {
 	return trace->processes[source->process].pid;
@@ -73,7 +68,7 @@ static int write_json(const struct trace *trace, const char *path, bool ok, FILE
 	json_put_text(&json, "file", path);
 	json_put_bool(&json, "ok", ok);
 	json_put_bool(&json, "witnessed", has_witness(trace));
-	json_put_text(&json, "state", state_text(trace));
+	json_put_text(&json, "state", ledger_state_text(trace));
 	json_put_u64(&json, "lost", ledger_lost(trace));
 	json_key(&json, "sources");
 	json_array_begin(&json);
@@ -170,7 +165,7 @@ static void print_verdict(const struct trace *trace, bool ok)
 	if (lost)
 		printf(", but %s record%s lost", human_count(lost, text),
 		       lost == 1 ? " was" : "s were");
-	printf(" (recording %s)\n", state_text(trace));
+	printf(" (recording %s)\n", ledger_state_text(trace));
 }
 
 static int print_sources(const struct trace *trace, bool is_csv)

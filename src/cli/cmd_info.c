@@ -14,6 +14,7 @@
 #include "cli/step_options.h"
 #include "cli/terminal.h"
 #include "format/words.h"
+#include "trace/ledger/ledger.h"
 #include "trace/load.h"
 #include "wire/json.h"
 
@@ -92,6 +93,16 @@ static int print_machine(const struct info_options *options)
 	X(execs)                                                                                   \
 	X(launches)
 
+/* As ledger_state_text, of one process. */
+static const char *process_state_text(const struct trace *trace, uint32_t process)
+{
+	for (uint32_t i = 0; i < trace->messages_count; i++) {
+		if (trace->messages[i].damage && trace->messages[i].process == process)
+			return "damaged";
+	}
+	return trace->processes[process].state == TRACE_COMPLETE ? "complete" : "truncated";
+}
+
 static void json_processes(struct json *json, const struct trace *trace)
 {
 	json_key(json, "processes");
@@ -107,8 +118,7 @@ static void json_processes(struct json *json, const struct trace *trace)
 		json_put_i64(json, "start_ns", row->start_ns);
 		json_put_i64(json, "end_ns", row->end_ns);
 		json_put_u64(json, "start_realtime_ns", row->start_realtime_ns);
-		json_put_text(json, "state",
-			      row->state == TRACE_COMPLETE ? "complete" : "truncated");
+		json_put_text(json, "state", process_state_text(trace, i));
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -198,7 +208,7 @@ int info_write_json(const struct trace *trace, const char *path, FILE *out)
 	json_put_text(&json, "file", path);
 	json_put_text(&json, "command", trace_text(trace, trace->command));
 	json_put_i64(&json, "exit_status", trace->exit_status);
-	json_put_text(&json, "state", trace->truncated ? "truncated" : "complete");
+	json_put_text(&json, "state", ledger_state_text(trace));
 	json_key(&json, "counts");
 	json_object_begin(&json);
 #define X(name) json_put_u64(&json, #name, trace->name##_count);
@@ -287,7 +297,7 @@ static void print_contents_text(const struct trace *trace)
 		human_print("process %u: %s%s%s, %s", row->pid, trace_text(trace, row->command),
 			    row->command ? ", " : "",
 			    human_ns((double)(row->end_ns - row->start_ns), text),
-			    row->state == TRACE_COMPLETE ? "complete" : "truncated");
+			    process_state_text(trace, i));
 	}
 	print_agents(trace);
 	print_queue_modes(trace);

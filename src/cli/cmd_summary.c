@@ -12,6 +12,7 @@
 #include "cli/rank_output.h"
 #include "cli/step_options.h"
 #include "cli/tally_output.h"
+#include "trace/ledger/ledger.h"
 #include "trace/occupancy.h"
 #include "wire/json.h"
 
@@ -133,7 +134,7 @@ static int write_json(const struct trace *trace, const char *path, uint32_t grou
 	json_object_begin(&json);
 	json_put_text(&json, "file", path);
 	json_put_text(&json, "command", trace_text(trace, trace->command));
-	json_put_text(&json, "state", trace->truncated ? "truncated" : "complete");
+	json_put_text(&json, "state", ledger_state_text(trace));
 	rank_output_put_json(&json, trace);
 	json_totals(&json, &totals);
 	json_table(&json, &tables[0], "kernels", by[0], limit);
@@ -164,10 +165,10 @@ static void print_totals(const struct trace *trace, const struct summary_totals 
 
 	if (trace->command)
 		human_print("command   %s", trace_text(trace, trace->command));
-	printf("kernels   %s (%s of them from %s graph launch%s), %s\n",
+	printf("kernels   %s (%s of them from %s graph launch%s), recording %s\n",
 	       human_count(totals->kernels, a), human_count(totals->graph_kernels, b),
 	       human_count(totals->graph_launches, c), totals->graph_launches == 1 ? "" : "es",
-	       trace->truncated ? "recording truncated" : "recording complete");
+	       ledger_state_text(trace));
 	printf("copies    %s (%s), memsets %s\n", human_count(totals->copies, a),
 	       human_bytes(totals->copied_bytes, b), human_count(totals->memsets, c));
 	printf("calls     %s by %s thread%s", human_count(totals->api_calls, a),

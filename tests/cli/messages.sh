@@ -29,3 +29,35 @@ says 1 "run.dagtap: $recording" stats counted.dagstats run.dagtap
 says 1 "spool: $recording" stats run.spool/*.spool
 says 1 "run.spool: a folder, not a file of statistics; dagtap summary reads a folder of spools$" stats run.spool
 says 1 "line 1: not a file of dagtap's statistics" stats "$SOURCE_DIR/tests/data/torch-small.json"
+
+# A recording of which a part cannot be read: each head says it, not only the line on stderr.
+spool=$(echo run.spool/*.spool)
+mkdir damaged.spool
+for file in run.dagtap "$spool"; do
+	damaged=damaged.dagtap
+	[ "$file" = run.dagtap ] || damaged=damaged.spool/1.1.spool
+	cp "$file" "$damaged"
+	# 1,000 bytes of records: where not all are 0.
+	python3 - "$damaged" <<-'END'
+		import os, sys
+		with open(sys.argv[1], "r+b") as file:
+		    content = file.read()
+		    at = len(content) // 3
+		    while content.count(0, at, at + 1000) > 900:
+		        at += 1000
+		    file.seek(at)
+		    file.write(b"\xa5" * 1000)
+	END
+	for command in summary check info; do
+		code=0
+		"$dagtap" $command "$damaged" >output 2>error || code=$?
+		expect "exit code of $command $damaged" $code 3
+		grep -q "recording damaged\|^process .*, damaged$" output || fail "$command $damaged: $(cat output)"
+		! grep -q "complete" output || fail "$command $damaged calls it complete: $(cat output)"
+		expect "state of $command --json $damaged" "$(json "$damaged" $command 'd["state"]')" damaged
+	done
+	expect "states of processes in $damaged" "$(json "$damaged" info '[row["state"] for row in d["processes"]]')" "['damaged']"
+done
+head -c 4096 run.dagtap >cut.dagtap
+says 1 "cut.dagtap: offset 4096: cut off here: the header says [0-9]* bytes; copy it again.*every command reads" \
+	summary cut.dagtap

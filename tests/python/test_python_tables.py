@@ -234,6 +234,13 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(dagtap.Error, "file.dagtap: statistics of .*; dagtap stats reads"):
             dagtap.open(path)
 
+    def test_cut_file(self):
+        content = JAX.read_bytes()
+        with self.assertRaisesRegex(
+            dagtap.Error, f"cut off here: the header says {len(content)} bytes; copy it again"
+        ):
+            dagtap.open(self.write(content[:-100]))
+
     def test_damaged_file(self):
         """What is left is given, and the answers say so."""
         content = bytearray(JAX.read_bytes())

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/perfetto/perfetto_parts.h"
+#include "trace/ledger/ledger.h"
 
 static void put_clock(struct proto *packet, enum builtin_clock id, uint64_t timestamp)
 {
@@ -64,7 +65,7 @@ static void put_attributes(struct sequence *sequence)
 	put_attribute(packet, "dagtap.version", DAGTAP_VERSION, 0);
 	put_attribute(packet, "dagtap.command", trace_text(trace, trace->command), 0);
 	put_attribute(packet, "dagtap.exit_status", NULL, trace->exit_status);
-	put_attribute(packet, "dagtap.state", trace->truncated ? "truncated" : "complete", 0);
+	put_attribute(packet, "dagtap.state", ledger_state_text(trace), 0);
 	put_attribute(packet, "dagtap.activities", NULL, trace->activities_count);
 	put_attribute(packet, "dagtap.untimed", NULL, (int64_t)untimed);
 	put_attribute(packet, "dagtap.unexplained", NULL, (int64_t)unexplained);

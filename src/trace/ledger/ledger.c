@@ -137,6 +137,15 @@ static bool is_of_device(const struct trace *trace, const struct trace_source *s
 	return !strncmp(trace_text(trace, source->name), "softgpu.", strlen("softgpu."));
 }
 
+static bool is_damaged(const struct trace *trace)
+{
+	for (uint32_t i = 0; i < trace->messages_count; i++) {
+		if (trace->messages[i].damage)
+			return true;
+	}
+	return false;
+}
+
 static bool is_closed(const struct trace *trace, bool with_device)
 {
 	for (uint32_t i = 0; i < trace->sources_count; i++) {
@@ -144,11 +153,14 @@ static bool is_closed(const struct trace *trace, bool with_device)
 		    (with_device || !is_of_device(trace, &trace->sources[i])))
 			return false;
 	}
-	for (uint32_t i = 0; i < trace->messages_count; i++) {
-		if (trace->messages[i].damage)
-			return false;
-	}
-	return true;
+	return !is_damaged(trace);
+}
+
+const char *ledger_state_text(const struct trace *trace)
+{
+	if (is_damaged(trace))
+		return "damaged";
+	return trace->truncated ? "truncated" : "complete";
 }
 
 bool ledger_is_closed(const struct trace *trace)

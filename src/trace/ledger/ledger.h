@@ -8,6 +8,10 @@
 /* True if no source has an unexplained difference and no message reports damage. */
 bool ledger_is_closed(const struct trace *trace);
 
+/* The state of the recording: "damaged" if a message reports damage, "truncated" if a process was
+ * killed or still runs, otherwise "complete". */
+const char *ledger_state_text(const struct trace *trace);
+
 /* True if the ledger is not closed, and only because of lines of the software GPU's counters: a
  * device without counters would have given a closed ledger. */
 bool ledger_is_device_alone(const struct trace *trace);

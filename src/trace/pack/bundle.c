@@ -15,6 +15,11 @@
 #include "trace/pack/meta_text.h"
 #include "trace/statistics_file.h"
 
+/* The index is at the end of the file, so nothing is read of a file that was cut off. */
+#define CUT_ADVICE                                                                                 \
+	"; copy it again from where it was recorded; if its folder of spools (--keep-spool) is "   \
+	"still there, every command reads that"
+
 /* The file that is being checked, and where errors are reported. */
 struct input {
 	const char *name;
@@ -39,7 +44,7 @@ static int check_header(const struct input *in, struct bundle_header *ret_header
 		return dagtap_error_at(in->error, -EINVAL, in->name, 0, "the file is empty");
 	if (in->size < sizeof(header) && bundle_is_magic(in->bytes, in->size))
 		return dagtap_error_at(in->error, -EINVAL, in->name, in->size,
-				       "cut off inside the 64-byte header");
+				       "cut off inside the 64-byte header" CUT_ADVICE);
 	if (!bundle_is_magic(in->bytes, in->size))
 		return dagtap_error_at(in->error, -EINVAL, in->name, 0,
 				       "not a .dagtap file (wrong magic bytes)");
@@ -54,7 +59,7 @@ static int check_header(const struct input *in, struct bundle_header *ret_header
 				       header.version, BUNDLE_VERSION_OLDEST, BUNDLE_VERSION);
 	if (header.file_bytes > in->size)
 		return dagtap_error_at(in->error, -EINVAL, in->name, in->size,
-				       "cut off here: the header says %" PRIu64 " bytes",
+				       "cut off here: the header says %" PRIu64 " bytes" CUT_ADVICE,
 				       header.file_bytes);
 	if (header.file_bytes < in->size)
 		return dagtap_error_at(in->error, -EINVAL, in->name, header.file_bytes,
