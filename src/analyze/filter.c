@@ -68,7 +68,7 @@ static int find_scopes(struct matching *matching)
 	return err;
 }
 
-static int64_t moment(const struct filter_time *time, int64_t begin_ns, int64_t otherwise)
+int64_t filter_moment(const struct filter_time *time, int64_t begin_ns, int64_t otherwise)
 {
 	if (!time->is_given)
 		return otherwise;
@@ -82,8 +82,8 @@ static int init(struct matching *matching)
 
 	if (filter->from.is_relative || filter->to.is_relative)
 		path_bounds(matching->trace, &begin_ns, &end_ns);
-	matching->from_ns = moment(&filter->from, begin_ns, INT64_MIN);
-	matching->to_ns = moment(&filter->to, begin_ns, INT64_MAX);
+	matching->from_ns = filter_moment(&filter->from, begin_ns, INT64_MIN);
+	matching->to_ns = filter_moment(&filter->to, begin_ns, INT64_MAX);
 	if (find_kernels(matching) < 0)
 		return -ENOMEM;
 	return find_scopes(matching);

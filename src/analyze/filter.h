@@ -16,6 +16,10 @@ struct filter_time {
 	int64_t ns;
 };
 
+/* TIME in host ns, of a trace that begins at BEGIN_NS (path_bounds). OTHERWISE: TIME is not
+ * given. */
+int64_t filter_moment(const struct filter_time *time, int64_t begin_ns, int64_t otherwise);
+
 /* What is wanted. An activity must satisfy all conditions. Initialise it with FILTER_ALL. */
 struct filter {
 	const char *kernel; /* kernels whose name is this or matches it as fnmatch() does */

@@ -10,6 +10,7 @@
 
 #include "cli/answer_frame.h"
 #include "cli/answers.h"
+#include "cli/filter_options.h"
 #include "cli/help.h"
 #include "cli/step_options.h"
 
@@ -18,6 +19,7 @@
 struct path_options {
 	struct answer_options answer; /* without a filter */
 	struct path_query query;
+	struct filter_time from, to;
 	char steps[STEP_PATTERN_CHARS]; /* the pattern, where --step-of gives it */
 };
 
@@ -31,14 +33,6 @@ static bool read_replay(const char *text, struct path_query *query)
 		return false;
 	query->graph = strtoull(text, &end, 10);
 	return *end == ':' && cli_is_number(end + 1, &query->number);
-}
-
-static bool read_ns(const char *text, int64_t *ret_ns)
-{
-	char *end;
-
-	*ret_ns = strtoll(text, &end, 10);
-	return end != text && *end == '\0';
 }
 
 /* Handlers of the options that choose the windows. */
@@ -79,26 +73,20 @@ static int take_replay(const struct cli_command *self, const char *value, void *
 	return choose_window(self, PATH_WINDOW_REPLAY, options);
 }
 
-static int take_ns(const struct cli_command *self, const char *value, struct path_options *options,
-		   int64_t *ret_ns)
-{
-	if (!read_ns(value, ret_ns))
-		return cli_usage(self, "--from and --to take ns, not \"%s\"", value);
-	return choose_window(self, PATH_WINDOW_RANGE, options);
-}
-
 static int take_from(const struct cli_command *self, const char *value, void *values)
 {
 	struct path_options *options = values;
+	int err = filter_options_read_time(self, "from", value, &options->from);
 
-	return take_ns(self, value, options, &options->query.begin_ns);
+	return err == CLI_OK ? choose_window(self, PATH_WINDOW_RANGE, options) : err;
 }
 
 static int take_to(const struct cli_command *self, const char *value, void *values)
 {
 	struct path_options *options = values;
+	int err = filter_options_read_time(self, "to", value, &options->to);
 
-	return take_ns(self, value, options, &options->query.end_ns);
+	return err == CLI_OK ? choose_window(self, PATH_WINDOW_RANGE, options) : err;
 }
 
 static const struct cli_option options_of_path[] = {
@@ -113,9 +101,11 @@ static const struct cli_option options_of_path[] = {
 	STEP_OPTION(path_options, answer.step_of),
 	{"replay", .argument = "GRAPH:N", .help = "of the graph's Nth replay, from 0",
 	 .kind = OPTION_HANDLER, .take = take_replay},
-	{"from", .argument = "NS", .help = "of the time from here on", .kind = OPTION_HANDLER,
-	 .take = take_from},
-	{"to", .argument = "NS", .help = "of the time up to here", .kind = OPTION_HANDLER,
+	{"from", .argument = "TIME",
+	 .help = "of the time from here on: ns as the recording has them, or since its begin with "
+		 "a unit, as in 1.5s",
+	 .kind = OPTION_HANDLER, .take = take_from},
+	{"to", .argument = "TIME", .help = "of the time up to here", .kind = OPTION_HANDLER,
 	 .take = take_to},
 	ANSWER_LIMIT(path_options, answer,
 		     "rows to show, 0 = all (default 20; JSON has all unless given)"),
@@ -139,6 +129,19 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 }
 
 /* ---- analysis ---- */
+
+/* The query of OPTIONS, with the times that count from the begin of TRACE in host ns. */
+static struct path_query query_of(const struct path_options *options, const struct trace *trace)
+{
+	struct path_query query = options->query;
+	int64_t begin_ns = 0, end_ns;
+
+	if (options->from.is_relative || options->to.is_relative)
+		path_bounds(trace, &begin_ns, &end_ns);
+	query.begin_ns = filter_moment(&options->from, begin_ns, INT64_MIN);
+	query.end_ns = filter_moment(&options->to, begin_ns, INT64_MAX);
+	return query;
+}
 
 /* Computes all of RESULT but its dependencies. Returns 0 or a negative errno; the caller calls
  * release in any case. */
@@ -221,7 +224,7 @@ static int print(struct trace *trace, const void *path_options)
 	struct dependencies deps = {0};
 	struct path_result result = {
 		.file = options->answer.path,
-		.query = options->query,
+		.query = query_of(options, trace),
 		.limit = options->answer.limit,
 		.is_csv = options->answer.csv,
 		.trace = trace,
@@ -267,7 +270,7 @@ static int path(const struct cli_command *self, int argc, char **argv)
 {
 	struct path_options options = {
 		.answer = {.limit = ROWS_DEFAULT, .parts = CLI_WAITS | CLI_SCOPES},
-		.query = {.nth = PATH_WINDOW_EACH, .begin_ns = INT64_MIN, .end_ns = INT64_MAX},
+		.query = {.nth = PATH_WINDOW_EACH},
 	};
 	int err = parse(self, argc, argv, &options);
 

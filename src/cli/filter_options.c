@@ -36,10 +36,10 @@ static bool read_time(const char *text, struct filter_time *ret_time)
 	return false;
 }
 
-static int take_time(const struct cli_command *self, const char *name, const char *text,
-		     struct filter_time *ret_time)
+int filter_options_read_time(const struct cli_command *self, const char *name, const char *text,
+			     struct filter_time *ret_time)
 {
-	if (text && !read_time(text, ret_time))
+	if (!read_time(text, ret_time))
 		return cli_usage(self, "--%s takes ns or a number with ns, us, ms or s, not \"%s\"",
 				 name, text);
 	return CLI_OK;
@@ -49,12 +49,14 @@ int filter_options_read(const struct cli_command *self, const struct filter_opti
 			struct filter *ret_filter)
 {
 	struct filter filter = FILTER_ALL;
-	int err = take_time(self, "from", options->from, &filter.from);
+	int err = CLI_OK;
 
 	filter.kernel = options->kernel;
 	filter.scope = options->scope;
-	if (err == CLI_OK)
-		err = take_time(self, "to", options->to, &filter.to);
+	if (options->from)
+		err = filter_options_read_time(self, "from", options->from, &filter.from);
+	if (err == CLI_OK && options->to)
+		err = filter_options_read_time(self, "to", options->to, &filter.to);
 	if (err == CLI_OK && options->stream)
 		err = options_take_u32(self, "stream", options->stream, &filter.stream);
 	if (err == CLI_OK && options->device)

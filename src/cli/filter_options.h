@@ -39,6 +39,11 @@ struct filter_options {
 int filter_options_read(const struct cli_command *self, const struct filter_options *options,
 			struct filter *ret_filter);
 
+/* Reads TEXT, the value of the option NAME: ns, or a number with ns, us, ms or s, which counts from
+ * the begin of the recording. Returns the same. */
+int filter_options_read_time(const struct cli_command *self, const char *name, const char *text,
+			     struct filter_time *ret_time);
+
 /* Removes from TRACE, which was read from PATH, what FILTER does not select. Returns CLI_OK, or
  * CLI_FAILED after a message: also if nothing is selected. */
 int filter_options_apply(const struct filter *filter, const char *path, struct trace *trace);

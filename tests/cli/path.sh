@@ -81,3 +81,16 @@ read -r first last <<<"$(path forkjoin 'str(d["windows"][0]["begin_ns"]) + " " +
 grep -q "it lasts from $first to $last ns" "$work/error" || fail "not told from when to when: $(cat "$work/error")"
 expect_code 1 --from "$last" "$file"
 expect_code 0 --from "$first" --to "$last" "$file"
+# With a unit, since the begin; the same windows as in ns.
+middle=$(((first + last) / 2))
+since=$((middle - first))
+for unit in "${since}ns" "$((since / 1000)).$(printf %03d $((since % 1000)))us"; do
+	expect "from $unit" "$(path forkjoin --from "$unit" 'd["windows"]')" "$(path forkjoin --from $middle 'd["windows"]')"
+	expect "up to $unit" "$(path forkjoin --to "$unit" 'd["windows"]')" "$(path forkjoin --to $middle 'd["windows"]')"
+done
+expect_code 0 --from 0s --to 1000s "$file"
+expect_code 1 --from 1000s "$file"
+expect_code 1 --from 2us --to 1us "$file"
+grep -q -- "--to is not after --from" "$work/error" || fail "not told why: $(cat "$work/error")"
+expect_code 2 --from 2h "$file"
+grep -q -- "--from takes ns or a number with ns, us, ms or s, not \"2h\"" "$work/error" || fail "units: $(cat "$work/error")"

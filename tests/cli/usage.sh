@@ -32,7 +32,7 @@ expect_told "--graph takes a number" 2 graph --graph all x.dagtap
 expect_told "--json or --dot" 2 graph --json --dot x.dagtap
 expect_told "--step takes a number" 2 path --step x x.dagtap
 expect_told "--replay takes GRAPH:N" 2 path --replay 1 x.dagtap
-expect_told "--from and --to take ns" 2 path --from x x.dagtap
+expect_told "--from takes ns or a number with ns, us, ms or s" 2 path --from x x.dagtap
 expect_told "one of --scope, --step, --replay" 2 path --scope a --step 1 x.dagtap
 for size in much 0 -1 64X 64M,30s; do
 	expect_told "--ready $size: not a size" 2 record --ready "$size" -o "$work/x" -- true
