@@ -1,4 +1,6 @@
-/* dagtap diff: shows what changed from one trace to another. */
+/* dagtap diff: shows what changed from one trace to another. diff_json.c prints the JSON. */
+#include "cli/cmd_diff.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -6,33 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/diff.h"
 #include "cli/answers.h"
 #include "cli/cli.h"
 #include "cli/cli_columns.h"
 #include "cli/command_options.h"
-#include "cli/filter_options.h"
 #include "cli/help.h"
 #include "cli/human.h"
 #include "cli/kernel_names.h"
 #include "cli/tally_output.h"
 #include "cli/terminal.h"
 #include "trace/load.h"
-#include "wire/json.h"
-
-struct diff_options {
-	const char *paths[2]; /* A, B */
-	uint32_t by;	      /* index into groupings */
-	const char *scope;    /* whose instances are compared; or NULL */
-	bool is_by_replay;
-	double threshold_percent;
-	uint32_t limit;
-	struct filter_options filter_options;
-	struct filter filter;
-	bool full_names;
-	bool csv;
-	bool json;
-};
 
 static const struct {
 	const char *name;
@@ -111,124 +96,6 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	return filter_options_read(self, &options->filter_options, &options->filter);
 }
 
-static const char *row_state(const struct diff_row *row)
-{
-	if (row->a_activities == 0)
-		return "new";
-	return row->b_activities == 0 ? "gone" : "both";
-}
-
-static void json_side(struct json *json, const char *key, const struct tally *tally,
-		      uint64_t activities)
-{
-	json_key(json, key);
-	json_object_begin(json);
-	json_put_u64(json, "count", tally->count);
-	json_put_u64(json, "activities", activities);
-	json_put_i64(json, "total_ns", tally->total_ns);
-	tally_put_json(json, "", tally);
-	json_put_u64(json, "untimed", tally->count - tally->timed);
-	json_object_end(json);
-}
-
-static void json_ratio(struct json *json, const struct diff_row *row)
-{
-	json_key(json, "ratio");
-	if (row->base_ns == 0)
-		json_null(json);
-	else
-		json_double(json, (double)(row->base_ns + row->change_ns) / (double)row->base_ns);
-}
-
-static void json_row(struct json *json, const struct diff_row *row)
-{
-	json_row_begin(json);
-	json_put_text(json, "name", row->name);
-	json_put_text(json, "state", row_state(row));
-	json_side(json, "a", &row->a, row->a_activities);
-	json_side(json, "b", &row->b, row->b_activities);
-	json_put_i64(json, "change_ns", row->change_ns);
-	json_ratio(json, row);
-	json_key(json, "probability");
-	if (isnan(row->probability))
-		json_null(json);
-	else
-		json_double(json, row->probability);
-	json_put_bool(json, "changed", row->has_changed);
-	json_object_end(json);
-}
-
-static void json_table(struct json *json, const char *key, const struct diff_table *table,
-		       const struct diff_options *options)
-{
-	uint64_t hidden = 0;
-	char hidden_key[32];
-
-	json_key(json, key);
-	json_array_begin(json);
-	for (uint32_t i = 0; i < table->count; i++) {
-		if (diff_is_notable(&table->rows[i], options->threshold_percent))
-			json_row(json, &table->rows[i]);
-		else
-			hidden++;
-	}
-	json_array_end(json);
-	snprintf(hidden_key, sizeof(hidden_key), "%s_hidden", key);
-	json_put_u64(json, hidden_key, hidden);
-	snprintf(hidden_key, sizeof(hidden_key), "%s_changed", key);
-	json_put_u64(json, hidden_key, table->changed);
-}
-
-/* The two traces. */
-struct pair {
-	struct trace *traces[2];
-	struct summary_totals totals[2];
-};
-
-static void json_totals(struct json *json, const char *key, const struct pair *pair,
-			const struct diff_options *options, int side)
-{
-	const struct summary_totals *totals = &pair->totals[side];
-
-	json_key(json, key);
-	json_object_begin(json);
-	json_put_text(json, "file", options->paths[side]);
-	json_put_text(json, "command", trace_text(pair->traces[side], pair->traces[side]->command));
-	json_put_u64(json, "kernels", totals->kernels);
-	json_put_u64(json, "graph_kernels", totals->graph_kernels);
-	json_put_u64(json, "copies", totals->copies);
-	json_put_u64(json, "memsets", totals->memsets);
-	json_put_u64(json, "api_calls", totals->api_calls);
-	json_put_u64(json, "graph_launches", totals->graph_launches);
-	json_put_i64(json, "kernel_ns", totals->kernel_ns);
-	json_put_i64(json, "span_ns", tally_span(totals->begin_ns, totals->end_ns));
-	json_object_end(json);
-}
-
-/* With --by kernel, COPIES has the copies and memsets; otherwise it is empty. */
-static int write_json(const struct pair *pair, const struct diff_options *options,
-		      const struct diff_table *table, const struct diff_table *copies, FILE *out)
-{
-	struct json json;
-
-	json_init(&json, out);
-	json_object_begin(&json);
-	json_totals(&json, "a", pair, options, 0);
-	json_totals(&json, "b", pair, options, 1);
-	json_put_text(&json, "by", groupings[options->by].name);
-	json_put_text(&json, "compared",
-		      options->scope	      ? "instances"
-		      : options->is_by_replay ? "replays"
-					      : "activities");
-	json_put_u64(&json, "a_instances", table->a_parts);
-	json_put_u64(&json, "b_instances", table->b_parts);
-	json_put_double(&json, "threshold_percent", options->threshold_percent);
-	json_table(&json, "rows", table, options);
-	json_table(&json, "copies", copies, options);
-	json_object_end(&json);
-	return json_finish(&json);
-}
-
 /* Puts the means of the durations in both. */
 static void put_means(struct columns *columns, const struct diff_row *row)
 {
@@ -262,7 +129,7 @@ static void put_row(struct columns *columns, const struct diff_table *table,
 		columns_put(columns, "%s%s", row->change_ns > 0 ? "+" : "",
 			    human_ns((double)row->change_ns, text));
 	if (row->a_activities == 0 || row->b_activities == 0)
-		columns_put(columns, "%s", row_state(row));
+		columns_put(columns, "%s", diff_row_state(row));
 	else if (row->base_ns == 0)
 		columns_put(columns, "-");
 	else
@@ -332,7 +199,7 @@ static void print_counts(const char *what, uint64_t a, uint64_t b)
 	printf("%-9s %s -> %s\n", what, human_count(a, a_text), human_count(b, b_text));
 }
 
-static void print_totals(const struct pair *pair, const struct diff_options *options)
+static void print_totals(const struct diff_pair *pair, const struct diff_options *options)
 {
 	const struct summary_totals *a = &pair->totals[0], *b = &pair->totals[1];
 	char a_text[HUMAN_CHARS], b_text[HUMAN_CHARS];
@@ -351,7 +218,7 @@ static void print_totals(const struct pair *pair, const struct diff_options *opt
 }
 
 /* Prints the tables of what changed. */
-static int print_text(const struct pair *pair, const struct diff_options *options,
+static int print_text(const struct diff_pair *pair, const struct diff_options *options,
 		      const struct diff_table *table, const struct diff_table *copies)
 {
 	uint32_t shown = 0, shown_copies = 0;
@@ -394,7 +261,7 @@ static int check_parts(const struct diff_options *options, const struct diff_tab
 }
 
 /* Both tables are empty before. Returns 0 or -ENOMEM; the caller releases both in any case. */
-static int make_tables(const struct pair *pair, const struct diff_options *options,
+static int make_tables(const struct diff_pair *pair, const struct diff_options *options,
 		       struct diff_table *table, struct diff_table *copies)
 {
 	struct diff_query query = {.by = groupings[options->by].by,
@@ -413,8 +280,8 @@ int diff_write_json(struct trace *const traces[2], const char *const paths[2], c
 		    FILE *out)
 {
 	struct diff_options options = {.paths = {paths[0], paths[1]}};
-	struct pair pair = {{traces[0], traces[1]},
-			    {summary_count(traces[0]), summary_count(traces[1])}};
+	struct diff_pair pair = {{traces[0], traces[1]},
+				 {summary_count(traces[0]), summary_count(traces[1])}};
 	struct diff_table table = {0}, copies = {0};
 	int err;
 
@@ -422,13 +289,14 @@ int diff_write_json(struct trace *const traces[2], const char *const paths[2], c
 		options.by++;
 	err = make_tables(&pair, &options, &table, &copies);
 	if (err == 0)
-		err = write_json(&pair, &options, &table, &copies, out);
+		err = diff_put_json(&pair, &options, groupings[options.by].name, &table, &copies,
+				    out);
 	diff_release(&table);
 	diff_release(&copies);
 	return err;
 }
 
-static int compare(const struct pair *pair, const struct diff_options *options)
+static int compare(const struct diff_pair *pair, const struct diff_options *options)
 {
 	struct diff_table table = {0}, copies = {0};
 	int err = make_tables(pair, options, &table, &copies);
@@ -438,7 +306,7 @@ static int compare(const struct pair *pair, const struct diff_options *options)
 	else
 		err = check_parts(options, &table);
 	if (err == CLI_OK && options->json)
-		write_json(pair, options, &table, &copies, stdout);
+		diff_put_json(pair, options, groupings[options->by].name, &table, &copies, stdout);
 	else if (err == CLI_OK)
 		err = print_text(pair, options, &table, &copies);
 	diff_release(&table);
@@ -449,7 +317,7 @@ static int compare(const struct pair *pair, const struct diff_options *options)
 static int diff(const struct cli_command *self, int argc, char **argv)
 {
 	struct diff_options options = {.limit = ROWS_DEFAULT};
-	struct pair pair = {0};
+	struct diff_pair pair = {0};
 	int err = parse(self, argc, argv, &options);
 
 	if (err != CLI_OK)
