@@ -184,8 +184,15 @@ static void judge_all(struct diff_table *table)
 	for (uint32_t i = 0; i < table->count; i++)
 		compared += table->rows[i].a_activities && table->rows[i].b_activities;
 	for (uint32_t i = 0; i < table->count; i++) {
-		judge(table, &table->rows[i], compared);
-		table->changed += table->rows[i].has_changed;
+		struct diff_row *row = &table->rows[i];
+
+		judge(table, row, compared);
+		table->changed += row->has_changed;
+		table->base_ns = tally_sum(table->base_ns, row->base_ns);
+		if (row->has_changed)
+			continue;
+		table->unchanged_base_ns = tally_sum(table->unchanged_base_ns, row->base_ns);
+		table->unchanged_change_ns = tally_sum(table->unchanged_change_ns, row->change_ns);
 	}
 }
 

@@ -30,7 +30,9 @@ struct diff_table {
 	/* By absolute change of the total, largest first; then by name. */
 	struct diff_row *rows;
 	uint32_t count;
-	uint32_t changed;	   /* rows that have changed */
+	uint32_t changed; /* rows that have changed */
+	/* Sums over all rows, and over those that have not changed. */
+	int64_t base_ns, unchanged_base_ns, unchanged_change_ns;
 	uint32_t a_parts, b_parts; /* instances or replays; 0: activities are compared */
 };
 
@@ -38,7 +40,8 @@ struct diff_table {
  * replay, differs by DIFF_LEAST_PERCENT or more; or if its means do, and by Welch's t-test not by
  * chance: the probability is below DIFF_PROBABILITY divided by the number of rows that are in
  * both (Bonferroni). Where there is no spread to tell, a difference of DIFF_LEAST_PERCENT is
- * enough. */
+ * enough. The changes of rows that have not changed need not cancel out: their sum may be more than
+ * what changed. */
 #define DIFF_PROBABILITY   0.01
 #define DIFF_LEAST_PERCENT 1.0
 

@@ -23,11 +23,12 @@ static const struct {
 	const char *name;
 	enum summary_by by;
 	const char *head;
+	const char *rows; /* what several of its rows are */
 } groupings[] = {
-	{"kernel", SUMMARY_BY_KERNEL, "<kernel"},
-	{"node", SUMMARY_BY_NODE, "<graph node"},
-	{"scope", SUMMARY_BY_SCOPE, ">scope"},
-	{"api", SUMMARY_BY_API, "<call"},
+	{"kernel", SUMMARY_BY_KERNEL, "<kernel", "kernels"},
+	{"node", SUMMARY_BY_NODE, "<graph node", "graph nodes"},
+	{"scope", SUMMARY_BY_SCOPE, ">scope", "scopes"},
+	{"api", SUMMARY_BY_API, "<call", "calls"},
 };
 
 #define GROUPING_COUNT (sizeof(groupings) / sizeof(groupings[0]))
@@ -154,9 +155,23 @@ static void put_row_name(struct columns *columns, const char *name)
 		columns_put(columns, "%s", kernel_names_text(name));
 }
 
+static bool is_listed(const struct diff_row *row, const struct diff_options *options)
+{
+	return row->has_changed && diff_is_notable(row, options->threshold_percent);
+}
+
+static uint32_t count_listed(const struct diff_table *table, const struct diff_options *options)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < table->count; i++)
+		count += is_listed(&table->rows[i], options);
+	return count;
+}
+
 /* Prints what changed, if anything did. */
 static int print_table(const struct diff_table *table, const char *head,
-		       const struct diff_options *options, uint32_t *ret_shown)
+		       const struct diff_options *options)
 {
 	const char *heads[] = {"?count A", "?count B", "?mean A", "?mean B", "change",
 			       "%",	   "?p",       head,	  NULL};
@@ -170,7 +185,7 @@ static int print_table(const struct diff_table *table, const char *head,
 	for (uint32_t i = 0; i < table->count; i++) {
 		const struct diff_row *row = &table->rows[i];
 
-		if (!row->has_changed || !diff_is_notable(row, options->threshold_percent))
+		if (!is_listed(row, options))
 			continue;
 		if (options->limit && shown == options->limit) {
 			more++;
@@ -182,14 +197,38 @@ static int print_table(const struct diff_table *table, const char *head,
 	}
 	if ((shown || options->csv) && columns_print(&columns) < 0)
 		return cli_fail("out of memory");
-	*ret_shown = shown;
-	if (options->csv)
-		return CLI_OK;
-	if (more)
+	if (more && !options->csv)
 		printf("... %u more (--limit 0 shows all)\n", more);
-	if (shown && shown + more < table->count)
-		printf("... %u did not change\n", table->count - shown - more);
 	return CLI_OK;
+}
+
+static double percent_of(int64_t part_ns, int64_t all_ns)
+{
+	return 100.0 * (double)part_ns / (double)all_ns;
+}
+
+/* Says of the rows that are not listed how many they are and what they took: the change of the sum
+ * that print_totals shows may be theirs. ROWS is what the table's rows are. */
+static void print_unlisted(const struct diff_table *table, const char *rows,
+			   const struct diff_options *options)
+{
+	uint32_t small = table->changed - count_listed(table, options);
+	int64_t base_ns = table->unchanged_base_ns, change_ns = table->unchanged_change_ns;
+	char a_text[HUMAN_CHARS], b_text[HUMAN_CHARS];
+
+	if (small)
+		printf("... %u changed by less than %g %% (--threshold)\n", small,
+		       options->threshold_percent);
+	if (table->changed == table->count)
+		return;
+	printf("... %u of %u %s did not change (less than %g %%, or their spread explains it)",
+	       table->count - table->changed, table->count, rows, DIFF_LEAST_PERCENT);
+	if (base_ns > 0)
+		printf(": %.1f %% of the time in A, %s -> %s (%+.1f %%)",
+		       percent_of(base_ns, table->base_ns), human_ns((double)base_ns, a_text),
+		       human_ns((double)tally_sum(base_ns, change_ns), b_text),
+		       percent_of(change_ns, base_ns));
+	putchar('\n');
 }
 
 static void print_counts(const char *what, uint64_t a, uint64_t b)
@@ -212,8 +251,8 @@ static void print_totals(const struct diff_pair *pair, const struct diff_options
 	printf("GPU time  %s -> %s of kernels", human_ns((double)a->kernel_ns, a_text),
 	       human_ns((double)b->kernel_ns, b_text));
 	if (a->kernel_ns)
-		printf(" (%+.1f %%)", 100.0 * (double)tally_span(a->kernel_ns, b->kernel_ns) /
-					      (double)a->kernel_ns);
+		printf(" (%+.1f %%)",
+		       percent_of(tally_span(a->kernel_ns, b->kernel_ns), a->kernel_ns));
 	printf("\n\n");
 }
 
@@ -221,26 +260,31 @@ static void print_totals(const struct diff_pair *pair, const struct diff_options
 static int print_text(const struct diff_pair *pair, const struct diff_options *options,
 		      const struct diff_table *table, const struct diff_table *copies)
 {
-	uint32_t shown = 0, shown_copies = 0;
+	uint32_t listed_copies = count_listed(copies, options);
+	uint32_t listed = count_listed(table, options) + listed_copies;
 	int err;
 
 	if (options->csv)
-		return print_table(table, groupings[options->by].head, options, &shown);
+		return print_table(table, groupings[options->by].head, options);
 	terminal_wrap_lines();
 	print_totals(pair, options);
 	if (options->scope || options->is_by_replay)
 		printf("%s  %u -> %u; counts and times are those of one\n\n",
 		       options->scope ? "instances" : "replays  ", table->a_parts, table->b_parts);
-	err = print_table(table, groupings[options->by].head, options, &shown);
-	if (err == CLI_OK && shown && copies->changed)
-		putchar('\n');
-	if (err == CLI_OK)
-		err = print_table(copies, "<what", options, &shown_copies);
-	if (err == CLI_OK && shown + shown_copies == 0)
+	if (listed == 0) {
 		printf("nothing changed: %u rows have the same counts, and their times differ by "
 		       "less than %g %% or than their spread explains\n",
 		       table->count + copies->count,
 		       fmax(DIFF_LEAST_PERCENT, options->threshold_percent));
+		return CLI_OK;
+	}
+	err = print_table(table, groupings[options->by].head, options);
+	print_unlisted(table, groupings[options->by].rows, options);
+	if (listed_copies)
+		putchar('\n');
+	if (err == CLI_OK)
+		err = print_table(copies, "<what", options);
+	print_unlisted(copies, "kinds of copies and memsets", options);
 	return err;
 }
 

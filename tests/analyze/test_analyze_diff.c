@@ -68,6 +68,9 @@ static void rows_meet_by_name(void **state)
 	expect_row(&table, 2, "new", 3);
 	assert_int_equal(table.rows[2].a.count, 0);
 	expect_row(&table, 3, "same", 0);
+	assert_int_equal(table.base_ns, 10 + 5 + 200);
+	assert_int_equal(table.unchanged_base_ns, 10);
+	assert_int_equal(table.unchanged_change_ns, 0);
 	diff_release(&table);
 }
 

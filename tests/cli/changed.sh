@@ -16,7 +16,32 @@ python3 "$here/count_diff.py" "$work" check activities || fail "diff by activity
 "$dagtap" diff "$a" "$b" >"$work/text" || fail "diff: exit $?"
 grep -q "CUDAFunctorOnSelf_add" "$work/text" || fail "the slower kernel is not listed: $(cat "$work/text")"
 ! grep -q "split_k" "$work/text" || fail "a kernel that is only noisier is listed: $(cat "$work/text")"
-grep -q '^\.\.\. [0-9]* did not change$' "$work/text" || fail "not told of the others: $(cat "$work/text")"
+
+# What is not listed: how many rows, and their share of the time, which explains the total's change.
+expect_unchanged() { # KEY ROWS: the rows of diff.json under KEY, which the text calls ROWS
+	local line
+	line=$(python3 -c 'import json, sys
+rows = json.load(open(sys.argv[1]))[sys.argv[2]]
+same = [row for row in rows if not row["changed"]]
+share = 100 * sum(row["a"]["total_ns"] for row in same) / sum(row["a"]["total_ns"] for row in rows)
+print(f"... {len(same)} of {len(rows)} {sys.argv[3]} did not change (less than 1 %, or their spread explains it): "
+      f"{share:.1f} % of the time in A, ")' "$work/diff.json" "$1" "$2")
+	grep -qF -- "$line" "$work/text" || fail "no \"$line\" in $(cat "$work/text")"
+}
+expect_unchanged rows kernels
+expect_unchanged copies "kinds of copies and memsets"
+# The copies, one of each direction, take twice as long: 50 % is more than the kernel's change.
+python3 -c 'import json, sys
+trace = json.load(open(sys.argv[1]))
+for row in trace["traceEvents"]:
+    if row.get("cat") == "gpu_memcpy":
+        row["dur"] *= 2
+json.dump(trace, open(sys.argv[2], "w"))' "$b" "$work/copied.json"
+"$dagtap" diff --json "$a" "$work/copied.json" >"$work/diff.json" || fail "diff: exit $?"
+"$dagtap" diff --threshold 50 "$a" "$work/copied.json" >"$work/text" || fail "diff: exit $?"
+expect_unchanged rows kernels
+grep -q "^\.\.\. 1 changed by less than 50 % (--threshold)$" "$work/text" || fail "not told of the kernel: $(cat "$work/text")"
+expect "copies that are listed" "$(grep -c "+100.0 .*copy" "$work/text")" 2
 for file in "$a" "$jax"; do
 	"$dagtap" diff "$file" "$file" >"$work/text" || fail "diff with itself: exit $?"
 	grep -q "^nothing changed: " "$work/text" || fail "$file differs from itself: $(cat "$work/text")"
