@@ -18,6 +18,7 @@
 #include "cli/human.h"
 #include "cli/launcher.h"
 #include "cli/loss_box.h"
+#include "cli/machine_probe.h"
 #include "cli/record_options.h"
 #include "cli/record_stats.h"
 #include "cli/spool_folder.h"
@@ -55,6 +56,9 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	if (options->iterations && (!options->has_dynolog || options->scope))
 		return cli_usage(self, "--iterations needs --dynolog, and cannot be combined with "
 				       "--capture-range, whose scopes are the iterations then");
+	if (options->softgpu && options->backend == LAUNCH_CUDA)
+		return cli_usage(self, "--softgpu is a GPU for HIP and HSA, and --backend cuda "
+				       "records none of that kind");
 	if (options->sdk && options->ring)
 		return cli_usage(self, "--sdk and --ring cannot be combined: a ring's records do "
 				       "not wait for a profiler");
@@ -147,17 +151,22 @@ static const char *state_of(const struct gather_result *result)
 	return result->is_truncated ? "truncated" : "complete";
 }
 
+static bool is_without_work(const struct gather_result *result)
+{
+	return !result->is_damaged && !result->lost && !result->dispatches;
+}
+
 /* The end of the last line: what the user should do; "" if nothing. */
-static const char *advice_of(const struct gather_result *result)
+static const char *advice_of(const struct gather_result *result, bool is_softgpu)
 {
 	if (result->is_damaged)
 		return ": see dagtap check";
 	if (result->lost)
 		return " records lost: see dagtap check";
-	return result->dispatches ? "" : "; dagtap info says what can be recorded here";
+	return result->dispatches ? "" : machine_advise(is_softgpu);
 }
 
-static void tell_result(const char *output, const struct gather_result *result)
+static void tell_result(const struct record_options *options, const struct gather_result *result)
 {
 	char size[HUMAN_CHARS], dispatches[HUMAN_CHARS], calls[HUMAN_CHARS], lost[HUMAN_CHARS] = "";
 	bool has_lost = result->lost && !result->is_damaged;
@@ -166,10 +175,10 @@ static void tell_result(const char *output, const struct gather_result *result)
 		tell("nothing was recorded through %s", result->absence);
 	if (has_lost)
 		human_count(result->lost, lost);
-	tell("%s: %s, %s dispatches, %s calls, %s%s%s%s", output,
+	tell("%s: %s, %s dispatches, %s calls, %s%s%s%s%s", options->output,
 	     human_bytes(result->file_bytes, size), human_count(result->dispatches, dispatches),
 	     human_count(result->calls, calls), state_of(result), has_lost ? ", " : "", lost,
-	     advice_of(result));
+	     is_without_work(result) ? "; " : "", advice_of(result, options->softgpu));
 }
 
 /* After the program has ended, these signals interrupt gather_spools. A second one ends dagtap. */
@@ -267,8 +276,8 @@ static void tell_nothing_recorded(const struct record_options *options)
 		     : options->waits || options->has_dynolog ? "nobody started the recording"
 							      : "it ended within the delay");
 	else
-		tell("%s used no GPU: nothing recorded; dagtap info says what can be recorded here",
-		     options->program[0]);
+		tell("%s used no GPU: nothing recorded; %s", options->program[0],
+		     machine_advise(options->softgpu));
 }
 
 static int gather(const struct record_options *options, const struct spool_folder *folder,
@@ -306,7 +315,7 @@ static int gather(const struct record_options *options, const struct spool_folde
 	if (has_survivors)
 		tell_survivors(options, name, result.live_count);
 	if (result.spool_count > 0)
-		tell_result(options->output, &result);
+		tell_result(options, &result);
 	else if (result.live_count == 0 && status == CLI_OK)
 		tell_nothing_recorded(options);
 	return status;

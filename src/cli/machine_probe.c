@@ -2,6 +2,7 @@
 #include "cli/machine_probe.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,4 +119,22 @@ void machine_probe(struct machine_source ret_sources[MACHINE_SOURCE_COUNT])
 		};
 		ret_sources[i].is_there = probes[i].probe(&ret_sources[i].text);
 	}
+}
+
+/* Whether the driver of AMD or NVIDIA has made a device file. */
+static bool has_gpu(void)
+{
+	glob_t found = {0};
+	bool has_nvidia = glob("/dev/nvidia*", GLOB_NOSORT, NULL, &found) == 0;
+
+	globfree(&found);
+	return has_nvidia || access("/dev/kfd", F_OK) == 0;
+}
+
+const char *machine_advise(bool is_softgpu)
+{
+	return is_softgpu || has_gpu()
+		       ? "dagtap info says what can be recorded here"
+		       : "dagtap info says what can be recorded here; there is no GPU, and "
+			 "--softgpu runs HIP programs on a software GPU";
 }

@@ -1,4 +1,4 @@
-/* Finds out which capture sources this machine has, for `dagtap info`. */
+/* Finds out which capture sources this machine has, for `dagtap info` and `dagtap record`. */
 #ifndef DAGTAP_CLI_MACHINE_PROBE_H
 #define DAGTAP_CLI_MACHINE_PROBE_H
 
@@ -15,5 +15,9 @@ struct machine_source {
 
 /* Fills RET_SOURCES. Loads the vendors' libraries, whose constructors run, and unloads them. */
 void machine_probe(struct machine_source ret_sources[MACHINE_SOURCE_COUNT]);
+
+/* What to do where nothing was recorded. IS_SOFTGPU: the program ran on the software GPU; if it did
+ * not and the machine has no device file of a GPU, the text names --softgpu. Static. */
+const char *machine_advise(bool is_softgpu);
 
 #endif

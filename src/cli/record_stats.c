@@ -8,6 +8,7 @@
 
 #include "cli/help.h"
 #include "cli/human.h"
+#include "cli/machine_probe.h"
 #include "cli/stats_snapshot.h"
 
 #define INTERVAL_NS    60000000000u
@@ -90,8 +91,7 @@ static void tell_outliers(const char *output, const struct stats_follow_result *
 	if (result->outliers && result->snapshots && first && last)
 		tell("outliers: %s; the rows around %llu of them are in %s%s%s",
 		     human_count(result->outliers, count), (unsigned long long)result->snapshots,
-		     first, result->snapshots > 1 ? " to " : "",
-		     result->snapshots > 1 ? last : "");
+		     first, result->snapshots > 1 ? " to " : "", result->snapshots > 1 ? last : "");
 	else if (result->outliers)
 		tell("outliers: %s", human_count(result->outliers, count));
 	if (result->snapshots_failed)
@@ -128,9 +128,8 @@ int record_stats_end(const struct record_options *options, struct stats_follow *
 	stats_follow_finish(follow, &result);
 	if (result.processes == 0) {
 		if (!options->quiet)
-			tell("%s used no GPU: nothing recorded; dagtap info says what can be "
-			     "recorded here",
-			     options->program[0]);
+			tell("%s used no GPU: nothing recorded; %s", options->program[0],
+			     machine_advise(options->softgpu));
 		return CLI_OK;
 	}
 	if (!options->quiet)

@@ -4,12 +4,13 @@
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 
-says() { # WANT-CODE PATTERN COMMAND...: one line on stderr, with the pattern in it
+# WANT-CODE PATTERN COMMAND...: one line on stderr, with the pattern in it; of wrong usage more
+says() {
 	local want=$1 pattern=$2 code=0
 	shift 2
-	"$dagtap" "$@" >output 2>error || code=$?
+	launch "$@" >output 2>error || code=$?
 	expect "exit code of dagtap $* ($(cat error))" $code "$want"
-	expect "lines on stderr of dagtap $* ($(cat error))" "$(wc -l <error)" 1
+	[ "$want" -eq 2 ] || expect "lines on stderr of dagtap $* ($(cat error))" "$(wc -l <error)" 1
 	grep -q -- "$pattern" error || fail "dagtap $*: no \"$pattern\" in $(cat error)"
 }
 
@@ -61,3 +62,14 @@ done
 head -c 4096 run.dagtap >cut.dagtap
 says 1 "cut.dagtap: offset 4096: cut off here: the header says [0-9]* bytes; copy it again.*every command reads" \
 	summary cut.dagtap
+
+# Nothing was recorded: what to do, and --softgpu where there is no GPU and it was not given.
+says 2 "--softgpu is a GPU for HIP and HSA" record --softgpu --backend cuda -o none.dagtap -- true
+! compgen -G "none.*" || fail "something is left of a command that was refused"
+info="true used no GPU: nothing recorded; dagtap info says what can be recorded here"
+offer="; there is no GPU, and --softgpu runs HIP programs on a software GPU"
+[ ! -e /dev/kfd ] && ! compgen -G "/dev/nvidia*" >/dev/null || offer=
+says 0 "$info$offer$" record -o none.dagtap -- true
+says 0 "$info$offer$" record --stats -o none.dagstats -- true
+says 0 "$info$" record --softgpu -o none.dagtap -- true
+says 0 "$info$" record --softgpu --stats -o none.dagstats -- true
