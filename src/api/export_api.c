@@ -10,6 +10,7 @@
 
 #include "api/trace_holders.h"
 #include "base/error_text.h"
+#include "base/keep_input.h"
 #include "format/folder.h"
 #include "format/format.h"
 #include "format/parts.h"
@@ -131,10 +132,15 @@ EXPORT int dagtap_export(const struct dagtap_trace *trace, const char *format, c
 
 	if (err)
 		return err;
+	if (trace->path)
+		err = keep_input(path, trace->path, error);
+	if (err)
+		return err;
 	if (found->write_folder)
 		return folder_write(found, trace->model, path, replace != 0, NULL, error);
 	parts = (struct parts){
 		.path = path,
+		.input = trace->path,
 		.extension = found->extension,
 		.force = replace != 0,
 		.way = found->way,

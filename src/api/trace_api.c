@@ -35,6 +35,7 @@ void trace_drop(struct dagtap_trace *trace)
 	if (atomic_fetch_sub_explicit(&trace->holders, 1, memory_order_acq_rel) > 1)
 		return;
 	trace_close(trace->model);
+	free(trace->path);
 	free(trace);
 }
 
@@ -46,8 +47,12 @@ EXPORT int dagtap_trace_open(const char *path, struct dagtap_trace **ret_trace,
 
 	if (!trace)
 		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
-	result = read_open(path, NULL, &trace->model, error);
+	trace->path = realpath(path, NULL);
+	result = !trace->path && errno == ENOMEM
+			 ? dagtap_error_set(error, -ENOMEM, "%s: out of memory", path)
+			 : read_open(path, NULL, &trace->model, error);
 	if (result < 0) {
+		free(trace->path);
 		free(trace);
 		return result;
 	}

@@ -14,6 +14,7 @@ struct trace;
 /* Opaque in the public headers. */
 struct dagtap_trace {
 	struct trace *model; /* owned; does not change */
+	char *path;	     /* of its file or folder, absolute and without links; owned */
 	atomic_uint holders;
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keep_input.h"
 #include "base/table.h"
 #include "format/gzip.h"
 
@@ -44,7 +45,10 @@ int parts_open(struct parts *parts, FILE **ret_file)
 
 	if (part) {
 		part->path = path;
-		code = output_open(&part->output, path, parts->force, parts->way, &parts->error);
+		code = parts->input ? keep_input(path, parts->input, &parts->error) : 0;
+		if (code == 0)
+			code = output_open(&part->output, path, parts->force, parts->way,
+					   &parts->error);
 	} else {
 		code = dagtap_error_set(&parts->error, -ENOMEM, "%s: out of memory", parts->path);
 	}

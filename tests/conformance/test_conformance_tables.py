@@ -20,7 +20,7 @@ from readers import BUILD, HERE, TABLE_READERS, dagtap, install_readers
 sys.path.insert(0, str(HERE.parent / "python"))
 # pylint: disable=wrong-import-position
 from table_csv import RECORDINGS, SOURCE, expect_csv, read_csv
-from dagtap import open as open_recording
+from dagtap import Error, open as open_recording
 
 
 class Tables(unittest.TestCase):
@@ -144,6 +144,16 @@ class Tables(unittest.TestCase):
         self.assertEqual(os.listdir(self.path), ["calls.parquet"])
         with self.assertRaises(FileNotFoundError):
             parquet.write(calls, self.path / "absent" / "calls.parquet")
+
+    def test_parquet_does_not_replace_the_input(self):
+        recording = self.path / "run.xplane.pb"
+        recording.write_bytes(RECORDINGS[1].read_bytes())
+        opened = open_recording(recording)
+        with self.assertRaisesRegex(Error, "is the input"):
+            parquet.write(opened["calls"], recording, replace=True)
+        with self.assertRaisesRegex(Error, "is the input"):
+            opened.export("parquet", recording, replace=True)
+        self.assertEqual(recording.read_bytes(), RECORDINGS[1].read_bytes())
 
     def reference(self):
         """A recording of more than two batches of activities."""

@@ -8,13 +8,14 @@ import json
 import os
 import pathlib
 import subprocess
+import types
 import unittest
 import warnings
 
 from table_csv import BUILD, RECORDINGS, describe, expect_csv
 
 import dagtap
-from dagtap import _arrow
+from dagtap import _arrow, _tables
 
 WORK = pathlib.Path(os.environ["TMPDIR"])
 JAX = RECORDINGS[1]
@@ -281,6 +282,35 @@ class Errors(unittest.TestCase):
             recording.export("x", path)
         with self.assertRaisesRegex(ValueError, 'csv has no table "x"'):
             recording.export("csv", path, table="x")
+
+    def test_export_onto_the_input(self):
+        """The file that was read is never replaced, under whatever name."""
+        path = self.write(JAX.read_bytes())
+        recording, link = dagtap.open(path), path.with_name("link.pb")
+        link.unlink(missing_ok=True)
+        os.link(path, link)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(WORK)
+        for output in (path, link, path.name):
+            with self.assertRaisesRegex(dagtap.Error, "is the input"):
+                recording.export("csv", output, replace=True)
+            # what dagtap.parquet checks
+            with self.assertRaisesRegex(dagtap.Error, "is the input"):
+                _tables.keep_input(recording["calls"], str(output))
+        self.assertEqual(path.read_bytes(), JAX.read_bytes())
+        _tables.keep_input(recording["calls"], str(WORK / "absent"))
+
+    def test_file_of_the_folder_that_was_read(self):
+        folder = WORK / "run.spool"
+        folder.mkdir()
+        (folder / "1.1.spool").touch()
+        os.link(folder / "1.1.spool", WORK / "linked.spool")
+        trace = types.SimpleNamespace(file=str(folder))
+        table = types.SimpleNamespace(_trace=trace)
+        for output in (folder / "1.1.spool", WORK / "linked.spool"):
+            with self.assertRaisesRegex(dagtap.Error, "is the input"):
+                _tables.keep_input(table, str(output))
+        _tables.keep_input(table, str(folder / "new"))
 
     def test_installation_that_is_not_there(self):
         program = "import dagtap; dagtap.open('x')"

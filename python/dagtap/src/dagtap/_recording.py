@@ -158,8 +158,9 @@ class Recording:
         """Writes the recording to PATH in the format that is named ("perfetto", "kineto", "xspace",
         "sqlite", "csv", "arrow", "parquet" ...; `dagtap export --help` lists them). TABLE: which
         one, of csv, arrow and parquet; else its activities. Parquet needs pyarrow (ImportError).
-        ExistsError if PATH exists and REPLACE is false; Error if writing fails, and then there is
-        no file. ValueError if there is no such format or table. Releases the GIL."""
+        ExistsError if PATH exists and REPLACE is false; Error if PATH is what was read, or if
+        writing fails, and then there is no file. ValueError if there is no such format or table.
+        Releases the GIL."""
         if format == "parquet":
             self._write_parquet(os.fsdecode(path), table or "activities", replace)
             return

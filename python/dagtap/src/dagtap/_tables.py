@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import html
+import os
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple, Optional
 
 from . import _abi, _arrow, _installation
@@ -97,6 +99,7 @@ class Trace:
         if code < 0:
             raise failure(code, error)
         self.pointer = pointer.value
+        self.file = os.path.realpath(path)
 
     def __del__(self) -> None:
         if getattr(self, "pointer", None):
@@ -214,6 +217,19 @@ class Table:
             f"<p><b>{html.escape(self.name)}</b>: {html.escape(self.help)}</p><table><thead><tr>"
             f"<th>column</th><th>type</th><th>unit</th></tr></thead><tbody>{rows}</tbody></table>"
         )
+
+
+def keep_input(table: Table, output: str) -> None:
+    """Error if replacing OUTPUT would destroy the file that the recording of TABLE was read from,
+    or a file of its folder; dagtap_export refuses the same."""
+    file = table._trace.file
+    if not os.path.exists(output) or not os.path.exists(file):
+        return
+    inputs = [file]
+    if os.path.isdir(file):
+        inputs += [entry.path for entry in os.scandir(file)]
+    if any(os.path.exists(name) and os.path.samefile(name, output) for name in inputs):
+        raise make_error(errno.EBUSY, f"{output}: is the input; give the output another name")
 
 
 class Tables(Mapping[str, Table]):

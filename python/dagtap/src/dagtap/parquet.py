@@ -19,6 +19,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from ._errors import make_error
+from ._tables import Table, keep_input
 
 # Rows of a row group: what is in memory at once, and what a reader skips or reads as one piece.
 ROW_GROUP = 262144
@@ -29,9 +30,12 @@ def write(table: Any, path: Union[str, "os.PathLike[str]"], *, replace: bool = F
     units (in the metadata), names are dictionaries, compressed by zstd.
 
     PATH is there when it is complete, and a failure leaves no file. ExistsError if it exists and
-    REPLACE is false. Cost: the memory of one row group of 262,144 rows, whatever the table has.
+    REPLACE is false; Error if it is the file that the recording of TABLE was read from. Cost: the
+    memory of one row group of 262,144 rows, whatever the table has.
     """
     target = os.fspath(path)
+    if isinstance(table, Table):
+        keep_input(table, target)
     if not replace and os.path.lexists(target):
         raise make_error(errno.EEXIST, f"{target}: exists already; replace=True replaces it")
     try:
