@@ -16,6 +16,7 @@
 #include "cli/gather.h"
 #include "cli/help.h"
 #include "cli/human.h"
+#include "cli/output_file.h"
 #include "wire/json.h"
 
 struct control_options {
@@ -168,10 +169,8 @@ static int write_snapshot(const struct control_link *link, const struct control_
 			       : dagtap_error_set(&error, -ENOMEM, "out of memory");
 
 	free(meta.command);
-	if (err == -EEXIST)
-		return cli_fail("%s: exists already; --force replaces it", output);
 	if (err < 0)
-		return cli_fail_error(&error);
+		return output_file_fail(&error);
 	if (!options->quiet)
 		human_print("%s: %s dispatches, %s calls", output,
 			    human_count(result.dispatches, dispatches),
@@ -182,13 +181,19 @@ static int write_snapshot(const struct control_link *link, const struct control_
 static int take_snapshot(const struct control_link *link, const struct control_answer *answer,
 			 const struct control_options *options)
 {
+	const char *const folder = link->folder;
+	const char *output = options->output;
 	char name[64];
+	int err;
 
 	if (answer->state != CONTROL_RECORDING)
 		return cli_fail("process %d is %s: there is no recording to copy", (int)link->pid,
 				state_key(answer->state));
 	snprintf(name, sizeof(name), "dagtap-snapshot-%d.dagtap", (int)link->pid);
-	return write_snapshot(link, answer, options, options->output ? options->output : name);
+	if (!output)
+		output = name;
+	err = output_file_check(output, &folder, 1);
+	return err == CLI_OK ? write_snapshot(link, answer, options, output) : err;
 }
 
 /* ---- request ---- */

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/command_options.h"
 #include "cli/export_file.h"
 #include "cli/filter_options.h"
 #include "cli/help.h"
+#include "cli/output_file.h"
 #include "cli/parquet_filter.h"
 #include "cli/step_options.h"
 #include "format/folder.h"
@@ -161,13 +161,6 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	return check(self, conversion);
 }
 
-static int fail_output(const struct dagtap_error *error)
-{
-	if (error->code == -EEXIST)
-		return cli_fail("%s; --force replaces it", error->message);
-	return cli_fail_error(error);
-}
-
 static int open_part(void *context, uint32_t number, FILE **ret_file)
 {
 	struct parts *parts = context;
@@ -243,7 +236,7 @@ static void fail_write(const struct conversion *conversion, bool is_stdout,
 		       const struct dagtap_error *error)
 {
 	if (conversion->format->write_folder)
-		fail_output(error);
+		output_file_fail(error);
 	else
 		cli_fail("%s: %s", is_stdout ? "standard output" : conversion->output,
 			 error->message);
@@ -271,7 +264,7 @@ static int convert(struct conversion *conversion, struct parts *parts, FILE *out
 	conversion->options.context = parts;
 	code = write_trace(conversion, trace, out, &error);
 	if (code < 0 && parts->error.code)
-		fail_output(&parts->error);
+		output_file_fail(&parts->error);
 	else if (code < 0)
 		fail_write(conversion, is_stdout, &error);
 	else
@@ -281,35 +274,28 @@ static int convert(struct conversion *conversion, struct parts *parts, FILE *out
 	return code;
 }
 
-/* Whether both names refer to the same file. Then --force would destroy the input. */
-static bool is_same_file(const char *one, const char *other)
-{
-	struct stat a, b;
-
-	return stat(one, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino;
-}
-
 /* Returns CLI_OK, CLI_LOSS or CLI_FAILED. */
 static int write_output(struct conversion *conversion)
 {
+	const char *const inputs[] = {conversion->input, conversion->with};
 	struct dagtap_error error = {.message = ""};
 	struct parts parts;
 	FILE *out = NULL;
-	int code;
+	int code = output_file_check(conversion->output, inputs, conversion->with ? 2 : 1);
 
-	if (conversion->force && is_same_file(conversion->input, conversion->output))
-		return cli_fail("%s: is the input; give OUT another name", conversion->output);
+	if (code != CLI_OK)
+		return code;
 	parts = (struct parts){.path = conversion->output,
+			       .input = conversion->input,
 			       .extension = conversion->format->extension,
 			       .force = conversion->force,
 			       .way = conversion->format->way};
 	if (!conversion->format->write_folder && open_part(&parts, 1, &out) < 0)
-		code = fail_output(&parts.error);
+		code = output_file_fail(&parts.error);
 	else
 		code = convert(conversion, &parts, out);
 	if (code == CLI_OK || code == CLI_LOSS)
-		return parts_commit(&parts, &error) < 0 ? fail_output(&error) : code;
+		return parts_commit(&parts, &error) < 0 ? output_file_fail(&error) : code;
 	parts_abandon(&parts);
 	return CLI_FAILED;
 }

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/command_options.h"
 #include "cli/help.h"
+#include "cli/output_file.h"
 #include "cli/report_data.h"
 #include "cli/report_page.h"
 #include "cli/step_options.h"
@@ -49,7 +50,7 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 		return cli_usage(self, "--step-of goes with one file");
 	if (!options->output)
 		options->output = "-";
-	return CLI_OK;
+	return output_file_check(options->output, options->paths, options->paths_count);
 }
 
 /* Writes the data of the traces to OUT. Returns 0 or a negative errno. */
@@ -80,13 +81,6 @@ static int write_page(struct trace *const traces[2], const struct report_options
 	return err;
 }
 
-static int fail_output(const struct dagtap_error *error)
-{
-	if (error->code == -EEXIST)
-		return cli_fail("%s; --force replaces it", error->message);
-	return cli_fail_error(error);
-}
-
 static int write_output(struct trace *const traces[2], const struct report_options *options)
 {
 	struct dagtap_error error = {.message = ""};
@@ -94,14 +88,14 @@ static int write_output(struct trace *const traces[2], const struct report_optio
 	int err;
 
 	if (output_open(&output, options->output, options->force, REPLACE_NAMELESS, &error) < 0)
-		return fail_output(&error);
+		return output_file_fail(&error);
 	err = options->json ? write_data(traces, options, output.file)
 			    : write_page(traces, options, output.file);
 	if (err < 0) {
 		output_abandon(&output);
 		return cli_fail("%s: %s", options->output, strerror(-err));
 	}
-	return output_commit(&output, &error) < 0 ? fail_output(&error) : CLI_OK;
+	return output_commit(&output, &error) < 0 ? output_file_fail(&error) : CLI_OK;
 }
 
 /* Makes the steps that the user has chosen, or else chooses some. CHOSEN has SCOPE_PATTERN_CHARS

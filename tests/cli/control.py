@@ -40,6 +40,9 @@ def start_and_stop(program, folder):
     expect("kernels of the snapshot", kernels(snapshot), 5)
     if "exists already" not in program.control("snapshot", "-o", snapshot, code=1):
         fail("a snapshot replaces a file")
+    spool = os.path.join(program.spools, program.status()["spool"])
+    if "is a part of the input" not in program.control("snapshot", "-f", "-o", spool, code=1):
+        fail("a snapshot replaces the spool that is copied")
     program.tell("replay 2")
     program.control("start")
     program.control("snapshot", "-f", "-q", "-o", snapshot)
