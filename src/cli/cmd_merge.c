@@ -11,6 +11,8 @@
 #include "cli/command_options.h"
 #include "cli/help.h"
 #include "cli/human.h"
+#include "cli/merge_inputs.h"
+#include "cli/output_file.h"
 #include "cli/terminal.h"
 #include "merge/rank_clocks.h"
 #include "merge/rank_collectives.h"
@@ -60,14 +62,6 @@ static int out_of_memory(void)
 }
 
 /* ---- reading ---- */
-
-/* Whether PROCESS began at a time that can be, and did not end later than can be. A process of
- * which little is known may end before it starts. */
-static bool has_possible_times(const struct trace_process *process)
-{
-	return process->start_ns >= 0 && process->start_ns <= RANK_CLOCK_TIME_MOST &&
-	       process->end_ns <= RANK_CLOCK_TIME_MOST;
-}
 
 /* What is known of the clock of PROCESS, whose times are possible. */
 static struct clock_facts facts_of(const struct trace_process *process)
@@ -221,21 +215,6 @@ static uint32_t count_sections(const struct bundle *bundle)
 	return count;
 }
 
-static int tell_impossible(const char *path, const struct rank_recording *recording)
-{
-	for (uint32_t k = 0; k < recording->count; k++) {
-		const struct trace *trace = recording->traces[k];
-
-		for (uint32_t i = 0; i < trace->processes_count; i++) {
-			if (!has_possible_times(&trace->processes[i]))
-				return cli_fail("%s: damaged: the times of process %u are not "
-						"possible",
-						path, trace->processes[i].pid);
-		}
-	}
-	return CLI_OK;
-}
-
 /* Takes what is needed of the file of a rank, which is open as BUNDLE and RECORDING. Returns a
  * cli_exit. */
 static int keep_rank(struct merge *merge, const char *path, const struct bundle *bundle,
@@ -247,7 +226,7 @@ static int keep_rank(struct merge *merge, const char *path, const struct bundle 
 
 	if (first->processes_count == 0)
 		return cli_fail("%s: no process is recorded in it", path);
-	err = tell_impossible(path, recording);
+	err = merge_inputs_check_times(path, recording);
 	if (err != CLI_OK)
 		return err;
 	clock = clock_of(merge, first, &first->processes[0]);
@@ -359,7 +338,7 @@ static int write_output(struct merge *merge)
 	int err = bundle_create(merge->options->output, merge->options->force, &writer, &error);
 
 	if (err < 0)
-		return cli_fail_error(&error);
+		return output_file_fail(&error);
 	merge->meta.version = (char *)DAGTAP_VERSION;
 	merge->meta.losses = merge->losses;
 	err = bundle_put_meta(writer, &merge->meta, &error);
@@ -372,7 +351,7 @@ static int write_output(struct merge *merge)
 		bundle_abandon(writer);
 		return cli_fail_error(&error);
 	}
-	return bundle_finish(writer, &error) < 0 ? cli_fail_error(&error) : CLI_OK;
+	return bundle_finish(writer, &error) < 0 ? output_file_fail(&error) : CLI_OK;
 }
 
 /* ---- the report ---- */
@@ -469,8 +448,12 @@ static int merge(const struct cli_command *self, int argc, char **argv)
 		return cli_usage(self, "give the recordings of two ranks or more");
 	merge.paths = argv + first;
 	merge.path_count = (uint32_t)(argc - first);
+	err = merge_inputs_check_files(options.output, merge.paths, merge.path_count);
 	for (uint32_t i = 0; i < merge.path_count && err == CLI_OK; i++)
 		err = read_rank(&merge, merge.paths[i]);
+	if (err == CLI_OK)
+		err = merge_inputs_check_processes(&merge.ranks, merge.processes,
+						   merge.process_count);
 	if (err == CLI_OK)
 		err = fit_clocks(&merge);
 	if (err == CLI_OK)

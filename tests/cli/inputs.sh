@@ -34,6 +34,8 @@ for out in a.dagtap ./other/../a.dagtap other/hard.dagtap other/symbolic.dagtap;
 		refuse "$out: is the input" report $force -o "$out" a.dagtap
 		refuse "$out: is the input" report $force --json -o "$out" b.dagtap a.dagtap
 		refuse "$out: is the input" report $force -o "$out" a.dagtap b.dagtap
+		refuse "$out: is the input" merge $force -o "$out" a.dagtap b.dagtap
+		refuse "$out: is the input" merge $force -o "$out" b.dagtap a.dagtap
 	done
 done
 

@@ -157,9 +157,23 @@ expect_code 0 merge -f --wall-error 0.05 -o wall.dagtap rank0.dagtap alone.dagta
 expect "offset" "$(json wall.dagtap info '[(clock["offset_ns"], clock["worst_ns"]) for clock in d["clocks"]][1]')" \
 	"(3040000000, 100000000)"
 
-# The same file twice is one machine.
-expect_code 0 merge -o same.dagtap rank0.dagtap rank0.dagtap
+# Two ranks of one machine have its clock.
+expect_code 0 merge -o same.dagtap rank1.dagtap rank2.dagtap
 expect "machines" "$(json same.dagtap info '[clock["machine"] for clock in d["clocks"]]')" "[0, 0]"
+
+# A rank that is given twice would count twice: as one file under any name, or as a copy.
+ln rank0.dagtap hard.dagtap
+ln -s rank0.dagtap symbolic.dagtap
+cp rank0.dagtap copy.dagtap
+for other in rank0 hard symbolic; do
+	expect_code 1 merge -o twice.dagtap rank0.dagtap rank2.dagtap $other.dagtap
+	grep -q "^dagtap: rank0.dagtap and $other.dagtap are the same file" error || fail "no reason: $(cat error)"
+done
+for ranks in "rank0 rank2 copy" "rank0 copy rank2" "rank2 rank1 rank0 copy"; do
+	expect_code 1 merge -o twice.dagtap $(printf '%s.dagtap ' $ranks)
+	grep -q '^dagtap: rank0.dagtap and copy.dagtap hold the same recording of process 100' error || fail "no reason: $(cat error)"
+done
+[ ! -e twice.dagtap ] || fail "a rank was merged twice"
 
 # A damaged process that starts behind its end gives a recording that can be read.
 expect_code 0 merge -o turned.dagtap rank0.dagtap backward.dagtap
@@ -167,7 +181,7 @@ expect "sources" "$(json turned.dagtap info '[clock["source"] for clock in d["cl
 
 # What cannot be done is said, and nothing is written.
 expect_code 1 merge -o both.dagtap rank0.dagtap rank2.dagtap
-grep -q 'both.dagtap' error || fail "no reason: $(cat error)"
+grep -q '^dagtap: both.dagtap: exists already; --force replaces it' error || fail "no reason: $(cat error)"
 expect_code 1 merge -o again.dagtap both.dagtap rank2.dagtap
 grep -q '^dagtap: both.dagtap: is merged already' error || fail "no reason: $(cat error)"
 echo text >text

@@ -1,8 +1,8 @@
 /* Writes the recordings of a job of three ranks into a folder, for tests of dagtap merge: rank 0 of
- * machine a, rank 2 of machine b, whose clock is 3 s behind and 20 ppm fast; and rank 2 again as it
- * would be without communicators that are known, and with a clock that is slewed by 500 ppm for
- * 2 s; and that rank and rank 0 once more with moments on steady clocks. Rank 1 is missing. Two
- * more of rank 2 are damaged: one starts behind its end, one at a time that cannot be.
+ * machine a, ranks 1 and 2 of machine b, whose clock is 3 s behind and 20 ppm fast; and rank 2
+ * again as it would be without communicators that are known, and with a clock that is slewed by
+ * 500 ppm for 2 s; and that rank and rank 0 once more with moments on steady clocks. Two more of
+ * rank 2 are damaged: one starts behind its end, one at a time that cannot be.
  *
  * With more arguments, a long job instead: RANKS recordings rank0, rank1, ... of a machine each,
  * with OPERATIONS all-reduces and KERNELS other kernels behind each.
@@ -137,6 +137,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	write_rank(argv[1], "rank0", 0, 0xc0ffee, 0);
+	write_rank(argv[1], "rank1", 1, 0xc0ffee, 0);
 	write_rank(argv[1], "rank2", 2, 0xc0ffee, 0);
 	write_rank(argv[1], "alone", 2, 0, 0);
 	write_rank(argv[1], "backward", 2, 0xc0ffee, 1000 * (uint64_t)BEGIN_NS);
