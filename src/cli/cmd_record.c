@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/keep_input.h"
 #include "base/timer.h"
 #include "cli/cli.h"
 #include "cli/command_options.h"
@@ -71,6 +72,16 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	return options->output ? CLI_OK : cli_fail("out of memory");
 }
 
+/* Whether OUTPUT is the file of PROGRAM, which the recording would replace. */
+static bool is_program(const char *output, const char *program)
+{
+	char *path = launch_find_program(program);
+	bool is_same = path && keep_input_is_same(path, output);
+
+	free(path);
+	return is_same;
+}
+
 /* Checks the output's name before the program runs: afterwards the user could not choose another
  * one. */
 static int check_output(const struct cli_command *self, const struct record_options *options)
@@ -84,6 +95,8 @@ static int check_output(const struct cli_command *self, const struct record_opti
 				       : cli_fail("%s: %s", options->output, strerror(errno));
 	if (!S_ISREG(status.st_mode))
 		return cli_fail("%s: exists and is not a regular file", options->output);
+	if (is_program(options->output, *options->program))
+		return cli_fail("%s: is the program; give OUT another name", options->output);
 	if (!options->force)
 		return cli_fail("%s: exists already; --force replaces it", options->output);
 	return CLI_OK;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -252,6 +253,34 @@ int launch_use_tracer(const char *spool_folder, enum launch_backend backend,
 	if (result < 0)
 		return dagtap_error_set(error, result, "environment: %s", strerror(-result));
 	return 0;
+}
+
+static bool is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* An empty folder in PATH is the working one; without PATH execvp searches these. */
+char *launch_find_program(const char *name)
+{
+	const char *list = getenv("PATH");
+	size_t length;
+	char *path;
+
+	if (strchr(name, '/'))
+		return strdup(name);
+	for (list = list ? list : "/bin:/usr/bin";; list += length + 1) {
+		length = strcspn(list, ":");
+		if (asprintf(&path, "%.*s%s%s", (int)length, list, length ? "/" : "", name) < 0)
+			return NULL;
+		if (is_program(path))
+			return path;
+		free(path);
+		if (!list[length])
+			return NULL;
+	}
 }
 
 static volatile sig_atomic_t child_pid;

@@ -41,6 +41,10 @@ enum launch_backend { LAUNCH_AUTO, LAUNCH_HSA, LAUNCH_CUDA };
 int launch_use_tracer(const char *spool_folder, enum launch_backend backend,
 		      struct dagtap_error *error);
 
+/* Finds the file that launch_run runs for NAME, which has a slash or is searched in PATH. Returns
+ * its path, which the caller frees; NULL if there is none, or out of memory. */
+char *launch_find_program(const char *name);
+
 /* Runs ARGV in a child process and waits for its end. Forwards signals that other processes send
  * to dagtap; those of the terminal reach the child anyway. Makes dagtap the reaper of processes
  * whose parent ends. Returns 0 with the exit status that a shell would give (128 + N for signal

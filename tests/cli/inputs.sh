@@ -60,3 +60,11 @@ refuse "archive: holds the input" export -f --format otf2 -o archive archive/a.d
 "$dagtap" export -f --format otf2 -o archive a.dagtap
 [ ! -e archive/a.dagtap ] || fail "the folder was not replaced"
 "$dagtap" report -o - a.dagtap >page || fail "report on standard output"
+
+# The program that is recorded, by its path and by PATH.
+cp "$examples/eager" prog
+refuse "./prog: is the program" record -f --softgpu -o ./prog -- ./prog 1
+refuse "prog: is the program" record -f --softgpu -o prog -- "$work/prog" 1
+PATH=$work:$PATH refuse "./prog: is the program" record -f --softgpu -o ./prog -- prog 1
+PATH=/nowhere:.:$PATH refuse "prog: is the program" record -f --softgpu --stats -o prog -- prog 1
+PATH=:$PATH refuse "prog: is the program" record -f --softgpu -o prog -- prog 1
