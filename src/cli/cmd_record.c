@@ -293,7 +293,7 @@ static void tell_nothing_recorded(const struct record_options *options)
 		     machine_advise(options->softgpu));
 }
 
-static int gather(const struct record_options *options, const struct spool_folder *folder,
+static int gather(const struct record_options *options, struct spool_folder *folder,
 		  struct ears *ears, struct bundle_meta *meta)
 {
 	bool has_survivors = wait_for_survivors(folder->fd);
@@ -320,6 +320,7 @@ static int gather(const struct record_options *options, const struct spool_folde
 		cli_fail_error(&error);
 		return cli_fail("the spools stay in %s; every command reads them", name);
 	}
+	folder->is_recorded = result.spool_count > 0;
 	if (!has_survivors && (!options->keep_spool || result.spool_count == 0))
 		spool_folder_remove(folder);
 	status = lost_count || result.foreign_count || result.is_damaged ? CLI_FAILED : CLI_OK;
@@ -335,12 +336,12 @@ static int gather(const struct record_options *options, const struct spool_folde
 }
 
 /* As gather, with --stats: ends the statistics instead of packing spools. */
-static int end_stats(const struct record_options *options, const struct spool_folder *folder,
+static int end_stats(const struct record_options *options, struct spool_folder *folder,
 		     struct ears *ears, struct stats_follow *follow)
 {
 	bool has_survivors = wait_for_survivors(folder->fd);
 	uint32_t lost_count = 0;
-	int err = record_stats_end(options, follow, has_survivors);
+	int err = record_stats_end(options, follow, has_survivors, &folder->is_recorded);
 	char *losses = collect_losses(folder, ears->box, &lost_count);
 
 	if (!has_survivors && !options->keep_spool)
@@ -352,7 +353,7 @@ static int end_stats(const struct record_options *options, const struct spool_fo
 }
 
 /* Runs the program. FOLLOW keeps statistics, or is NULL. */
-static int run_program(const struct record_options *options, const struct spool_folder *folder,
+static int run_program(const struct record_options *options, struct spool_folder *folder,
 		       struct ears *ears, struct bundle_meta *meta, struct stats_follow *follow)
 {
 	struct stats_follow_result unused;
@@ -374,7 +375,7 @@ static int run_program(const struct record_options *options, const struct spool_
 }
 
 static int record(const struct cli_command *self, const struct record_options *options,
-		  const struct spool_folder *folder, struct ears *ears)
+		  struct spool_folder *folder, struct ears *ears)
 {
 	struct bundle_meta meta = {
 		.version = (char *)DAGTAP_VERSION,
@@ -399,7 +400,7 @@ static int record(const struct cli_command *self, const struct record_options *o
 static int run(const struct cli_command *self, int argc, char **argv)
 {
 	struct record_options options = {0};
-	struct spool_folder folder = {.parent_fd = -1, .fd = -1};
+	struct spool_folder folder = {.parent_fd = -1, .fd = -1, .earlier_fd = -1};
 	struct ears ears = {0};
 	const char *timers = getenv("DAGTAP_TIMERS");
 	char *made_name = NULL;

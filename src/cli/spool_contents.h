@@ -4,8 +4,8 @@
 #define DAGTAP_CLI_SPOOL_CONTENTS_H
 
 /* Checks that the folder FD has no file but those of dagtap: spools, markers of processes that were
- * not recorded, and sockets of dagtap control, by name, contents and owner. PATH is for the message.
- * Returns CLI_OK, or CLI_FAILED after a message. */
+ * not recorded, and sockets of dagtap control, by name, contents and owner. PATH is for the
+ * message. Returns CLI_OK, or CLI_FAILED after a message. */
 int spool_contents_check(int fd, const char *path);
 
 /* Removes the files of dagtap from the folder FD. */

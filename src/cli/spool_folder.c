@@ -24,7 +24,8 @@
 #define MEMORY_RANDOM	   6 /* random characters of mkdtemp */
 #define MEMORY_BYTES_LEAST ((uint64_t)1 << 30)
 #define MEMORY_RINGS_LEAST 8  /* each process has a ring, and the program needs shared memory too */
-#define SPOOL_NAME_MOST	   64 /* /PID.NS.spool.new */
+#define SPOOL_NAME_MOST	   64 /* .earlier/PID.NS.spool.new */
+#define EARLIER_SUFFIX	   ".earlier"
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) /* follow no links */
 
@@ -176,67 +177,168 @@ static int check_owner(int fd, const char *path)
 	return CLI_OK;
 }
 
-/* Removes our files from the folder, after all checks have succeeded. */
-static int clear(int fd, const char *path)
+/* Opens the folder NAME, but through no link except one of ours to a ring in memory. *RET_FD: -1 if
+ * the ring is gone. */
+static int open_named(const struct spool_folder *folder, const char *name, const char *path,
+		      int *ret_fd)
 {
-	int err = check_owner(fd, path);
+	char behind[NAME_MAX + 1];
+	struct stat status;
+	bool is_link = fstatat(folder->parent_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		       S_ISLNK(status.st_mode);
 
-	if (err == CLI_OK)
-		err = lock_folder(fd, path);
-	if (err == CLI_OK && listing_count_live(fd) > 0)
-		err = cli_fail("%s: a process of an earlier recording still writes there", path);
-	if (err == CLI_OK)
-		err = spool_contents_check(fd, path);
-	if (err == CLI_OK)
-		spool_contents_remove(fd);
-	return err;
-}
-
-static int clear_link(const struct spool_folder *folder)
-{
-	char name[NAME_MAX + 1];
-	int err = CLI_OK;
-	int fd;
-
-	if (!read_memory_link(folder->parent_fd, folder->base, name, sizeof(name)))
+	if (is_link && !read_memory_link(folder->parent_fd, name, behind, sizeof(behind)))
 		return cli_fail(
 			"%s: is a link, which is not followed; remove it, or choose another "
 			"name for the recording",
-			folder->path);
-	fd = open_behind(name);
+			path);
+	*ret_fd = is_link ? open_behind(behind) : openat(folder->parent_fd, name, FOLDER_FLAGS);
 	/* ENOENT: a reboot has cleared the memory. */
-	if (fd < 0 && errno != ENOENT)
-		return cli_fail("%s: %s", folder->path, strerror(errno));
-	if (fd >= 0) {
-		err = clear(fd, folder->path);
-		close(fd);
-	}
-	if (err != CLI_OK)
-		return err;
-	remove_behind(name);
-	unlinkat(folder->parent_fd, folder->base, 0);
+	if (*ret_fd < 0 && !(is_link && errno == ENOENT))
+		return cli_fail("%s: %s", path, strerror(errno));
 	return CLI_OK;
 }
 
-/* Removes what an earlier recording left there. */
-static int clear_earlier(const struct spool_folder *folder)
+/* Removes NAME, if it still refers to the folder that is open as FD; -1: a ring that is gone. */
+static void remove_name(int parent_fd, const char *name, int fd)
+{
+	char behind[NAME_MAX + 1];
+	struct stat held, named;
+
+	if (read_memory_link(parent_fd, name, behind, sizeof(behind))) {
+		remove_behind(behind);
+		/* The link stays if its folder still has files of others. */
+		if (fd < 0 || (fstat(fd, &held) == 0 && held.st_nlink == 0))
+			unlinkat(parent_fd, name, 0);
+		return;
+	}
+	if (fstat(fd, &held) == 0 && fstatat(parent_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    held.st_dev == named.st_dev && held.st_ino == named.st_ino)
+		unlinkat(parent_fd, name, AT_REMOVEDIR);
+}
+
+/* ---- the folder of an earlier recording ---- */
+
+/* Whether anything has the name NAME beside the output. */
+static bool has_name(const struct spool_folder *folder, const char *name)
 {
 	struct stat status;
-	int fd, err;
 
-	if (fstatat(folder->parent_fd, folder->base, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return CLI_OK;
-	if (S_ISLNK(status.st_mode))
-		return clear_link(folder);
-	fd = openat(folder->parent_fd, folder->base, FOLDER_FLAGS);
-	if (fd < 0)
-		return cli_fail("%s: %s", folder->path, strerror(errno));
-	err = clear(fd, folder->path);
-	close(fd);
+	return fstatat(folder->parent_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Opens the folder NAME beside the output, and checks that nobody writes there, and that all its
+ * files are ours. It stays locked. *RET_FD: -1 if it was a ring in memory that a reboot has
+ * cleared. Returns CLI_OK, or CLI_FAILED after a message. */
+static int open_earlier(const struct spool_folder *folder, const char *name, const char *path,
+			int *ret_fd)
+{
+	int fd, err = open_named(folder, name, path, &fd);
+
+	if (err != CLI_OK || fd < 0) {
+		*ret_fd = -1;
+		return err;
+	}
+	err = check_owner(fd, path);
+	if (err == CLI_OK && listing_count_live(fd) > 0)
+		err = cli_fail("%s: a process of an earlier recording still writes there", path);
 	if (err == CLI_OK)
-		unlinkat(folder->parent_fd, folder->base, AT_REMOVEDIR);
+		err = lock_folder(fd, path);
+	if (err == CLI_OK)
+		err = spool_contents_check(fd, path);
+	if (err == CLI_OK)
+		*ret_fd = fd;
+	else
+		close(fd);
 	return err;
 }
+
+/* Removes the folder that is open as FD, or -1, and has the name NAME. */
+static void remove_earlier(const struct spool_folder *folder, const char *name, int fd)
+{
+	if (fd >= 0)
+		spool_contents_remove(fd);
+	remove_name(folder->parent_fd, name, fd);
+}
+
+/* Renames the folder FD from BASE to EARLIER. If EARLIER is taken, a recording with --force was
+ * killed when it had set it aside. If that one has left spools of its own, it has replaced what it
+ * set aside. */
+static int rename_earlier(struct spool_folder *folder, int fd)
+{
+	int older_fd, err;
+
+	if (has_name(folder, folder->earlier)) {
+		err = open_earlier(folder, folder->earlier, folder->earlier_path, &older_fd);
+		if (err != CLI_OK)
+			return err;
+		remove_earlier(folder, folder->earlier, older_fd);
+		if (older_fd >= 0)
+			close(older_fd);
+	}
+	if (renameat(folder->parent_fd, folder->base, folder->parent_fd, folder->earlier) < 0)
+		return cli_fail("%s: %s", folder->path, strerror(errno));
+	folder->earlier_fd = fd;
+	folder->has_earlier = true;
+	return CLI_OK;
+}
+
+/* Sets aside the spools that an earlier recording left. A folder without spools is removed. */
+static int set_earlier_aside(struct spool_folder *folder)
+{
+	int fd = -1, err;
+
+	if (has_name(folder, folder->base)) {
+		err = open_earlier(folder, folder->base, folder->path, &fd);
+		if (err != CLI_OK)
+			return err;
+		if (fd >= 0 && listing_count_spools(fd) > 0) {
+			err = rename_earlier(folder, fd);
+			if (err != CLI_OK && fd >= 0)
+				close(fd);
+			return err;
+		}
+		remove_earlier(folder, folder->base, fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (!has_name(folder, folder->earlier))
+		return CLI_OK;
+	err = open_earlier(folder, folder->earlier, folder->earlier_path, &folder->earlier_fd);
+	folder->has_earlier = err == CLI_OK;
+	return err;
+}
+
+/* Gives the earlier folder its name back. */
+static void put_earlier_back(const struct spool_folder *folder)
+{
+	int parent_fd = folder->parent_fd;
+
+	if (renameat2(parent_fd, folder->earlier, parent_fd, folder->base, RENAME_NOREPLACE) == 0)
+		return;
+	/* Not every file system has the flag. A folder replaces only an empty one. */
+	if ((errno == EINVAL || errno == ENOSYS) &&
+	    renameat(parent_fd, folder->earlier, parent_fd, folder->base) == 0)
+		return;
+	cli_fail("%s: %s; the spools of the earlier recording stay in %s", folder->path,
+		 strerror(errno), folder->earlier_path);
+}
+
+/* Removes the earlier folder if there is a new recording, else puts it back. */
+static void settle_earlier(struct spool_folder *folder)
+{
+	bool has_spools = folder->fd >= 0 && spool_folder_is_there(folder) &&
+			  listing_count_spools(folder->fd) > 0;
+
+	if (folder->is_recorded || has_spools)
+		remove_earlier(folder, folder->earlier, folder->earlier_fd);
+	else
+		put_earlier_back(folder);
+	if (folder->earlier_fd >= 0)
+		close(folder->earlier_fd);
+}
+
+/* ---- making and closing ---- */
 
 static int make_folder(struct spool_folder *folder, const struct spool_folder_options *options)
 {
@@ -263,6 +365,7 @@ static int open_parent(struct spool_folder *folder)
 	char *slash = strrchr(folder->path, '/');
 
 	folder->base = slash + 1;
+	folder->earlier = folder->earlier_path + (folder->base - folder->path);
 	*slash = '\0';
 	folder->parent_fd = open(slash == folder->path ? "/" : folder->path,
 				 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -273,14 +376,19 @@ static int open_parent(struct spool_folder *folder)
 int spool_folder_make(const char *output, const struct spool_folder_options *options,
 		      struct spool_folder *ret_folder)
 {
-	struct spool_folder folder = {.parent_fd = -1, .fd = -1};
+	struct spool_folder folder = {.parent_fd = -1, .fd = -1, .earlier_fd = -1};
 	int err = name_folder(output, &folder.path);
 
 	if (err != CLI_OK)
 		return err;
-	err = open_parent(&folder);
+	if (asprintf(&folder.earlier_path, "%s" EARLIER_SUFFIX, folder.path) < 0) {
+		folder.earlier_path = NULL;
+		err = cli_fail("out of memory");
+	}
+	if (err == CLI_OK)
+		err = open_parent(&folder);
 	if (err == CLI_OK && options->force)
-		err = clear_earlier(&folder);
+		err = set_earlier_aside(&folder);
 	if (err == CLI_OK)
 		err = make_folder(&folder, options);
 	if (err == CLI_OK && !(folder.real_path = realpath(folder.path, NULL)))
@@ -295,13 +403,16 @@ int spool_folder_make(const char *output, const struct spool_folder_options *opt
 
 void spool_folder_close(struct spool_folder *folder)
 {
+	if (folder->has_earlier)
+		settle_earlier(folder);
 	if (folder->fd >= 0)
 		close(folder->fd);
 	if (folder->parent_fd >= 0)
 		close(folder->parent_fd);
 	free(folder->path);
+	free(folder->earlier_path);
 	free(folder->real_path);
-	*folder = (struct spool_folder){.parent_fd = -1, .fd = -1};
+	*folder = (struct spool_folder){.parent_fd = -1, .fd = -1, .earlier_fd = -1};
 }
 
 bool spool_folder_is_there(const struct spool_folder *folder)
@@ -316,27 +427,8 @@ const char *spool_folder_name(const struct spool_folder *folder)
 	return access(folder->path, F_OK) < 0 ? folder->real_path : folder->path;
 }
 
-/* Removes the folder's name, if it still refers to our folder. */
-static void remove_name(const struct spool_folder *folder)
-{
-	char name[NAME_MAX + 1];
-	struct stat held, named;
-
-	if (read_memory_link(folder->parent_fd, folder->base, name, sizeof(name))) {
-		remove_behind(name);
-		/* The link stays if its folder still has files of others. */
-		if (!spool_folder_is_there(folder))
-			unlinkat(folder->parent_fd, folder->base, 0);
-		return;
-	}
-	if (fstat(folder->fd, &held) == 0 &&
-	    fstatat(folder->parent_fd, folder->base, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    held.st_dev == named.st_dev && held.st_ino == named.st_ino)
-		unlinkat(folder->parent_fd, folder->base, AT_REMOVEDIR);
-}
-
 void spool_folder_remove(const struct spool_folder *folder)
 {
 	spool_contents_remove(folder->fd);
-	remove_name(folder);
+	remove_name(folder->parent_fd, folder->base, folder->fd);
 }
