@@ -87,6 +87,7 @@ static bool is_program(const char *output, const char *program)
 static int check_output(const struct cli_command *self, const struct record_options *options)
 {
 	struct stat status;
+	int err;
 
 	if (!*options->output || !strcmp(options->output, "-"))
 		return cli_usage(self, "OUT must be a regular file");
@@ -97,9 +98,11 @@ static int check_output(const struct cli_command *self, const struct record_opti
 		return cli_fail("%s: exists and is not a regular file", options->output);
 	if (is_program(options->output, *options->program))
 		return cli_fail("%s: is the program; give OUT another name", options->output);
-	if (!options->force)
-		return cli_fail("%s: exists already; --force replaces it", options->output);
-	return CLI_OK;
+	if (options->force)
+		return CLI_OK;
+	err = spool_folder_check_unused(options->output);
+	return err == CLI_OK ? cli_fail("%s: exists already; --force replaces it", options->output)
+			     : err;
 }
 
 static int prepare_folder(const struct cli_command *self, const struct record_options *options,

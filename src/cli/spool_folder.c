@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@
 static int name_folder(const char *output, char **ret_path)
 {
 	size_t chars = strlen(output);
-	char *cwd = NULL;
+	char *cwd = NULL, *path;
 	int length;
 
 	if (listing_has_suffix(output, ".dagtap"))
@@ -46,16 +47,18 @@ static int name_folder(const char *output, char **ret_path)
 	if (output[0] != '/' && !(cwd = getcwd(NULL, 0)))
 		return cli_fail("%s: the working directory cannot be told: %s", output,
 				strerror(errno));
-	length = asprintf(ret_path, "%s%s%.*s.spool", cwd ? cwd : "", cwd ? "/" : "", (int)chars,
+	length = asprintf(&path, "%s%s%.*s.spool", cwd ? cwd : "", cwd ? "/" : "", (int)chars,
 			  output);
 	free(cwd);
 	if (length < 0)
 		return cli_fail("out of memory");
 	/* The paths of the spools in it are longer by up to SPOOL_NAME_MOST; the output's is
 	 * shorter. */
-	if (length < PATH_MAX - SPOOL_NAME_MOST)
+	if (length < PATH_MAX - SPOOL_NAME_MOST) {
+		*ret_path = path;
 		return CLI_OK;
-	free(*ret_path);
+	}
+	free(path);
 	return cli_fail("%s: %s", output, strerror(ENAMETOOLONG));
 }
 
@@ -150,13 +153,21 @@ static bool make_in_memory(struct spool_folder *folder, uint64_t ring_bytes)
 
 /* ---- the folder ---- */
 
-/* Locks the folder, because two recordings must not share one. A file system without locks is
- * accepted. */
+/* Locks the folder, because two recordings must not share one; also a process whose dagtap was
+ * killed may still write there. A file system without locks is accepted. */
 static int lock_folder(int fd, const char *path)
 {
+	uint32_t pid = listing_find_live(fd);
+
+	if (pid)
+		return cli_fail("%s: process %" PRIu32 " of another recording still writes there; "
+				"wait for its end, or choose another name",
+				path, pid);
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
 		return CLI_OK;
-	return cli_fail("%s: another recording writes there", path);
+	return cli_fail("%s: another recording still writes there; wait for its end, or choose "
+			"another name",
+			path);
 }
 
 /* Checks that no other user can change the folder while it is cleared. */
@@ -240,8 +251,6 @@ static int open_earlier(const struct spool_folder *folder, const char *name, con
 		return err;
 	}
 	err = check_owner(fd, path);
-	if (err == CLI_OK && listing_count_live(fd) > 0)
-		err = cli_fail("%s: a process of an earlier recording still writes there", path);
 	if (err == CLI_OK)
 		err = lock_folder(fd, path);
 	if (err == CLI_OK)
@@ -340,12 +349,28 @@ static void settle_earlier(struct spool_folder *folder)
 
 /* ---- making and closing ---- */
 
-static int make_folder(struct spool_folder *folder, const struct spool_folder_options *options)
+/* Says why the folder cannot be made: something of its name is there. */
+static int tell_existing(const struct spool_folder *folder)
 {
-	struct stat status;
+	int fd, err = open_named(folder, folder->base, folder->path, &fd);
 
-	if (options->memory_bytes &&
-	    fstatat(folder->parent_fd, folder->base, &status, AT_SYMLINK_NOFOLLOW) < 0 &&
+	if (err != CLI_OK)
+		return err;
+	if (fd >= 0) {
+		err = lock_folder(fd, folder->path);
+		close(fd);
+	}
+	return err != CLI_OK ? err
+			     : cli_fail("%s: exists already (spools of a recording that was not "
+					"finished; every command reads them); --force replaces it",
+					folder->path);
+}
+
+/* OUTPUT is what the user has named. */
+static int make_folder(struct spool_folder *folder, const char *output,
+		       const struct spool_folder_options *options)
+{
+	if (options->memory_bytes && !has_name(folder, folder->base) &&
 	    make_in_memory(folder, options->memory_bytes))
 		return lock_folder(folder->fd, folder->path);
 	if (mkdirat(folder->parent_fd, folder->base, 0700) == 0) {
@@ -353,46 +378,59 @@ static int make_folder(struct spool_folder *folder, const struct spool_folder_op
 		if (folder->fd >= 0)
 			return lock_folder(folder->fd, folder->path);
 	}
-	if (errno == EEXIST)
-		return cli_fail("%s: exists already (spools of a recording that was not finished; "
-				"every command reads them); --force replaces it",
-				folder->path);
-	return cli_fail("%s: %s", folder->path, strerror(errno));
+	return errno == EEXIST ? tell_existing(folder)
+			       : cli_fail("%s: %s", output, strerror(errno));
 }
 
-static int open_parent(struct spool_folder *folder)
+/* Makes the names, and opens the folder that OUTPUT is to be in. */
+static int open_parent(struct spool_folder *folder, const char *output)
 {
-	char *slash = strrchr(folder->path, '/');
+	int err = name_folder(output, &folder->path);
+	char *slash;
 
+	if (err != CLI_OK)
+		return err;
+	if (asprintf(&folder->earlier_path, "%s" EARLIER_SUFFIX, folder->path) < 0) {
+		folder->earlier_path = NULL;
+		return cli_fail("out of memory");
+	}
+	slash = strrchr(folder->path, '/');
 	folder->base = slash + 1;
 	folder->earlier = folder->earlier_path + (folder->base - folder->path);
 	*slash = '\0';
 	folder->parent_fd = open(slash == folder->path ? "/" : folder->path,
 				 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	*slash = '/';
-	return folder->parent_fd < 0 ? cli_fail("%s: %s", folder->path, strerror(errno)) : CLI_OK;
+	return folder->parent_fd < 0 ? cli_fail("%s: %s", output, strerror(errno)) : CLI_OK;
+}
+
+int spool_folder_check_unused(const char *output)
+{
+	struct spool_folder folder = {.parent_fd = -1, .fd = -1, .earlier_fd = -1};
+	int err = open_parent(&folder, output);
+
+	/* What is no folder is told when the folder is made. */
+	if (err == CLI_OK)
+		folder.fd =
+			openat(folder.parent_fd, folder.base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder.fd >= 0)
+		err = lock_folder(folder.fd, folder.path);
+	spool_folder_close(&folder);
+	return err;
 }
 
 int spool_folder_make(const char *output, const struct spool_folder_options *options,
 		      struct spool_folder *ret_folder)
 {
 	struct spool_folder folder = {.parent_fd = -1, .fd = -1, .earlier_fd = -1};
-	int err = name_folder(output, &folder.path);
+	int err = open_parent(&folder, output);
 
-	if (err != CLI_OK)
-		return err;
-	if (asprintf(&folder.earlier_path, "%s" EARLIER_SUFFIX, folder.path) < 0) {
-		folder.earlier_path = NULL;
-		err = cli_fail("out of memory");
-	}
-	if (err == CLI_OK)
-		err = open_parent(&folder);
 	if (err == CLI_OK && options->force)
 		err = set_earlier_aside(&folder);
 	if (err == CLI_OK)
-		err = make_folder(&folder, options);
+		err = make_folder(&folder, output, options);
 	if (err == CLI_OK && !(folder.real_path = realpath(folder.path, NULL)))
-		err = cli_fail("%s: %s", folder.path, strerror(errno));
+		err = cli_fail("%s: %s", output, strerror(errno));
 	if (err != CLI_OK) {
 		spool_folder_close(&folder);
 		return err;

@@ -44,6 +44,10 @@ struct spool_folder {
 int spool_folder_make(const char *output, const struct spool_folder_options *options,
 		      struct spool_folder *ret_folder);
 
+/* Checks that no recording writes to the folder for the recording OUTPUT, if there is one. Returns
+ * CLI_OK, or CLI_FAILED after a message, which names the process if it records already. */
+int spool_folder_check_unused(const char *output);
+
 /* Closes the descriptors, which releases the lock, and frees the names. Leaves the folder. What was
  * set aside is removed if is_recorded, or if the folder has spools; else it gets its name back. */
 void spool_folder_close(struct spool_folder *folder);

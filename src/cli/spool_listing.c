@@ -102,9 +102,24 @@ uint32_t listing_is_live(int folder_fd, const char *name)
 	       has_process(folder_fd, name);
 }
 
-uint32_t listing_count_live(int folder_fd)
+uint32_t listing_find_live(int folder_fd)
 {
-	return for_each(folder_fd, listing_is_spool, listing_is_live);
+	struct dirent **entries;
+	int count = scandirat(folder_fd, ".", &entries, listing_is_spool, alphasort);
+	uint32_t pid, found = 0;
+	bool is_open;
+
+	for (int i = 0; i < count; i++) {
+		const char *name = entries[i]->d_name;
+
+		if (!found && listing_is_live(folder_fd, name) &&
+		    read_state(folder_fd, name, &pid, &is_open))
+			found = pid;
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return found;
 }
 
 uint32_t listing_count_processes(int folder_fd)

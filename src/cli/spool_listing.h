@@ -24,8 +24,8 @@ uint32_t listing_count_spools(int folder_fd);
 /* Returns 1 if the spool's process is alive and still records, otherwise 0. */
 uint32_t listing_is_live(int folder_fd, const char *name);
 
-/* Number of spools in the folder whose process is alive and still records. */
-uint32_t listing_count_live(int folder_fd);
+/* The number of a process that is alive and still records to a spool of the folder; 0: none. */
+uint32_t listing_find_live(int folder_fd);
 
 /* Number of spools whose process is alive. It may have stopped recording and be about to end. */
 uint32_t listing_count_processes(int folder_fd);

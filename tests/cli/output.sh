@@ -18,6 +18,7 @@ mkdir folder
 refuse 2 -o ""
 refuse 2 -o -
 refuse 1 -o no-such-folder/x.dagtap
+grep -q "^dagtap: no-such-folder/x.dagtap: No such file" err || fail "another file is named: $(cat err)"
 refuse 1 -o there.dagtap
 refuse 1 -f -o pipe
 refuse 1 -f -o folder
@@ -31,14 +32,41 @@ launch record --softgpu -q -o same.dagtap -- sh -c \
 	": >started; : <refused; '$examples/eager' 50 >/dev/null" &
 first=$!
 : <started
-code=0
-launch record --softgpu -f -o same.dagtap -- touch ran 2>err || code=$?
-expect "exit code of the second recording" $code 1
-grep -q "another recording" err || fail "not told why: $(cat err)"
+for force in -f ""; do
+	refuse 1 $force -o same.dagtap
+	grep -q "same.spool: another recording still writes there" err || fail "not told why: $(cat err)"
+	grep -q -- --force err && fail "--force is of no use: $(cat err)"
+done
 : >refused
 wait $first || fail "the first recording exited with $?"
-[ ! -e ran ] || fail "the second recording ran its program"
 expect "kernels of the first" "$(json same.dagtap summary 'd["totals"]["kernels"]')" 50
+
+# Once the program records it is named: beside an earlier file of that name, and when its dagtap was
+# killed. It ends with its input.
+coproc recorder {
+	LD_PRELOAD=${SANITIZER_RUNTIME:-} exec "$dagtap" record --softgpu -q -f -o same.dagtap -- "$BUILD_DIR/tests/obedient"
+}
+exec 7<&"${recorder[0]}" 8>&"${recorder[1]}" {recorder[1]}>&-
+read -r _ pid <&7
+echo "launch 3" >&8
+read -r _ <&7
+for moment in recording killed; do
+	for force in -f ""; do
+		refuse 1 $force -o same.dagtap 7<&- 8>&-
+		grep -q "same.spool: process $pid of another recording still writes there" err ||
+			fail "not told which process ($moment): $(cat err)"
+		grep -q -- --force err && fail "--force is of no use: $(cat err)"
+	done
+	[ $moment = killed ] || kill -9 "$recorder_PID"
+done
+exec 8>&-
+cat <&7 >rest
+expect "kernels of the killed recording" "$(json same.spool summary 'd["totals"]["kernels"]')" 3
+refuse 1 -o same.dagtap
+grep -q "same.dagtap: exists already; --force replaces it" err || fail "not told: $(cat err)"
+rm same.dagtap
+refuse 1 -o same.dagtap
+grep -q "same.spool: exists already .*--force replaces it" err || fail "not told: $(cat err)"
 
 # The parent process may ignore SIGCHLD: `record` waits for the program all the same, and makes a
 # recording.
