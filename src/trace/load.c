@@ -173,6 +173,35 @@ static int add_lost(struct recording *recording)
 	return err;
 }
 
+static int is_bundle_name(const struct dirent *entry)
+{
+	return ends_with(entry->d_name, ".dagtap");
+}
+
+/* Says that the folder has no spools, and which recordings it has. */
+static int tell_no_spools(const char *folder, struct dagtap_error *error)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_bundle_name, alphasort);
+	int err = -ENOENT;
+
+	if (count <= 0)
+		dagtap_error_set(error, err, "%s: no spools in this folder", folder);
+	else if (count == 1)
+		dagtap_error_set(error, err, "%s: no spools in this folder; give its recording %s",
+				 folder, entries[0]->d_name);
+	else
+		dagtap_error_set(error, err,
+				 "%s: no spools in this folder; give one of its %d recordings, as "
+				 "%s, or merge those of a job's ranks with dagtap merge",
+				 folder, count, entries[0]->d_name);
+	for (int i = 0; i < count; i++)
+		free(entries[i]);
+	if (count >= 0)
+		free(entries);
+	return err;
+}
+
 static int add_folder(struct recording *recording, struct dagtap_error *error)
 {
 	struct dirent **entries;
@@ -197,8 +226,7 @@ static int add_folder(struct recording *recording, struct dagtap_error *error)
 	if (result == 0)
 		result = add_lost(recording);
 	if (result == 0 && count == 0 && recording->refused_count == 0)
-		return dagtap_error_set(error, -ENOENT, "%s: no spools in this folder",
-					recording->name);
+		return tell_no_spools(recording->name, error);
 	return result;
 }
 

@@ -56,6 +56,16 @@ for out in graph.dagtap link.dagtap; do
 	expect_code 0 check "$work/graph.dagtap"
 done
 
+# A folder without spools is refused; where there are recordings in it, one of them is named.
+mkdir "$work/empty" "$work/one" "$work/several"
+cp "$work/graph.dagtap" "$work/one/r0.dagtap"
+cp "$work/graph.dagtap" "$work/several/r0.dagtap"
+cp "$work/graph.dagtap" "$work/several/r1.dagtap"
+expect_told "empty: no spools in this folder" 1 summary "$work/empty"
+expect_told "one: no spools in this folder; give its recording r0.dagtap" 1 summary "$work/one"
+expect_told "several: no spools in this folder; give one of its 2 recordings, as r0.dagtap, or merge those of a job's ranks with dagtap merge" \
+	1 summary "$work/several"
+
 # A failed write names the file, and leaves no part of it.
 code=0
 launch export --format csv -o - "$work/graph.dagtap" 2>"$work/err" >/dev/full || code=$?
