@@ -15,6 +15,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/package-tools.cmake)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "dagtap records HIP and CUDA programs: calls, kernels, copies, graphs with their
 nodes and replays, scopes and waits, and accounts for each of them. The package

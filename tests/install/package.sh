@@ -4,7 +4,12 @@
 . "$(dirname "$0")/../cli/lib.sh"
 cpack=$1
 
-command -v dpkg-deb dpkg-shlibdeps >/dev/null || exit 77
+for tool in dpkg-deb dpkg-shlibdeps file; do
+	command -v $tool >/dev/null || {
+		echo "there is no $tool here"
+		exit 77
+	}
+done
 "$cpack" -G DEB --config "$BUILD_DIR/CPackConfig.cmake" -B "$work/made" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 package=$(ls "$work"/made/*.deb)
 dpkg-deb -x "$package" "$work/root"

@@ -1,0 +1,15 @@
+# Read by cpack before it makes a package: without these programs it would fail late, or make a
+# Debian package that does not say what it depends on.
+if(NOT CPACK_GENERATOR STREQUAL DEB)
+  return()
+endif()
+foreach(tool dpkg-shlibdeps:dpkg-dev file:file)
+  string(REPLACE ":" ";" tool ${tool})
+  list(GET tool 0 program)
+  list(GET tool 1 package)
+  find_program(found ${program} NO_CACHE)
+  if(NOT found)
+    message(FATAL_ERROR "there is no ${program} here: apt-get install ${package}")
+  endif()
+  unset(found)
+endforeach()
