@@ -18,7 +18,9 @@ deps-check:
 build: deps-build
 	@scripts/build.sh default $(BUILD_JOBS)
 
-demo: build
+# Only what the demo runs, and the examples that it names: the tests take most of a build.
+demo: deps-build
+	@scripts/build.sh default $(BUILD_JOBS) dagtap dagtap_inject softgpu examples/hip/all
 	@scripts/demo.sh
 
 check: deps-check build
