@@ -33,6 +33,7 @@ for package in $(wanted "$@"); do
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
-echo "installing: ${missing[*]}"
+# Without apt's lists, as in a container's image, no package can be located.
+echo "apt-get update, then installing: ${missing[*]}"
 as_root apt-get update -qq
 as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
