@@ -40,7 +40,7 @@ static void put_sentence(const char *text)
 
 	put_escaped(first);
 	put_escaped(text + 1);
-	puts(last == '.' || last == ':' ? "" : ".");
+	puts(strchr(".:?", last) ? "" : ".");
 }
 
 /* ---- the head of a page ---- */

@@ -52,6 +52,16 @@ static void print_options(const struct cli_command *command)
 	puts("--help\" ;;");
 }
 
+/* PATTERN is of the command line; OTHERS are offered with the names of the commands. */
+static void print_commands(const char *pattern, const char *others,
+			   const struct cli_command *const commands[])
+{
+	printf("\t\t%s) words=\"", pattern);
+	for (size_t i = 0; commands[i]; i++)
+		printf("%s ", commands[i]->name);
+	printf("%s\" ;;\n", others);
+}
+
 int completion_print_bash(const struct cli_command *const commands[])
 {
 	fputs(head, stdout);
@@ -64,10 +74,9 @@ int completion_print_bash(const struct cli_command *const commands[])
 		}
 	}
 	puts("\t*)\n\t\tcase $COMP_CWORD:$command:$word in");
-	fputs("\t\t1:*) words=\"", stdout);
-	for (size_t i = 0; commands[i]; i++)
-		printf("%s ", commands[i]->name);
-	puts("--help --version\" ;;\n\t\t*:-*)\n\t\t\tcase $command in");
+	print_commands("1:*", "help --help --version", commands);
+	print_commands("2:help:*", "", commands);
+	puts("\t\t*:-*)\n\t\t\tcase $command in");
 	for (size_t i = 0; commands[i]; i++) {
 		print_options(commands[i]);
 	}

@@ -131,6 +131,7 @@ for command in $commands; do
 	expect_line dagtap.1 "dagtap\\-$command"
 done
 expect_line dagtap-record.1 DAGTAP_HSA_MODE
+! grep '[?!]\.$' dagtap*.1 || fail "a sentence ends twice"
 if type groff >/dev/null 2>&1; then
 	for page in dagtap*.1; do
 		groff -man -Tutf8 -z -ww "$page" 2>warnings || fail "groff $page"
@@ -159,6 +160,9 @@ completes() { # WANT WORDS...: what the last of WORDS is completed to, separated
 }
 completes "stats softgpu summary scopes" dagtap s
 completes "check" dagtap ch
+completes "help" dagtap he
+completes "check" dagtap help ch
+completes "" dagtap help check ch
 completes "--json" dagtap summary --j
 completes "kernel" dagtap summary --by k
 completes "kernel" dagtap summary --by = k
