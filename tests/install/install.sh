@@ -1,10 +1,20 @@
 #!/bin/bash
 # install.sh CMAKE: installs into a folder of its own, as a packager would, and uses what lies
 # there: the commands, the injected library, the software GPU, and libdagtap by pkg-config and by
-# find_package.
+# find_package. Then installs as root would, with an ldconfig of the test's.
 . "$(dirname "$0")/../cli/lib.sh"
 cmake=$1
 consumer=$SOURCE_DIR/tests/install/consumer
+
+# This ldconfig lists $searched as a folder that the loader searches, and keeps its arguments.
+mkdir "$work/bin"
+cat >"$work/bin/ldconfig" <<-END
+	#!$BASH
+	[ "\$1" != -v ] || printf '/lib: (from <builtin>:0)\n%s: (from /etc/ld.so.conf:1)\n' "\$searched"
+	echo "run \$*" >>"$work/ldconfig"
+END
+chmod +x "$work/bin/ldconfig"
+PATH=$work/bin:$PATH
 
 DESTDIR=$work/root "$cmake" --install "$BUILD_DIR" --prefix /opt/dagtap >"$work/log" || fail "$(cat "$work/log")"
 prefix=$work/root/opt/dagtap
@@ -86,3 +96,12 @@ LD_LIBRARY_PATH=$prefix/lib "$work/rebind" >"$work/rebind.out" || fail "dagpatch
 "$work/consumer/consumer" || fail "consumer by find_package does not run"
 "$work/consumer/rebind" >"$work/rebind.out" || fail "dagpatch by find_package does not run"
 ldd "$work/consumer/consumer" | grep -qF "$prefix/lib/libdagtap.so.0" || fail "consumer has another libdagtap"
+
+# The loader's cache: left alone above, because a packager's root is not this system's; renewed if
+# the loader searches the folder. If not, it is said how programs find the libraries.
+[ ! -e "$work/ldconfig" ] || fail "ldconfig ran for DESTDIR"
+searched=$work/system/lib "$cmake" --install "$BUILD_DIR" --prefix "$work/system" >"$work/log" || fail "$(cat "$work/log")"
+expect "runs of ldconfig" "$(cat "$work/ldconfig")" $'run -v -N -X\nrun '
+searched=/usr/local/lib "$cmake" --install "$BUILD_DIR" --prefix "$work/system" >"$work/log" || fail "$(cat "$work/log")"
+expect "runs of ldconfig" "$(wc -l <"$work/ldconfig")" 3
+grep -qF "The loader does not search $work/system/lib" "$work/log" || fail "$(tail -n 3 "$work/log")"
