@@ -28,7 +28,7 @@ if RUN_ALL:
 os.chdir(os.environ["TMPDIR"])
 shutil.copy(RECORDINGS[1], "run.dagtap")
 warnings.simplefilter("ignore")
-runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+runner = doctest.DocTestRunner()
 text, names, examples = PAGE.read_text(), {}, 0
 for block in re.finditer(r"^```pycon( packages)?\n(.*?)^```$", text, re.M | re.S):
     if block[1] and not RUN_ALL:
