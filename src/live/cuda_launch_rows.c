@@ -104,12 +104,17 @@ static void add_uncompared(const struct launched_exec *exec, struct deliveries *
 }
 
 /* In a graph whose making was not recorded, kernels of conditional bodies look like its own: those
- * that are known count only if nothing came of bodies. */
+ * that are known count only if nothing came of bodies. A node may be known to be a kernel because
+ * it ran as one, and be a memset that came as one in another launch: only the sum of all kinds is
+ * at least the number of kernels. */
 static uint64_t nodes_of(const struct launched_exec *exec, enum delivery_kind kind)
 {
-	bool is_known = kind == DELIVERY_KERNELS && !exec->unnamed;
+	uint64_t others = exec->most[DELIVERY_COPIES] + exec->most[DELIVERY_MEMSETS];
+	uint64_t known = exec->unnamed ? 0 : exec->kernels;
 
-	return is_known && exec->kernels > exec->most[kind] ? exec->kernels : exec->most[kind];
+	if (kind == DELIVERY_KERNELS && known > exec->most[kind] + others)
+		return known - others;
+	return exec->most[kind];
 }
 
 uint64_t launched_exec_nodes(const struct launched_exec *exec)
@@ -119,6 +124,32 @@ uint64_t launched_exec_nodes(const struct launched_exec *exec)
 	for (int kind = 0; kind < DELIVERY_KIND_COUNT; kind++)
 		sum += nodes_of(exec, (enum delivery_kind)kind);
 	return sum;
+}
+
+static uint64_t beyond(uint64_t count, uint64_t limit)
+{
+	return count > limit ? count - limit : 0;
+}
+
+/* Sets what COUNT launches of EXEC must have caused. CUDA may run a memset as a kernel in some
+ * launches and not in others, so nodes that came as one kind beyond its number stand for those that
+ * did not come as another. */
+static void share_launched(const struct launched_exec *exec, uint64_t count,
+			   uint64_t ret_launched[DELIVERY_KIND_COUNT])
+{
+	uint64_t *launched = ret_launched;
+
+	for (int kind = 0; kind < DELIVERY_KIND_COUNT; kind++)
+		launched[kind] = count * nodes_of(exec, (enum delivery_kind)kind);
+	for (int from = 0; from < DELIVERY_KIND_COUNT; from++) {
+		for (int to = 0; to < DELIVERY_KIND_COUNT; to++) {
+			uint64_t lack = beyond(launched[from], exec->came[from]);
+			uint64_t more = beyond(exec->came[to], launched[to]);
+
+			launched[from] -= lack < more ? lack : more;
+			launched[to] += lack < more ? lack : more;
+		}
+	}
 }
 
 static void add_kind(struct deliveries *sums, enum delivery_kind kind, uint64_t launched,
@@ -137,7 +168,7 @@ static void add_exec(const struct cuda_launches *launches, const struct launched
 		     uint64_t ended, struct deliveries *sums)
 {
 	uint64_t count = exec->launches - exec->failed, nodes = launched_exec_nodes(exec);
-	uint64_t before = sums->absent, unended;
+	uint64_t before = sums->absent, unended, launched[DELIVERY_KIND_COUNT];
 
 	if (exec->is_uncompared || launches->is_any_switched || !nodes ||
 	    exec->failed > exec->launches) {
@@ -145,9 +176,9 @@ static void add_exec(const struct cuda_launches *launches, const struct launched
 		return;
 	}
 	sums->graph_launches += count;
+	share_launched(exec, count, launched);
 	for (int kind = 0; kind < DELIVERY_KIND_COUNT; kind++)
-		add_kind(sums, (enum delivery_kind)kind,
-			 count * nodes_of(exec, (enum delivery_kind)kind), exec->came[kind]);
+		add_kind(sums, (enum delivery_kind)kind, launched[kind], exec->came[kind]);
 	unended = (exec->launches - ended) * nodes;
 	if (ended == exec->ended && exec->ended_came <= unended)
 		unended -= exec->ended_came;

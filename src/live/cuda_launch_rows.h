@@ -32,8 +32,8 @@ struct launched_exec {
 	uint64_t newest_cid;		      /* the largest one of an activity */
 	uint64_t newest_kernel;		      /* the first kernel node that came of it */
 	uint32_t newest[DELIVERY_KIND_COUNT]; /* nodes that came of that launch */
-	uint32_t most[DELIVERY_KIND_COUNT]; /* that came of any launch, of those that were newest */
-	uint32_t kernels;		    /* nodes that are known to be kernels */
+	uint32_t most[DELIVERY_KIND_COUNT];   /* of the launch of which most came, while newest */
+	uint32_t kernels;		      /* nodes that are known to be kernels */
 	uint64_t unnamed; /* activities without a correlation id or node, as those of bodies */
 	bool is_in_use;
 	/* Nodes were switched, there was no room for them, or launches share a correlation id. */

@@ -104,6 +104,15 @@ static int is_first_piece(struct cuda_launches *launches, struct launched_exec *
 	return is_first;
 }
 
+static uint64_t sum_of(const uint32_t nodes[DELIVERY_KIND_COUNT])
+{
+	uint64_t sum = 0;
+
+	for (int kind = 0; kind < DELIVERY_KIND_COUNT; kind++)
+		sum += nodes[kind];
+	return sum;
+}
+
 /* Follows how many nodes came of each launch. One whose activities come after those of a later
  * launch is not counted to its end; others tell the number. A kernel node that comes again tells
  * that several launches have this correlation id. */
@@ -121,9 +130,10 @@ static void follow_newest(struct cuda_launches *launches, struct launched_exec *
 		exec->is_uncompared |= exec->newest_kernel == came->node;
 		exec->newest_kernel = exec->newest_kernel ? exec->newest_kernel : came->node;
 	}
-	if (++exec->newest[came->kind] <= exec->most[came->kind])
+	exec->newest[came->kind]++;
+	if (sum_of(exec->newest) <= sum_of(exec->most))
 		return;
-	exec->most[came->kind] = exec->newest[came->kind];
+	memcpy(exec->most, exec->newest, sizeof(exec->most));
 	if (launched_exec_nodes(exec) > launches->nodes_most)
 		launches->nodes_most = launched_exec_nodes(exec);
 }

@@ -86,17 +86,32 @@ void launches_kernel(struct cuda_launches *launches, uint64_t exec, uint64_t rep
 	assert_int_equal(cuda_launches_add_activity(launches, &kernel.header, &launch), 0);
 }
 
+static void put_copy(struct cuda_launches *launches, enum record_cuda_copy_type type,
+		     const struct record_graph_launch *launch, uint64_t node)
+{
+	const struct record_cuda_copy copy = {
+		.header = {RECORD_CUDA_COPY, sizeof(copy) / 8, type},
+		.cid = launch->cid,
+		.graph = (uint32_t)launch->exec_id,
+		.node = launch->exec_id << 32 | node,
+	};
+
+	assert_int_equal(cuda_launches_add_activity(launches, &copy.header, launch), 0);
+}
+
 void launches_piece(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid)
 {
 	const struct record_graph_launch launch = {.exec_id = exec, .replay = replay, .cid = cid};
-	const struct record_cuda_copy copy = {
-		.header = {RECORD_CUDA_COPY, sizeof(copy) / 8, RECORD_CUDA_COPY_MEMCPY},
-		.cid = cid,
-		.graph = (uint32_t)exec,
-		.node = exec << 32 | (KERNELS + 1),
-	};
 
-	assert_int_equal(cuda_launches_add_activity(launches, &copy.header, &launch), 0);
+	put_copy(launches, RECORD_CUDA_COPY_MEMCPY, &launch, KERNELS + 1);
+}
+
+void launches_memset(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid,
+		     uint64_t node)
+{
+	const struct record_graph_launch launch = {.exec_id = exec, .replay = replay, .cid = cid};
+
+	put_copy(launches, RECORD_CUDA_COPY_MEMSET, &launch, node);
 }
 
 void launches_activities(struct cuda_launches *launches, uint64_t exec, uint64_t replay,

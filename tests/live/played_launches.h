@@ -41,8 +41,10 @@ void launches_leave(struct cuda_launches *launches, uint64_t exec, uint64_t repl
 		    struct returned call);
 void launches_launch(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid);
 
-/* A kernel, and a piece of the copy, come of a launch. */
+/* A kernel, a memset, and a piece of the copy, come of a launch. */
 void launches_kernel(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid,
+		     uint64_t node);
+void launches_memset(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid,
 		     uint64_t node);
 void launches_piece(struct cuda_launches *launches, uint64_t exec, uint64_t replay, uint64_t cid);
 

@@ -175,6 +175,38 @@ static void mixed_pieces_do_not_add_a_node(void **state)
 	free(launches);
 }
 
+/* CUDA may run a memset between kernels as a kernel, in some launches and not in others. */
+static void memsets_that_come_as_kernels_are_not_missing(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	struct deliveries found;
+
+	(void)state;
+	assert_non_null(launches);
+	for (uint64_t replay = 0; replay < 100; replay++) {
+		launches_launch(launches, 7, replay, replay + 1);
+		launches_kernel(launches, 7, replay, replay + 1, 1);
+		if (replay % 2)
+			launches_kernel(launches, 7, replay, replay + 1, 2);
+		else
+			launches_memset(launches, 7, replay, replay + 1, 2);
+	}
+	/* What ran may tell the type of a node. */
+	launched_exec_find(launches, 7)->kernels = 2;
+	found = launches_count(launches, 100);
+	assert_int_equal(found.launched[DELIVERY_KERNELS], 150);
+	assert_int_equal(found.delivered[DELIVERY_KERNELS], 150);
+	assert_int_equal(found.launched[DELIVERY_MEMSETS], 50);
+	assert_int_equal(found.delivered[DELIVERY_MEMSETS], 50);
+	assert_int_equal(found.absent, 0);
+	assert_int_equal(found.uncompared_activities, 0);
+	launches_launch(launches, 7, 100, 101);
+	launches_kernel(launches, 7, 100, 101, 1);
+	assert_int_equal(launches_count(launches, 101).absent, 1);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
 /* Execs that are gone, some of whose activities lie in the buffer of a slow thread. */
 static void what_comes_late_of_execs_that_are_gone_is_not_missing(void **state)
 {
@@ -245,6 +277,7 @@ int main(void)
 		cmocka_unit_test(launches_with_one_number_are_not_compared),
 		cmocka_unit_test(copies_of_launches_with_one_number_are_not_compared),
 		cmocka_unit_test(mixed_pieces_do_not_add_a_node),
+		cmocka_unit_test(memsets_that_come_as_kernels_are_not_missing),
 		cmocka_unit_test(what_comes_late_of_execs_that_are_gone_is_not_missing),
 		cmocka_unit_test(activities_of_unlaunched_execs_take_no_room_for_good),
 	};
