@@ -103,15 +103,19 @@ static void add_uncompared(const struct launched_exec *exec, struct deliveries *
 		sums->uncompared_activities += exec->came[kind];
 }
 
-/* In a graph whose making was not recorded, kernels of conditional bodies look like its own: those
- * that are known count only if nothing came of bodies. A node may be known to be a kernel because
- * it ran as one, and be a memset that came as one in another launch: only the sum of all kinds is
- * at least the number of kernels. */
+/* Bodies of conditional nodes may run in some launches and not in others, and their activities may
+ * name the launch: beside such nodes only those that are known to be kernels are certain. In a
+ * graph whose making was not recorded, kernels of bodies look like its own: those that are known
+ * count only if nothing came of bodies. A node may be known to be a kernel because it ran as one,
+ * and be a memset that came as one in another launch: only the sum of all kinds is at least the
+ * number of kernels. */
 static uint64_t nodes_of(const struct launched_exec *exec, enum delivery_kind kind)
 {
 	uint64_t others = exec->most[DELIVERY_COPIES] + exec->most[DELIVERY_MEMSETS];
 	uint64_t known = exec->unnamed ? 0 : exec->kernels;
 
+	if (exec->has_bodies)
+		return kind == DELIVERY_KERNELS ? exec->kernels : 0;
 	if (kind == DELIVERY_KERNELS && known > exec->most[kind] + others)
 		return known - others;
 	return exec->most[kind];

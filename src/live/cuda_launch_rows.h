@@ -35,6 +35,7 @@ struct launched_exec {
 	uint32_t most[DELIVERY_KIND_COUNT];   /* of the launch of which most came, while newest */
 	uint32_t kernels;		      /* nodes that are known to be kernels */
 	uint64_t unnamed; /* activities without a correlation id or node, as those of bodies */
+	bool has_bodies;  /* a node is known to be conditional */
 	bool is_in_use;
 	/* Nodes were switched, there was no room for them, or launches share a correlation id. */
 	bool is_uncompared;

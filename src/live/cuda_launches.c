@@ -374,8 +374,10 @@ static bool is_child_of(const struct trace *window, uint32_t child, uint32_t gra
 	       window->graphs[child].parent_node == node;
 }
 
-/* The kernel nodes of a graph and its child graphs, which an exec takes in. */
-static uint32_t count_kernels(const struct trace *window, uint32_t graph, int depth)
+/* Counts the kernel nodes of a graph and its child graphs, which an exec takes in, and sets
+ * *RET_HAS_BODIES if one of the nodes is conditional. */
+static uint32_t count_kernels(const struct trace *window, uint32_t graph, int depth,
+			      bool *ret_has_bodies)
 {
 	const struct trace_graph *row = &window->graphs[graph];
 	uint32_t count = 0;
@@ -384,9 +386,10 @@ static uint32_t count_kernels(const struct trace *window, uint32_t graph, int de
 		const struct trace_node *node = &window->nodes[row->node_first + i];
 
 		count += node->type == RECORD_NODE_KERNEL;
+		*ret_has_bodies |= node->type == RECORD_NODE_CONDITIONAL;
 		if (node->type == RECORD_NODE_CHILD && depth < DEEPEST &&
 		    is_child_of(window, node->child, graph, i))
-			count += count_kernels(window, node->child, depth + 1);
+			count += count_kernels(window, node->child, depth + 1, ret_has_bodies);
 	}
 	return count;
 }
@@ -397,11 +400,10 @@ void cuda_launches_learn(struct cuda_launches *launches, const struct trace *win
 		const struct trace_exec *row = &window->execs[i];
 		struct launched_exec *exec =
 			row->graph == TRACE_NONE ? NULL : launched_exec_find(launches, row->id);
-		uint32_t kernels = exec ? count_kernels(window, row->graph, 0) : 0;
 
 		if (!exec)
 			continue;
-		exec->kernels = kernels;
+		exec->kernels = count_kernels(window, row->graph, 0, &exec->has_bodies);
 		if (launched_exec_nodes(exec) > launches->nodes_most)
 			launches->nodes_most = launched_exec_nodes(exec);
 	}

@@ -3,9 +3,11 @@
  *
  * Graphs: the launches of each executable graph times those of its nodes that cause activities,
  * against the nodes of which activities came. Such nodes are as many as came of any one launch, and
- * at least as many as are known to be kernels, unless activities of conditional bodies came.
- * Several copies of one node and launch count once, because a copy may be split. Eager kernels: the
- * capture side's count of calls against the kernels that came without a graph.
+ * at least as many as are known to be kernels, unless activities of conditional bodies came. Of a
+ * graph that is known to have conditional nodes only the kernels outside of their bodies are
+ * certain, and compared. Several copies of one node and launch count once, because a copy may be
+ * split. Eager kernels: the capture side's count of calls against the kernels that came without a
+ * graph.
  *
  * Not compared, and never missing: launches of graphs whose nodes the program switches on and off,
  * of which no node is known, of which several have one correlation id, or of which the reader got

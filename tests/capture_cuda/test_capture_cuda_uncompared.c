@@ -1,5 +1,6 @@
 /* What a follower (src/live) cannot compare with what CUPTI delivered, which is never missing. */
 #include "capture/capture_session.h"
+#include "nested_scene.h"
 #include "played_deliveries.h"
 
 static void switch_off(uint32_t correlation, uint32_t exec, uint64_t node)
@@ -102,12 +103,49 @@ static void what_came_without_its_call_is_not_missing(void **state)
 	assert_int_equal(found.uncompared_activities, 3);
 }
 
+/* A kernel, a body that runs in some launches, and a kernel. */
+static void play_bodies_of_launches(void)
+{
+	const uint32_t body = BODY;
+
+	play_start();
+	play_device(DEVICE, "NVIDIA H100");
+	play_graph(TOP);
+	play_add_kernel(TOP, NODE(TOP, 0), 0);
+	play_add_conditional(TOP, NODE(TOP, 1), &body, 1, NODE(TOP, 0));
+	play_add_kernel(TOP, NODE(TOP, 2), NODE(TOP, 1));
+	play_add_kernel(BODY, NODE(BODY, 0), 0);
+	nested_instantiate(3);
+	for (uint32_t i = 1; i <= REPLAYS; i++) {
+		play_launch(i, EXEC);
+		nested_put_kernel(i, NODE(EXEC, 0), "first");
+		if (i % 2)
+			nested_put_kernel(i, NODE(EXEC, 3), "body");
+		nested_put_kernel(i, NODE(EXEC, 2), "last");
+	}
+	nested_await();
+	play_device_wait(1000);
+	session_stop();
+}
+
+/* As a CUPTI that gives activities of bodies the correlation id of the launch. */
+static void bodies_that_name_their_launch_need_not_run(void **state)
+{
+	struct deliveries found = deliveries_compare(*state, play_bodies_of_launches);
+
+	assert_int_equal(found.graph_launches, REPLAYS);
+	deliveries_assert_kernels(&found, 2 * REPLAYS, 2 * REPLAYS);
+	assert_int_equal(found.absent, 0);
+	assert_int_equal(found.uncompared_activities, REPLAYS / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PLAY_CASE(what_cannot_be_compared_is_told),
 		PLAY_CASE(bodies_of_unseen_graphs_need_not_run),
 		PLAY_CASE(what_came_without_its_call_is_not_missing),
+		PLAY_CASE(bodies_that_name_their_launch_need_not_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
