@@ -37,7 +37,8 @@ struct launched_exec {
 	uint64_t unnamed; /* activities without a correlation id or node, as those of bodies */
 	bool has_bodies;  /* a node is known to be conditional */
 	bool is_in_use;
-	/* Nodes were switched, there was no room for them, or launches share a correlation id. */
+	/* Nodes were switched, there was no room for them, launches share a correlation id, or
+	 * activities name another id of the exec. */
 	bool is_uncompared;
 	bool is_gone;
 	struct numbers nodes; /* (0, id) of copies and memsets */

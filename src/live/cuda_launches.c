@@ -152,6 +152,21 @@ static int add_node(struct cuda_launches *launches, struct launched_exec *exec,
 	return 0;
 }
 
+/* CUPTI may know an executable graph by another id than its activities name (before CUDA 12.3,
+ * where it has no function for these ids): then neither id is compared. */
+static void note_other_id(struct cuda_launches *launches, struct launched_exec *exec,
+			  const struct record_graph_launch *launch)
+{
+	struct launched_exec *launched;
+
+	if (!launch || launch->exec_id == exec->id)
+		return;
+	exec->is_uncompared = true;
+	launched = launched_exec_find(launches, launch->exec_id);
+	if (launched)
+		launched->is_uncompared = true;
+}
+
 static void note_context(struct cuda_launches *launches, uint64_t context)
 {
 	if (!context)
@@ -189,6 +204,8 @@ int cuda_launches_add_activity(struct cuda_launches *launches, const struct reco
 	if (err < 0)
 		return err;
 	note_context(launches, came.context);
+	if (exec)
+		note_other_id(launches, exec, launch);
 	if (exec && came.cid && came.node)
 		return add_node(launches, exec, &came, launch);
 	if (came.kind == DELIVERY_KERNELS && came.cid && !came.exec && !came.node) {

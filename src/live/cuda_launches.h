@@ -10,9 +10,10 @@
  * graph.
  *
  * Not compared, and never missing: launches of graphs whose nodes the program switches on and off,
- * of which no node is known, of which several have one correlation id, or of which the reader got
- * no record; activities of conditional bodies and of graphs that were launched before the
- * recording; eager copies and memsets, because a call may cause several or none.
+ * of which no node is known, of which several have one correlation id, whose activities name
+ * another graph than the launch does, or of which the reader got no record; activities of
+ * conditional bodies and of graphs that were launched before the recording; eager copies and
+ * memsets, because a call may cause several or none.
  *
  * A launch has certainly ended if a launch of its graph whose call began after its own had returned
  * has brought an activity, or if the host began to wait for its stream or context after that.

@@ -139,6 +139,29 @@ static void bodies_that_name_their_launch_need_not_run(void **state)
 	assert_int_equal(found.uncompared_activities, REPLAYS / 2);
 }
 
+/* Before CUDA 12.3 CUPTI has no function for the ids of executable graphs. */
+static void play_other_ids(void)
+{
+	play_start_with_graph();
+	play_device(DEVICE, "NVIDIA H100");
+	for (uint32_t i = 1; i <= REPLAYS; i++) {
+		play_launch(i, EXEC);
+		play_replay(i, EXEC_GRAPH, 101, "kernel");
+	}
+	play_device_wait(1000);
+	session_stop();
+}
+
+static void launches_whose_activities_name_another_graph_are_told(void **state)
+{
+	struct deliveries found = deliveries_compare(*state, play_other_ids);
+
+	assert_int_equal(found.graph_launches, 0);
+	assert_int_equal(found.uncompared_launches, REPLAYS);
+	assert_int_equal(found.uncompared_activities, REPLAYS * NODES);
+	assert_int_equal(found.absent, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +169,7 @@ int main(void)
 		PLAY_CASE(bodies_of_unseen_graphs_need_not_run),
 		PLAY_CASE(what_came_without_its_call_is_not_missing),
 		PLAY_CASE(bodies_that_name_their_launch_need_not_run),
+		PLAY_CASE(launches_whose_activities_name_another_graph_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
