@@ -237,7 +237,8 @@ void cuda_launches_count(const struct cuda_launches *launches,
 	if (witnesses->graph_launches > launches->launches)
 		sums.uncompared_launches += witnesses->graph_launches - launches->launches;
 	add_doubts(launches, witnesses->launches_failed, &sums);
-	if (launches->is_crowded)
+	/* If nothing came, CUPTI may give its buffers to another tool. */
+	if (launches->is_crowded || !launches->activities)
 		sums.unended = sums.absent;
 	*ret = sums;
 }

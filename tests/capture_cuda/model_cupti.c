@@ -248,6 +248,8 @@ size_t model_record_bytes(uint32_t kind)
 		return is_new ? 56 : 40;
 	case CUPTI_KIND_MEMORY2:
 		return 128;
+	case 51: /* CUPTI_ACTIVITY_KIND_GRAPH_TRACE, which the tool has not enabled either */
+		return 48;
 	case 52: /* JIT: a kind that the tool has not enabled */
 		return 72;
 	default:

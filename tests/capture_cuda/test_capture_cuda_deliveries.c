@@ -306,6 +306,59 @@ static void what_a_torn_buffer_had_is_not_missing(void **state)
 	assert_int_equal(found.unended, 1);
 }
 
+/* ---- deliveries that need not reach the tool ---- */
+
+static void lose_all(void)
+{
+	play_start_with_graph();
+	play_device(DEVICE, "NVIDIA H100");
+	model_lose(SIZE_MAX / 2);
+	deliveries_replay(1, ENDED);
+	deliveries_alone(1000, ALONE);
+	play_device_wait(2000);
+	session_stop();
+}
+
+/* Another user of CUPTI may have replaced the functions that take its buffers. */
+static void nothing_is_missing_if_no_activity_came(void **state)
+{
+	struct deliveries found = deliveries_compare(*state, lose_all);
+
+	deliveries_assert_kernels(&found, ALONE, 0);
+	assert_int_equal(found.absent, ALONE);
+	assert_int_equal(found.unended, ALONE);
+	assert_int_equal(found.uncompared_launches, ENDED);
+}
+
+static void trace_whole_graphs(void)
+{
+	const struct {
+		struct cupti_activity activity;
+		uint8_t rest[44];
+	} whole = {.activity.kind = 51};
+
+	play_start_with_graph();
+	play_device(DEVICE, "NVIDIA H100");
+	deliveries_replay(1, 1);
+	deliveries_alone(1000, ALONE);
+	for (uint32_t i = 1; i <= ENDED; i++) {
+		play_launch(1 + i, EXEC);
+		PLAY_PUT(whole);
+	}
+	play_device_wait(2000);
+	session_stop();
+}
+
+/* Another user of CUPTI may have enabled CUPTI_ACTIVITY_KIND_GRAPH_TRACE. */
+static void what_comes_as_another_kind_is_not_missing(void **state)
+{
+	struct deliveries found = deliveries_compare(*state, trace_whole_graphs);
+
+	deliveries_assert_kernels(&found, (1 + ENDED) * NODES + ALONE, NODES + ALONE);
+	assert_int_equal(found.absent, ENDED * NODES);
+	assert_int_equal(found.unended, ENDED * NODES);
+}
+
 /* ---- many graphs ---- */
 
 /* Makes, launches and destroys execs, of which every tenth loses a kernel. */
@@ -355,6 +408,8 @@ int main(void)
 		PLAY_CASE(all_threads_count),
 		PLAY_CASE(a_launch_under_way_is_not_missing),
 		PLAY_CASE(what_a_torn_buffer_had_is_not_missing),
+		PLAY_CASE(nothing_is_missing_if_no_activity_came),
+		PLAY_CASE(what_comes_as_another_kind_is_not_missing),
 		PLAY_CASE(graphs_that_are_gone_stay_in_the_sums),
 	};
 
