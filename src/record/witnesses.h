@@ -42,6 +42,7 @@
 	X(CUDA_DROPPED, "cuda", "dropped")                                                         \
 	X(CUDA_TORN_BUFFERS, "cuda", "torn_buffers")                                               \
 	X(CUDA_UNFINISHED_BUFFERS, "cuda", "unfinished_buffers")                                   \
+	X(CUDA_FLUSHES_FAILED, "cuda", "flushes_failed")                                           \
 	X(CUDA_LAUNCHES_FAILED, "cuda", "launches_failed")                                         \
 	X(CUDA_GRAPH_LAUNCHES, "cuda", "graph_launches")                                           \
 	X(CUDA_KERNEL_LAUNCHES, "cuda", "kernel_launches")

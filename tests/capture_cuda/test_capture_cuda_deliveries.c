@@ -308,6 +308,42 @@ static void what_a_torn_buffer_had_is_not_missing(void **state)
 
 /* ---- deliveries that need not reach the tool ---- */
 
+static void lose_the_last_buffer(void)
+{
+	play_start_with_graph();
+	play_device(DEVICE, "NVIDIA H100");
+	deliveries_replay(1, ENDED);
+	model_deliver(0);
+	deliveries_replay(1 + ENDED, ENDED);
+	deliveries_alone(1000, ALONE);
+	play_device_wait(2000);
+	model_fail(MODEL_FLUSH_ALL, 0, 999);
+}
+
+static void lose_the_last_buffer_at_a_stop(void)
+{
+	lose_the_last_buffer();
+	session_stop();
+}
+
+static void assert_half_is_pending(struct deliveries found)
+{
+	deliveries_assert_kernels(&found, 2 * ENDED * NODES + ALONE, ENDED * NODES);
+	assert_int_equal(found.absent, ENDED * NODES + ALONE);
+	assert_int_equal(found.unended, ENDED * NODES + ALONE);
+}
+
+/* A process may end after CUDA has ended, and then CUPTI need not bring its last buffers. */
+static void what_a_failed_flush_left_at_the_end_is_not_missing(void **state)
+{
+	assert_half_is_pending(deliveries_compare(*state, lose_the_last_buffer));
+}
+
+static void what_a_failed_flush_left_at_a_stop_is_not_missing(void **state)
+{
+	assert_half_is_pending(deliveries_compare(*state, lose_the_last_buffer_at_a_stop));
+}
+
 static void lose_all(void)
 {
 	play_start_with_graph();
@@ -408,6 +444,8 @@ int main(void)
 		PLAY_CASE(all_threads_count),
 		PLAY_CASE(a_launch_under_way_is_not_missing),
 		PLAY_CASE(what_a_torn_buffer_had_is_not_missing),
+		PLAY_CASE(what_a_failed_flush_left_at_the_end_is_not_missing),
+		PLAY_CASE(what_a_failed_flush_left_at_a_stop_is_not_missing),
 		PLAY_CASE(nothing_is_missing_if_no_activity_came),
 		PLAY_CASE(what_comes_as_another_kind_is_not_missing),
 		PLAY_CASE(graphs_that_are_gone_stay_in_the_sums),

@@ -183,6 +183,29 @@ static void a_failing_flush_loses_what_was_not_delivered(void **state)
 	assert_int_equal(trace->calls_count, 1);
 }
 
+/* CUPTI has delivered everything before. */
+static void end_after_cuda(void)
+{
+	struct cupti_kernel kernel;
+
+	play_start();
+	play_call(1);
+	kernel = play_kernel(1, "kernel");
+	PLAY_PUT(kernel);
+	model_deliver(0);
+	model_fail(MODEL_FLUSH_ALL, 0, 999);
+}
+
+static void a_failing_flush_at_the_end_is_no_failure(void **state)
+{
+	struct trace *trace = play_scene(*state, end_after_cuda);
+
+	play_find_kernel(trace, "kernel");
+	assert_string_equal(trace_text(trace, play_source(trace, "cuda")->state), "on");
+	assert_true(play_line_says(trace, "cuda", "1 flushes at the end failed"));
+	play_assert_closed(trace);
+}
+
 static uint32_t version;
 
 static void of_a_version(void)
@@ -486,6 +509,7 @@ int main(void)
 		PLAY_CASE(what_fails_is_told_at_the_next_tick),
 		PLAY_CASE(without_a_clock_nothing_is_timed),
 		PLAY_CASE(a_failing_flush_loses_what_was_not_delivered),
+		PLAY_CASE(a_failing_flush_at_the_end_is_no_failure),
 		PLAY_CASE(an_old_cupti_is_reported),
 		PLAY_CASE(cuda_11_8_is_recorded),
 		PLAY_CASE(a_missing_driver_is_reported),

@@ -60,6 +60,7 @@ static _Atomic bool is_live;   /* subscribed */
 static uint32_t enabled_kinds; /* a bit for each element of kinds */
 static uint64_t dropped;       /* records that CUPTI dropped in this recording */
 static uint64_t delivered_before[CUDA_DELIVERED_COUNT]; /* when this recording began */
+static uint64_t flushes_failed;				/* forced ones, in this recording */
 static uint64_t torn_before, unfinished_before, refused_before, passed_over_before;
 static bool has_forked;		    /* CUDA cannot be used in this process any more */
 static char absences[REASON_BYTES]; /* text: what this CUPTI cannot deliver */
@@ -185,12 +186,13 @@ static void ask_dropped(void)
 		dropped += count;
 }
 
-/* When the process ends, CUDA may have ended and have delivered everything; an error then means
- * nothing. Records that are missing show in the counts. */
+/* When the process ends, CUDA may have ended and have delivered everything: an error then is no
+ * failure of the source. Whether the last buffers came is not known, which a witness tells. */
 static void flush(enum cupti_flush how)
 {
 	uint32_t result = cupti.flush_all(how);
 
+	flushes_failed += how == CUPTI_FLUSH_FORCED && result != CUPTI_OK;
 	if (!session_is_ending())
 		cupti_note(CUPTI_FAILURE_FLUSH, result);
 }
@@ -220,6 +222,7 @@ static void write_witnesses(void)
 	session_witness(WITNESS_CUDA_TORN_BUFFERS, cuda_buffers_torn() - torn_before);
 	session_witness(WITNESS_CUDA_UNFINISHED_BUFFERS,
 			cuda_buffers_unfinished() - unfinished_before);
+	session_witness(WITNESS_CUDA_FLUSHES_FAILED, flushes_failed);
 	session_witness(WITNESS_CUDA_LAUNCHES_FAILED, cuda_graphs_failed_launches());
 	session_witness(WITNESS_CUDA_GRAPH_LAUNCHES, calls.replayed);
 	session_witness(WITNESS_CUDA_KERNEL_LAUNCHES, calls.launched);
@@ -236,6 +239,7 @@ static void count_from_here(void)
 	refused_before = cuda_buffers_refused();
 	passed_over_before = cuda_buffers_passed_over();
 	dropped = 0;
+	flushes_failed = 0;
 }
 
 /* ---- on and off ---- */

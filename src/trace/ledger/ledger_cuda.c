@@ -81,6 +81,8 @@ static void say_odd_records(struct ledger *ledger, struct trace_source *source)
 	/* The last buffers are delivered by force, also with records that are not complete. */
 	say_count(ledger, source, WITNESS_CUDA_UNFINISHED_BUFFERS,
 		  "buffers ended in work that had not finished");
+	say_count(ledger, source, WITNESS_CUDA_FLUSHES_FAILED,
+		  "flushes at the end failed: CUPTI may not have brought its last buffers");
 }
 
 /* Compares what CUPTI delivered, and what it says it dropped, with the rows. */
