@@ -176,9 +176,15 @@ static int give_out(struct live *live, struct trace **ret_window)
 }
 
 static const enum witness noted_witnesses[] = {
-	WITNESS_CUDA_DROPPED,	     WITNESS_CUDA_TORN_BUFFERS,	    WITNESS_CUDA_UNFINISHED_BUFFERS,
-	WITNESS_CUDA_FLUSHES_FAILED, WITNESS_CUDA_OF_UNKNOWN_KINDS, WITNESS_CUDA_LAUNCHES_FAILED,
-	WITNESS_CUDA_GRAPH_LAUNCHES, WITNESS_CUDA_KERNEL_LAUNCHES,
+	WITNESS_CUDA_DROPPED,
+	WITNESS_CUDA_TORN_BUFFERS,
+	WITNESS_CUDA_UNFINISHED_BUFFERS,
+	WITNESS_SESSION_PARTS_NOT_STOPPED,
+	WITNESS_CUDA_FLUSHES_FAILED,
+	WITNESS_CUDA_OF_UNKNOWN_KINDS,
+	WITNESS_CUDA_LAUNCHES_FAILED,
+	WITNESS_CUDA_GRAPH_LAUNCHES,
+	WITNESS_CUDA_KERNEL_LAUNCHES,
 };
 
 /* The counts of a recording only grow, and threads' records may come in any order. */
@@ -290,11 +296,12 @@ void live_count(const struct live *live, struct live_counts *ret_counts)
 	follower_count(&live->follower, &ret_counts->ring);
 }
 
-/* Whether activities may be in buffers that could not be read or did not come, or in records of
- * whole graphs, which another user of CUPTI may ask for (CUPTI_ACTIVITY_KIND_GRAPH_TRACE). */
+/* Whether activities may be in buffers that could not be fetched or read, or in records of whole
+ * graphs, which another user of CUPTI may ask for (CUPTI_ACTIVITY_KIND_GRAPH_TRACE). */
 static bool has_unread_activities(const uint64_t counts[WITNESS_COUNT])
 {
-	return counts[WITNESS_CUDA_UNFINISHED_BUFFERS] || counts[WITNESS_CUDA_TORN_BUFFERS] ||
+	return counts[WITNESS_SESSION_PARTS_NOT_STOPPED] ||
+	       counts[WITNESS_CUDA_UNFINISHED_BUFFERS] || counts[WITNESS_CUDA_TORN_BUFFERS] ||
 	       counts[WITNESS_CUDA_FLUSHES_FAILED] || counts[WITNESS_CUDA_OF_UNKNOWN_KINDS];
 }
 

@@ -1,6 +1,7 @@
 /* What a follower (src/live) says of what was launched and what CUPTI delivered: what it loses
  * without counting it. */
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "capture/capture_session.h"
 #include "capture/cuda/cuda_calls.h"
@@ -344,6 +345,31 @@ static void what_a_failed_flush_left_at_a_stop_is_not_missing(void **state)
 	assert_half_is_pending(deliveries_compare(*state, lose_the_last_buffer_at_a_stop));
 }
 
+static void stop_while_a_tick_asks(void)
+{
+	setenv("DAGTAP_TIMERS", "limits=never,part_hook=0,thread_end=0", 1);
+	model_hold(MODEL_AT_DROPPED, 0);
+	play_start_with_graph();
+	play_device(DEVICE, "NVIDIA H100");
+	deliveries_replay(1, ENDED);
+	model_deliver(0);
+	deliveries_replay(1 + ENDED, ENDED);
+	play_device_wait(2000);
+	model_await_held(MODEL_AT_DROPPED);
+	session_stop();
+	model_release(MODEL_AT_DROPPED);
+}
+
+/* The capture source could not ask CUPTI for its last buffers. */
+static void what_a_source_that_did_not_stop_left_is_not_missing(void **state)
+{
+	struct deliveries found = deliveries_compare(*state, stop_while_a_tick_asks);
+
+	deliveries_assert_kernels(&found, 2 * ENDED * NODES, ENDED * NODES);
+	assert_int_equal(found.absent, ENDED * NODES);
+	assert_int_equal(found.unended, ENDED * NODES);
+}
+
 static void lose_all(void)
 {
 	play_start_with_graph();
@@ -446,6 +472,7 @@ int main(void)
 		PLAY_CASE(what_a_torn_buffer_had_is_not_missing),
 		PLAY_CASE(what_a_failed_flush_left_at_the_end_is_not_missing),
 		PLAY_CASE(what_a_failed_flush_left_at_a_stop_is_not_missing),
+		PLAY_CASE(what_a_source_that_did_not_stop_left_is_not_missing),
 		PLAY_CASE(nothing_is_missing_if_no_activity_came),
 		PLAY_CASE(what_comes_as_another_kind_is_not_missing),
 		PLAY_CASE(graphs_that_are_gone_stay_in_the_sums),
