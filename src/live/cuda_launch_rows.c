@@ -137,7 +137,7 @@ static uint64_t beyond(uint64_t count, uint64_t limit)
 
 /* Sets what COUNT launches of EXEC must have caused. CUDA may run a memset as a kernel in some
  * launches and not in others, so nodes that came as one kind beyond its number stand for those that
- * did not come as another. */
+ * did not come as another; copies only if they are compared. */
 static void share_launched(const struct launched_exec *exec, uint64_t count,
 			   uint64_t ret_launched[DELIVERY_KIND_COUNT])
 {
@@ -150,6 +150,8 @@ static void share_launched(const struct launched_exec *exec, uint64_t count,
 			uint64_t lack = beyond(launched[from], exec->came[from]);
 			uint64_t more = beyond(exec->came[to], launched[to]);
 
+			if (exec->has_bodies && to == DELIVERY_COPIES)
+				continue;
 			launched[from] -= lack < more ? lack : more;
 			launched[to] += lack < more ? lack : more;
 		}

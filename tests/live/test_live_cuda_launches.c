@@ -207,6 +207,28 @@ static void memsets_that_come_as_kernels_are_not_missing(void **state)
 	free(launches);
 }
 
+/* Copies of a graph with conditional nodes are not compared. */
+static void copies_beside_bodies_do_not_stand_for_kernels(void **state)
+{
+	struct cuda_launches *launches = calloc(1, sizeof(*launches));
+	struct deliveries found;
+
+	(void)state;
+	assert_non_null(launches);
+	launches_whole_launch(launches, 7, 0, 1);
+	launches_launch(launches, 7, 1, 2);
+	launches_kernel(launches, 7, 1, 2, 1);
+	launches_piece(launches, 7, 1, 2);
+	launched_exec_find(launches, 7)->kernels = KERNELS;
+	launched_exec_find(launches, 7)->has_bodies = true;
+	found = launches_count(launches, 2);
+	assert_int_equal(found.launched[DELIVERY_KERNELS], 2 * KERNELS);
+	assert_int_equal(found.absent, 1);
+	assert_int_equal(found.uncompared_activities, 2);
+	cuda_launches_release(launches);
+	free(launches);
+}
+
 /* Execs that are gone, some of whose activities lie in the buffer of a slow thread. */
 static void what_comes_late_of_execs_that_are_gone_is_not_missing(void **state)
 {
@@ -278,6 +300,7 @@ int main(void)
 		cmocka_unit_test(copies_of_launches_with_one_number_are_not_compared),
 		cmocka_unit_test(mixed_pieces_do_not_add_a_node),
 		cmocka_unit_test(memsets_that_come_as_kernels_are_not_missing),
+		cmocka_unit_test(copies_beside_bodies_do_not_stand_for_kernels),
 		cmocka_unit_test(what_comes_late_of_execs_that_are_gone_is_not_missing),
 		cmocka_unit_test(activities_of_unlaunched_execs_take_no_room_for_good),
 	};
