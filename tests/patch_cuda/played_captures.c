@@ -4,12 +4,15 @@
  * launch of an executable graph into the stream. (On that driver a capture in global mode is also
  * invalidated by other threads' calls; here it is not.)
  */
+#include <errno.h>
+
 #include "played_cuda.h"
 
 enum { CAPTURES = 8 };
 
 static _Thread_local struct {
 	cuda_stream stream;
+	cuda_graph into; /* of a recapture; NULL: a new graph */
 	bool forbids, is_invalid;
 } open_captures[CAPTURES];
 static _Thread_local uint32_t thread_mode = CUDA_CAPTURE_GLOBAL;
@@ -53,16 +56,47 @@ int cuThreadExchangeStreamCaptureMode(uint32_t *mode)
 	return CUDA_OK;
 }
 
-int cuStreamBeginCapture_v2(cuda_stream stream, uint32_t mode)
+static int begin(cuda_stream stream, uint32_t mode, cuda_graph into)
 {
 	int rc = dagpatch_model_capture_begin(played_stream(stream));
 	int at = find(NULL);
 
 	if (rc == 0 && at >= 0) {
 		open_captures[at].stream = stream;
+		open_captures[at].into = into;
 		open_captures[at].forbids = mode != CUDA_CAPTURE_RELAXED;
 		open_captures[at].is_invalid = false;
 	}
+	return played_result(rc);
+}
+
+int cuStreamBeginCapture_v2(cuda_stream stream, uint32_t mode)
+{
+	return begin(stream, mode, NULL);
+}
+
+/* Calls no callback: accepts all parameters. */
+int cuStreamBeginRecaptureToGraph(cuda_stream stream, uint32_t mode, cuda_graph graph,
+				  void *callback, void *user)
+{
+	return begin(stream, mode, graph);
+}
+
+/* Gives the nodes of INTO the parameters of *GRAPH's, which is destroyed; then *GRAPH is INTO. */
+static int recapture(cuda_graph into, cuda_graph *graph)
+{
+	struct dagpatch_model_graph *from = MODEL_GRAPH(*graph), *to = MODEL_GRAPH(into);
+	int rc = from->count == to->count ? 0 : -EINVAL;
+
+	for (uint32_t i = 0; rc == 0 && i < from->count; i++) {
+		const struct model_node *node = from->nodes[i];
+		struct patch_params params = {
+			.kind = node->kind, .size = node->size, .image = node->image};
+
+		rc = model_node_set(to->nodes[i], &params);
+	}
+	dagpatch_model_graph_destroy(from);
+	*graph = into;
 	return played_result(rc);
 }
 
@@ -75,6 +109,8 @@ int cuStreamEndCapture(cuda_stream stream, cuda_graph *graph)
 	if (at < 0)
 		return played_result(rc);
 	open_captures[at].stream = NULL;
+	if (rc == 0 && !open_captures[at].is_invalid && open_captures[at].into)
+		return recapture(open_captures[at].into, graph);
 	if (rc < 0 || !open_captures[at].is_invalid)
 		return played_result(rc);
 	dagpatch_model_graph_destroy((struct dagpatch_model_graph *)*graph);

@@ -490,8 +490,8 @@ static const struct {
 } functions[] = {CUDA_FUNCTIONS(PLAYED_ROW) BED_CUDA_FUNCTIONS(PLAYED_ROW)};
 
 /*
- * Returns the newest version of a function, as for a program that is built with CUDA 13, and one
- * that is newer for a program that is built with a later CUDA.
+ * Returns the newest version of a function that CUDA 13.0 has, and one that is newer for a program
+ * that is built with a later CUDA.
  */
 int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
 			int *ret_found)
@@ -499,10 +499,9 @@ int cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t
 	static const char *const newest[] = {"%s_v3", "%s_v2", "%sWithFlags", "%s"};
 	char symbol[128];
 
-	if (version > DRIVER_VERSION && strcmp(name, "cuGraphExecKernelNodeSetParams") == 0) {
-		*function = (void *)cuGraphExecKernelNodeSetParams_v3;
+	*function = played_newer(name, version);
+	if (*function)
 		return CUDA_OK;
-	}
 	for (size_t i = 0; i < sizeof(newest) / sizeof(*newest); i++)
 		for (size_t j = 0; j < sizeof(functions) / sizeof(*functions); j++) {
 			snprintf(symbol, sizeof(symbol), newest[i], name);

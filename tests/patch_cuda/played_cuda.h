@@ -28,9 +28,20 @@ PLAYED_PROTOTYPE(cuCtxDestroy_v2, (cuda_context context))
 PLAYED_PROTOTYPE(cuCtxDetach, (cuda_context context))
 PLAYED_PROTOTYPE(cuGreenCtxDestroy, (void *context))
 PLAYED_PROTOTYPE(cuFuncGetModule, (void **module, cuda_function function))
-/* What cuGetProcAddress returns for versions after 13.0. */
+/* Newer than CUDA 13.0 (played_newer.c). */
+PLAYED_PROTOTYPE(cuGraphAddNode_v3,
+		 (cuda_node * node, cuda_graph graph, const cuda_node *after,
+		  const struct cuda_edge_data *data, size_t count, struct cuda_node_params *params))
+PLAYED_PROTOTYPE(cuGraphNodeSetParams_v2, (cuda_node node, struct cuda_node_params *params))
+PLAYED_PROTOTYPE(cuStreamBeginRecaptureToGraph,
+		 (cuda_stream stream, uint32_t mode, cuda_graph graph, void *callback, void *user))
+PLAYED_PROTOTYPE(cuGraphKernelNodeSetParams_v3,
+		 (cuda_node node, const struct cuda_kernel_node_params *params))
 PLAYED_PROTOTYPE(cuGraphExecKernelNodeSetParams_v3,
 		 (cuda_exec exec, const struct cuda_kernel_node_params *params, cuda_node node))
+
+/* Returns the newer function that NAME means in VERSION, or NULL. */
+void *played_newer(const char *name, int version);
 
 /*
  * A program that holds the clock may define this, and move the clock by what CALL takes.

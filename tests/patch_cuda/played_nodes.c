@@ -135,13 +135,6 @@ int cuGraphKernelNodeSetParams_v2(cuda_node node, const struct cuda_kernel_node_
 	return played_result(rc);
 }
 
-/* As a later driver may have. */
-int cuGraphKernelNodeSetParams_v3(cuda_node node, const struct cuda_kernel_node_params *params);
-int cuGraphKernelNodeSetParams_v3(cuda_node node, const struct cuda_kernel_node_params *params)
-{
-	return cuGraphKernelNodeSetParams_v2(node, params);
-}
-
 int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
 				      const struct cuda_kernel_node_params *params)
 {
@@ -158,13 +151,6 @@ int cuGraphExecKernelNodeSetParams_v2(cuda_exec exec, cuda_node node,
 		played_forget_params(played_device_node(MODEL_NODE(node)));
 	patch_image_release(&scratch.kernel);
 	return played_result(rc);
-}
-
-/* As a later driver may have: the order of the parameters is another one. */
-int cuGraphExecKernelNodeSetParams_v3(cuda_exec exec, const struct cuda_kernel_node_params *params,
-				      cuda_node node)
-{
-	return cuGraphExecKernelNodeSetParams_v2(exec, node, params);
 }
 
 /* ---- the other kinds ---- */
