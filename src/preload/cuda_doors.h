@@ -90,7 +90,11 @@ struct cuda_instantiate_params {
 
 /* ---- cuda_symbol.c ---- */
 
-enum { CUDA_SYMBOL_BYTES = 128 };
+enum {
+	CUDA_SYMBOL_BYTES = 128,
+	/* The last CUDA that we know. A name may mean another function from a later version on. */
+	CUDA_KNOWN_VERSION = 13050,
+};
 
 /* Fills the name of the symbol that cuGetProcAddress returns for NAME. Names that no wrapper has
  * may be filled as they are. False: the name is longer than any of the wrappers'. */

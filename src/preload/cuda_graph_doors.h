@@ -1,5 +1,5 @@
 /* The functions of CUDA's driver API that make, change or destroy graphs, and have a wrapper in
- * cuda_graphs.c. Compared with cuda.h of CUDA 13.0. */
+ * cuda_graphs.c. Compared with cuda.h of CUDA 13.5. */
 #ifndef DAGPATCH_PRELOAD_CUDA_GRAPH_DOORS_H
 #define DAGPATCH_PRELOAD_CUDA_GRAPH_DOORS_H
 
@@ -66,6 +66,10 @@
 	DOOR(cuGraphAddNode_v2,                                                                    \
 	     (cuda_node * node, cuda_graph graph, const cuda_node *after,                          \
 	      const struct cuda_edge_data *data, size_t count, struct cuda_node_params *params),   \
+	     (node, graph, after, data, count, params))                                            \
+	DOOR(cuGraphAddNode_v3,                                                                    \
+	     (cuda_node * node, cuda_graph graph, const cuda_node *after,                          \
+	      const struct cuda_edge_data *data, size_t count, struct cuda_node_params *params),   \
 	     (node, graph, after, data, count, params))
 
 #define CUDA_SETTING(DOOR, name, type) DOOR(name, (cuda_node node, type params), (node, params))
@@ -83,16 +87,19 @@
 	CUDA_SETTING(DOOR, cuGraphExternalSemaphoresWaitNodeSetParams, const void *)               \
 	CUDA_SETTING(DOOR, cuGraphBatchMemOpNodeSetParams, const void *)                           \
 	CUDA_SETTING(DOOR, cuGraphNodeSetParams, void *)                                           \
+	CUDA_SETTING(DOOR, cuGraphNodeSetParams_v2, void *)                                        \
 	CUDA_SETTING(DOOR, cuGraphKernelNodeCopyAttributes, cuda_node)                             \
 	DOOR(cuGraphKernelNodeSetAttribute,                                                        \
 	     (cuda_node node, uint32_t attribute, const void *value), (node, attribute, value))
 
-/* Capture a stream into a new graph. */
+/* Capture a stream into a new graph, or into a command list of a graphics library (Cig). */
 #define CUDA_BEGINNING_DOORS(DOOR)                                                                 \
 	DOOR(cuStreamBeginCapture, (cuda_stream stream), (stream))                                 \
 	DOOR(cuStreamBeginCapture_ptsz, (cuda_stream stream), (stream))                            \
 	DOOR(cuStreamBeginCapture_v2, (cuda_stream stream, uint32_t mode), (stream, mode))         \
-	DOOR(cuStreamBeginCapture_v2_ptsz, (cuda_stream stream, uint32_t mode), (stream, mode))
+	DOOR(cuStreamBeginCapture_v2_ptsz, (cuda_stream stream, uint32_t mode), (stream, mode))    \
+	DOOR(cuStreamBeginCaptureToCig, (cuda_stream stream, void *params), (stream, params))      \
+	DOOR(cuStreamBeginCaptureToCig_ptsz, (cuda_stream stream, void *params), (stream, params))
 
 /* Capture a stream into `graph`. */
 #define CUDA_CAPTURING_DOORS(DOOR)                                                                 \
@@ -103,12 +110,23 @@
 	DOOR(cuStreamBeginCaptureToGraph_ptsz,                                                     \
 	     (cuda_stream stream, cuda_graph graph, const cuda_node *after,                        \
 	      const struct cuda_edge_data *data, size_t count, uint32_t mode),                     \
-	     (stream, graph, after, data, count, mode))
+	     (stream, graph, after, data, count, mode))                                            \
+	DOOR(cuStreamBeginRecaptureToGraph,                                                        \
+	     (cuda_stream stream, uint32_t mode, cuda_graph graph, void *callback, void *user),    \
+	     (stream, mode, graph, callback, user))                                                \
+	DOOR(cuStreamBeginRecaptureToGraph_ptsz,                                                   \
+	     (cuda_stream stream, uint32_t mode, cuda_graph graph, void *callback, void *user),    \
+	     (stream, mode, graph, callback, user))
 
 /* End a capture; *graph was captured into. */
 #define CUDA_CAPTURED_DOORS(DOOR)                                                                  \
 	DOOR(cuStreamEndCapture, (cuda_stream stream, cuda_graph * graph), (stream, graph))        \
 	DOOR(cuStreamEndCapture_ptsz, (cuda_stream stream, cuda_graph * graph), (stream, graph))
+
+/* End a capture that makes no graph. */
+#define CUDA_ENDING_DOORS(DOOR)                                                                    \
+	DOOR(cuStreamEndCaptureToCig, (cuda_stream stream), (stream))                              \
+	DOOR(cuStreamEndCaptureToCig_ptsz, (cuda_stream stream), (stream))
 
 /* Destroy a context, perhaps with graphs. */
 #define CUDA_CONTEXT_DOORS(DOOR)                                                                   \
@@ -129,6 +147,7 @@
 	CUDA_BEGINNING_DOORS(DOOR)                                                                 \
 	CUDA_CAPTURING_DOORS(DOOR)                                                                 \
 	CUDA_CAPTURED_DOORS(DOOR)                                                                  \
+	CUDA_ENDING_DOORS(DOOR)                                                                    \
 	CUDA_CONTEXT_DOORS(DOOR)
 
 #endif

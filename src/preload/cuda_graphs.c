@@ -90,6 +90,7 @@ CUDA_NODE_DOORS(SETTING)
 	}
 CUDA_BEGINNING_DOORS(BEGINNING)
 
+/* A recapture that fails may have changed the graph. */
 #define CAPTURING(name, parameters, arguments)                                                     \
 	int name parameters                                                                        \
 	{                                                                                          \
@@ -99,8 +100,8 @@ CUDA_BEGINNING_DOORS(BEGINNING)
 		err = PASS(name, arguments);                                                       \
 		if (err != CUDA_OK)                                                                \
 			cuda_capture_ended();                                                      \
-		if (err == CUDA_OK && virtual_is_on())                                             \
-			graph_capture_begins(graph);                                               \
+		if (virtual_is_on())                                                               \
+			(err == CUDA_OK ? graph_capture_begins : graph_changes)(graph);            \
 		return err;                                                                        \
 	}
 CUDA_CAPTURING_DOORS(CAPTURING)
@@ -119,6 +120,17 @@ CUDA_CAPTURING_DOORS(CAPTURING)
 		return err;                                                                        \
 	}
 CUDA_CAPTURED_DOORS(CAPTURED)
+
+#define ENDING(name, parameters, arguments)                                                        \
+	int name parameters                                                                        \
+	{                                                                                          \
+		int err = PASS(name, arguments);                                                   \
+                                                                                                   \
+		if (err == CUDA_OK)                                                                \
+			cuda_capture_ended();                                                      \
+		return err;                                                                        \
+	}
+CUDA_ENDING_DOORS(ENDING)
 
 /* ---- contexts ---- */
 

@@ -1,5 +1,5 @@
 /* The functions of CUDA's driver API that may end an allocation, a mapping or a registration, and
- * have a wrapper in cuda_memory.c. Compared with cuda.h of CUDA 13.0; arrays are not looked at. */
+ * have a wrapper in cuda_memory.c. Compared with cuda.h of CUDA 13.5; arrays are not looked at. */
 #ifndef DAGPATCH_PRELOAD_CUDA_MEMORY_DOORS_H
 #define DAGPATCH_PRELOAD_CUDA_MEMORY_DOORS_H
 

@@ -6,9 +6,6 @@
 #include "preload/graph_versions.h"
 #include "preload/passing.h"
 
-/* Of CUDA. A name may mean another function from a later version on. */
-enum { KNOWN_VERSION = 13000 };
-
 static void *const wrappers[CUDA_DOORS] = {
 #define CUDA_WRAPPER(name, ...) (void *)name,
 	CUDA_OTHER_DOORS(CUDA_WRAPPER) CUDA_PASSING_DOORS(CUDA_WRAPPER)
@@ -19,15 +16,16 @@ const struct door_wrappers door_cuda = {&cuda_doors, wrappers, cuda_unwrapped};
 #define REAL(name) CUDA_REAL(name)
 
 /* Whether NAME is another function in VERSION than in the last one that we know, perhaps with other
- * parameters. */
+ * parameters. A driver that has VERSION has the older one, too. */
 static bool is_newer(const char *name, void *function, int version, uint64_t flags)
 {
 	void *known = NULL;
 
-	if (version <= KNOWN_VERSION)
+	if (version <= CUDA_KNOWN_VERSION)
 		return false;
 	return !REAL(cuGetProcAddress_v2) ||
-	       REAL(cuGetProcAddress_v2)(name, &known, KNOWN_VERSION, flags, NULL) != CUDA_OK ||
+	       REAL(cuGetProcAddress_v2)(name, &known, CUDA_KNOWN_VERSION, flags, NULL) !=
+		       CUDA_OK ||
 	       known != function;
 }
 

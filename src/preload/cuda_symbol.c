@@ -6,7 +6,8 @@
 
 enum { PER_THREAD_FLAG = 2 }; /* CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM */
 
-/* Names that mean another symbol from a version on. The last row that fits is taken. */
+/* Names that mean another symbol from a version on. The last row that fits is taken. Compared with
+ * cudaTypedefs.h of CUDA 13.5 (CUDA_KNOWN_VERSION). */
 static const struct {
 	const char *name;
 	int version;
@@ -19,6 +20,8 @@ static const struct {
 	{"cuGraphKernelNodeSetParams", 12000, "cuGraphKernelNodeSetParams_v2"},
 	{"cuGraphAddKernelNode", 12000, "cuGraphAddKernelNode_v2"},
 	{"cuGraphAddNode", 12030, "cuGraphAddNode_v2"},
+	{"cuGraphAddNode", 13040, "cuGraphAddNode_v3"},
+	{"cuGraphNodeSetParams", 13040, "cuGraphNodeSetParams_v2"},
 	{"cuGraphAddDependencies", 12030, "cuGraphAddDependencies_v2"},
 	{"cuGraphRemoveDependencies", 12030, "cuGraphRemoveDependencies_v2"},
 	{"cuStreamDestroy", 4000, "cuStreamDestroy_v2"},
@@ -34,6 +37,9 @@ static const char *const per_thread[] = {"cuGraphInstantiateWithParams",
 					 "cuGraphLaunch",
 					 "cuGraphUpload",
 					 "cuStreamBeginCaptureToGraph",
+					 "cuStreamBeginRecaptureToGraph",
+					 "cuStreamBeginCaptureToCig",
+					 "cuStreamEndCaptureToCig",
 					 "cuStreamBeginCapture",
 					 "cuStreamEndCapture",
 					 "cuMemFreeAsync",

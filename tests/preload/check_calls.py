@@ -3,7 +3,8 @@
 (calls_*.list) against the calls that there are, and the page that is made of the lists.
 
 HIP's calls are those of src/vendor/hip_api.list, CUDA's the symbols of the toolkit's libraries
-(libcuda.so of its stubs, libcudart.so). What the lists say of each call is checked by
+(libcuda.so of its stubs, libcudart.so). Rows with "since CUDA" are calls that CUDA 13.0 lacks, by
+the headers of CUDA 13.5; libraries may lack them. What the lists say of each call is checked by
 conform_cuda.c and conform_hip.c. Each wrapper of LIBRARY has to be listed. --write makes
 docs/dagpatch-preload-calls.md anew."""
 
@@ -18,7 +19,7 @@ HERE = TOP / "tests/preload"
 PAGE = TOP / "docs/dagpatch-preload-calls.md"
 
 GRAPH = (
-    r"(Graph(?!ics)[A-Z]|Stream(BeginCapture|EndCapture|IsCapturing|GetCaptureInfo|UpdateCaptureDep)"
+    r"(Graph(?!ics)[A-Z]|Stream(BeginCapture|BeginRecapture|EndCapture|IsCapturing|GetCaptureInfo|UpdateCaptureDep)"
     r"|ThreadExchangeStreamCapture|UserObject|Device(GetGraphMem|SetGraphMem|GraphMem))"
 )
 WORDS = {
@@ -31,24 +32,28 @@ WORDS = {
 
 
 def read_list(name):
-    text = (HERE / name).read_text()
-    rows = re.findall(r"^CALL\((\w+), (\w+)\)$", text, re.MULTILINE)
-    names = [row[0] for row in rows]
-    if len(names) != len(set(names)):
+    """The rows (call, what is said of it), and {call: release} of those that CUDA 13.0 lacks."""
+    lines = [line for line in (HERE / name).read_text().splitlines() if line.startswith("CALL")]
+    found = [re.fullmatch(r"CALL\((\w+), (\w+)\)(?: /\* since CUDA (13\.[1-5]) \*/)?", line) for line in lines]
+    if not all(found):
+        sys.exit(f"{name}: {lines[found.index(None)]} is no row")
+    rows = [(row[1], row[2]) for row in found]
+    if len(rows) != len(dict(rows)):
         sys.exit(f"{name}: a call is there twice")
-    return rows
+    return rows, {row[1]: row[3] for row in found if row[3]}
 
 
-def compare(what, pattern, listed, present):
-    """Each graph call that is present is listed, and no other one."""
+def compare(what, pattern, listed, present, later=()):
+    """Each graph call that is present is listed, and no other one, but those of LATER releases."""
     listed = {name for name in listed if re.match(pattern + GRAPH, name)}
     present = {name for name in present if re.match(pattern + GRAPH, name)}
-    for name in sorted(present - listed):
+    unlisted, absent = present - listed, listed - present - set(later)
+    for name in sorted(unlisted):
         print(f"{what}: {name} is not listed")
-    for name in sorted(listed - present):
+    for name in sorted(absent):
         print(f"{what}: {name} is listed and does not exist")
     print(f"{what}: {len(present)} graph calls")
-    return present == listed and bool(present)
+    return not unlisted and not absent and bool(present)
 
 
 def symbols(library):
@@ -61,13 +66,14 @@ def asked(library):
     return set(re.findall(rb"\0(cu[A-Z]\w+)(?=\0)", pathlib.Path(library).read_bytes()))
 
 
-def check_cuda(driver_library, runtime_library, driver, runtime):
+def check_cuda(driver_library, runtime_library, driver, runtime, later):
     names = {name for name, _ in driver}
-    is_right = compare("CUDA driver", "cu", names, symbols(driver_library))
-    is_right &= compare("CUDA runtime", "cuda", {name for name, _ in runtime}, symbols(runtime_library))
+    present = symbols(runtime_library)
+    is_right = compare("CUDA driver", "cu", names, symbols(driver_library), later)
+    is_right &= compare("CUDA runtime", "cuda", {name for name, _ in runtime}, present, later)
     strings = {name.decode() for name in asked(runtime_library)}
     for name, call in runtime:
-        if call not in names or call not in strings:
+        if call not in names or (name in present and call not in strings):
             print(f"CUDA runtime: {name} cannot call {call}")
             is_right = False
     for name in sorted(name for name in strings if re.match("cu" + GRAPH, name) and name not in names):
@@ -102,7 +108,7 @@ PAGE_HEAD = """# What the preload library does with each graph call
 This page is for developers who want to know what `libdagpatch-preload.so` does with a call
 ([dagpatch-preload.md](dagpatch-preload.md)). `tests/preload/check_calls.py --write` makes it of the
 lists in `tests/preload`, and compares these with the symbols of CUDA 13.0's libraries and with
-HIP's functions up to 7.2.
+HIP's functions up to 7.2. Calls that CUDA 13.0 lacks are those of the headers of CUDA 13.5.
 
 | | |
 |---|---|
@@ -120,6 +126,12 @@ and those that a release does not have, end behind the library. What launches co
 tested by the other tests of `tests/preload`.
 """
 
+CIG_NOTE = """
+Executables that are made with CUDA's flag for device launch are plain ones. Work in a stream
+between `cuStreamBeginCaptureToCig` and its end goes into a command list of a graphics library; it
+is treated as captured if `cuStreamIsCapturing` says so, which was not tried.
+"""
+
 RUNTIME_HEAD = """## CUDA runtime API
 
 The runtime asks `cuGetProcAddress` for the functions of the driver API, and so gets the wrappers.
@@ -133,14 +145,20 @@ flags. Calls that set a node inside of a child graph pass through.
 """
 
 
-def make_page(driver, runtime, hip):
+def make_page(driver, runtime, hip, later):
     classes = dict(driver)
+
+    def since(name):
+        return f" (since CUDA {later[name]})" if name in later else ""
+
     yield PAGE_HEAD
     yield "## CUDA driver API\n"
-    yield from table([(name, WORDS[row]) for name, row in driver], "call")
-    yield "\nExecutables that are made with CUDA's flag for device launch are plain ones.\n"
+    yield from table([(name, WORDS[row] + since(name)) for name, row in driver], "call")
+    yield CIG_NOTE
     yield RUNTIME_HEAD
-    yield from table([(name, f"`{call}`: {WORDS[classes[call]]}") for name, call in runtime], "call")
+    yield from table(
+        [(name, f"`{call}`: {WORDS[classes[call]]}{since(name)}") for name, call in runtime], "call"
+    )
     yield "\n## HIP\n"
     yield HIP_NOTE
     yield from table([(name, WORDS[row]) for name, row in hip], "call")
@@ -152,13 +170,16 @@ def main():
     parser.add_argument("--preload")
     parser.add_argument("--cuda", nargs=2)
     arguments = parser.parse_args()
-    driver, runtime, hip = (read_list(f"calls_{name}.list") for name in ("cuda", "cudart", "hip"))
+    (driver, later), (runtime, runtime_later), (hip, _) = (
+        read_list(f"calls_{name}.list") for name in ("cuda", "cudart", "hip")
+    )
+    later |= runtime_later
     is_right = compare("HIP", "hip(Drv)?", {name for name, _ in hip}, hip_calls())
     if arguments.preload:
         is_right &= check_wrappers(arguments.preload, driver + hip)
     if arguments.cuda:
-        is_right &= check_cuda(*arguments.cuda, driver, runtime)
-    page = "\n".join(make_page(driver, runtime, hip)) + "\n"
+        is_right &= check_cuda(*arguments.cuda, driver, runtime, later)
+    page = "\n".join(make_page(driver, runtime, hip, later)) + "\n"
     if arguments.write:
         PAGE.write_text(page)
     elif not PAGE.exists() or PAGE.read_text() != page:

@@ -1,11 +1,14 @@
 /*
- * children-cuda kept|unknown: sets a child graph as a whole, again and again, on the played
- * libcuda.so.1. Between two calls the graph is changed in one of all ways, or destroyed and another
- * one made that may get its handle. Prints what each call returns and what the launch after it
- * does.
+ * children-cuda kept|unknown|later proc|later dlsym: sets a child graph as a whole, again and
+ * again, on the played libcuda.so.1. Between two calls the graph is changed in one of all ways, or
+ * destroyed and another one made that may get its handle. Prints what each call returns and what
+ * the launch after it does.
  * unknown: the graph is also changed by a function that the library does not wrap.
+ * later: it is changed by functions that are newer than CUDA 13.0, which the program finds by
+ * cuGetProcAddress or by dlsym.
  */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +22,14 @@ static struct {
 	CUDA_FUNCTIONS(POINTER)
 	int (*cuModuleGetFunction)(cuda_function *function, void *module, const char *name);
 	int (*cuModuleUnload)(void *module);
+	int (*cuGetProcAddress_v2)(const char *name, void **function, int version, uint64_t flags,
+				   int *ret_found);
+	int (*cuGraphAddNode_v3)(cuda_node *node, cuda_graph graph, const cuda_node *after,
+				 const struct cuda_edge_data *data, size_t count,
+				 struct cuda_node_params *params);
+	int (*cuGraphNodeSetParams_v2)(cuda_node node, struct cuda_node_params *params);
+	int (*cuStreamBeginRecaptureToGraph)(cuda_stream stream, uint32_t mode, cuda_graph graph,
+					     void *callback, void *user);
 	/* What a later driver may have. */
 	int (*cuGraphKernelNodeSetParams_v3)(cuda_node node,
 					     const struct cuda_kernel_node_params *params);
@@ -26,6 +37,7 @@ static struct {
 
 #define CHECK(name, ...) check(#name, cu.name(__VA_ARGS__))
 
+static void *library;
 static cuda_function fold;
 static cuda_context context;
 static cuda_stream stream;
@@ -41,9 +53,9 @@ static void check(const char *call, int result)
 
 static void open_cuda(int finds_unknown)
 {
-	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	void *found;
 
+	library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 #define FIND(name, parameters)                                                                     \
 	found = library ? dlsym(library, #name) : NULL;                                            \
 	memcpy(&cu.name, &found, sizeof(found));
@@ -60,6 +72,31 @@ static void open_cuda(int finds_unknown)
 	CHECK(cuStreamCreate, &stream, CUDA_STREAM_NON_BLOCKING);
 	for (int i = 0; i < BUFFERS; i++)
 		CHECK(cuMemAlloc_v2, (cuda_address *)&buffers[i], BUFFER_BYTES);
+}
+
+/* Returns what cuGetProcAddress does, which is what dlsym finds by SYMBOL. */
+static void *find_by_proc(const char *name, int version, const char *symbol)
+{
+	void *found = NULL;
+
+	CHECK(cuGetProcAddress_v2, name, &found, version, 0, NULL);
+	check(symbol, found && found == dlsym(library, symbol) ? CUDA_OK : CUDA_INVALID_VALUE);
+	return found;
+}
+
+static void find_later(bool is_by_proc)
+{
+	void *found;
+
+#define FIND_LATER(name, version, symbol)                                                          \
+	found = is_by_proc ? find_by_proc(name, version, #symbol) : dlsym(library, #symbol);       \
+	memcpy(&cu.symbol, &found, sizeof(found));
+	FIND(cuGetProcAddress_v2, )
+	FIND_LATER("cuGraphAddNode", 13030, cuGraphAddNode_v2)
+	FIND_LATER("cuGraphAddNode", 13040, cuGraphAddNode_v3)
+	FIND_LATER("cuGraphAddNode", 14000, cuGraphAddNode_v3)
+	FIND_LATER("cuGraphNodeSetParams", 13040, cuGraphNodeSetParams_v2)
+	FIND_LATER("cuStreamBeginRecaptureToGraph", 13030, cuStreamBeginRecaptureToGraph)
 }
 
 /* ---- nodes ---- */
@@ -261,8 +298,12 @@ static void add_child(struct child *child)
 	CHECK(cuGraphDestroy, added);
 }
 
+typedef int add_node_call(cuda_node *node, cuda_graph graph, const cuda_node *after,
+			  const struct cuda_edge_data *data, size_t count,
+			  struct cuda_node_params *params);
+
 /* The moved graph keeps its handle, by which it is changed afterwards. */
-static void move_child(struct child *child)
+static void move_by(add_node_call *add, struct child *child)
 {
 	struct cuda_node_params move = {.type = CUDA_NODE_GRAPH};
 	struct kernel kernel;
@@ -272,7 +313,7 @@ static void move_child(struct child *child)
 	set(&single, "will be moved", moved);
 	move.u.child.graph = moved;
 	move.u.child.ownership = CUDA_CHILD_MOVE;
-	CHECK(cuGraphAddNode_v2, &child->nested, child->graph, &child->nested, NULL, 1, &move);
+	check("add", add(&child->nested, child->graph, &child->nested, NULL, 1, &move));
 	set(&whole, "a graph was moved", child->graph);
 	set(&single, "was moved", moved);
 	CHECK(cuGraphKernelNodeSetParams_v2, node, fill(&kernel, 0, 1008));
@@ -281,19 +322,66 @@ static void move_child(struct child *child)
 	set(&single, "was moved, and a node added", moved);
 }
 
+static void move_child(struct child *child)
+{
+	move_by(cu.cuGraphAddNode_v2, child);
+}
+
+static void move_child_later(struct child *child)
+{
+	move_by(cu.cuGraphAddNode_v3, child);
+}
+
+static void set_any_later(struct child *child)
+{
+	struct cuda_node_params params = {.type = CUDA_NODE_KERNEL};
+	struct kernel kernel;
+
+	memcpy(&params.u, fill(&kernel, 0, 1012), sizeof(kernel.params));
+	CHECK(cuGraphNodeSetParams_v2, child->kernel, &params);
+}
+
 static void replace(struct child *child)
 {
 	CHECK(cuGraphDestroy, child->graph);
 	*child = build_child(1009);
 }
 
+static cuda_graph capture_memset(uint8_t value)
+{
+	cuda_graph graph;
+
+	CHECK(cuStreamBeginCapture_v2, stream, CUDA_CAPTURE_RELAXED);
+	CHECK(cuMemsetD8Async, (uintptr_t)buffers[0], value, BUFFER_BYTES, stream);
+	CHECK(cuStreamEndCapture, stream, &graph);
+	return graph;
+}
+
 /* The graph comes from a capture, perhaps with the same handle. */
 static void capture(struct child *child)
 {
 	CHECK(cuGraphDestroy, child->graph);
-	CHECK(cuStreamBeginCapture_v2, stream, CUDA_CAPTURE_RELAXED);
-	CHECK(cuMemsetD8Async, (uintptr_t)buffers[0], 7, BUFFER_BYTES, stream);
-	CHECK(cuStreamEndCapture, stream, &child->graph);
+	child->graph = capture_memset(7);
+}
+
+/* A captured graph keeps its handle when it is captured again. */
+static void recapture(void)
+{
+	struct program program;
+	cuda_graph graph, again;
+
+	make(capture_memset(7), &program);
+	graph = capture_memset(8);
+	set(&program, "captured", graph);
+	set(&program, "captured", graph);
+	CHECK(cuStreamBeginRecaptureToGraph, stream, CUDA_CAPTURE_RELAXED, graph, NULL, NULL);
+	CHECK(cuMemsetD8Async, (uintptr_t)buffers[0], 9, BUFFER_BYTES, stream);
+	CHECK(cuStreamEndCapture, stream, &again);
+	check("the recaptured graph", again == graph ? CUDA_OK : CUDA_INVALID_VALUE);
+	set(&program, "captured again", graph);
+	set(&program, "captured again", graph);
+	CHECK(cuGraphDestroy, graph);
+	destroy(&program);
 }
 
 static void clone(struct child *child)
@@ -367,15 +455,26 @@ static void change_child(const char *name, void (*change)(struct child *child))
 	CHECK(cuGraphDestroy, child.graph);
 }
 
+static void change_later(bool is_by_proc)
+{
+	find_later(is_by_proc);
+	change_child("set_any_later", set_any_later);
+	change_child("move_child_later", move_child_later);
+	recapture();
+}
+
 int main(int argc, char **argv)
 {
 	int finds_unknown = argc > 1 && strcmp(argv[1], "unknown") == 0;
+	bool is_later = argc > 1 && strcmp(argv[1], "later") == 0;
 	cuda_node node;
 
 	open_cuda(finds_unknown);
 	make(build_child(1).graph, &whole);
 	make(build_single(1, &node), &single);
-	for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
+	if (is_later)
+		change_later(argc > 2 && strcmp(argv[2], "proc") == 0);
+	for (size_t i = 0; !is_later && i < sizeof(changes) / sizeof(*changes); i++)
 		change_child(changes[i].name, changes[i].change);
 	if (finds_unknown)
 		change_child("set_unknown", set_unknown);

@@ -187,7 +187,9 @@ static void check_graph_call(any_call *call, enum graph_kind kind, struct progra
 		expect("reads of the changed graph", reads_of(program, program->child), 1);
 		break;
 	case CAPTURING:
-		make_swallowed(call, program->stream, program->child, NULL, NULL, NULL, NULL);
+		/* The graph is the second argument, or the third one. */
+		make_swallowed(call, program->stream, program->child, program->child, NULL, NULL,
+			       NULL);
 		expect("reads of the captured graph", reads_of(program, program->child), 2);
 		break;
 	case CAPTURED:
