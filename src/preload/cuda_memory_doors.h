@@ -1,5 +1,6 @@
 /* The functions of CUDA's driver API that may end an allocation, a mapping or a registration, and
- * have a wrapper in cuda_memory.c. Compared with cuda.h of CUDA 13.5; arrays are not looked at. */
+ * have a wrapper in cuda_memory.c. Compared with cuda.h and cudaGL.h of CUDA 13.5; arrays are not
+ * looked at. */
 #ifndef DAGPATCH_PRELOAD_CUDA_MEMORY_DOORS_H
 #define DAGPATCH_PRELOAD_CUDA_MEMORY_DOORS_H
 
@@ -25,6 +26,10 @@
 	     (count, resources, stream))                                                           \
 	DOOR(cuGraphicsUnmapResources_ptsz,                                                        \
 	     (unsigned int count, void **resources, cuda_stream stream),                           \
-	     (count, resources, stream))
+	     (count, resources, stream))                                                           \
+	DOOR(cuGLUnmapBufferObject, (unsigned int buffer), (buffer))                               \
+	DOOR(cuGLUnmapBufferObjectAsync, (unsigned int buffer, cuda_stream stream),                \
+	     (buffer, stream))                                                                     \
+	DOOR(cuGLUnregisterBufferObject, (unsigned int buffer), (buffer))
 
 #endif

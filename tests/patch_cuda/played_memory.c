@@ -16,6 +16,9 @@ int cuIpcCloseMemHandle(cuda_address address);
 int cuDestroyExternalMemory(void *memory);
 int cuGraphicsUnregisterResource(void *resource);
 int cuGraphicsUnmapResources(unsigned int count, void **resources, cuda_stream stream);
+int cuGLUnmapBufferObject(unsigned int buffer);
+int cuGLUnmapBufferObjectAsync(unsigned int buffer, cuda_stream stream);
+int cuGLUnregisterBufferObject(unsigned int buffer);
 
 int cuMemFreeAsync(cuda_address address, cuda_stream stream)
 {
@@ -75,4 +78,19 @@ int cuGraphicsUnregisterResource(void *resource)
 int cuGraphicsUnmapResources(unsigned int count, void **resources, cuda_stream stream)
 {
 	return cuMemFree_v2((uintptr_t)resources[0]);
+}
+
+int cuGLUnmapBufferObject(unsigned int buffer)
+{
+	return end_last();
+}
+
+int cuGLUnmapBufferObjectAsync(unsigned int buffer, cuda_stream stream)
+{
+	return end_last();
+}
+
+int cuGLUnregisterBufferObject(unsigned int buffer)
+{
+	return end_last();
 }

@@ -83,6 +83,9 @@ static struct cuda_memcpy3d copy_to(cuda_address address)
 
 static void *resources[1];
 #define ENDINGS(CALL)                                                                              \
+	CALL(cuGLUnmapBufferObject, (unsigned int), (1))                                           \
+	CALL(cuGLUnmapBufferObjectAsync, (unsigned int, cuda_stream), (1, stream))                 \
+	CALL(cuGLUnregisterBufferObject, (unsigned int), (1))                                      \
 	CALL(cuMemFree_v2, (cuda_address), (to))                                                   \
 	CALL(cuMemFreeAsync, (cuda_address, cuda_stream), (to, stream))                            \
 	CALL(cuMemHostUnregister, (cuda_address), (to))                                            \
