@@ -92,7 +92,6 @@ static void find_later(bool is_by_proc)
 	found = is_by_proc ? find_by_proc(name, version, #symbol) : dlsym(library, #symbol);       \
 	memcpy(&cu.symbol, &found, sizeof(found));
 	FIND(cuGetProcAddress_v2, )
-	FIND_LATER("cuGraphAddNode", 13030, cuGraphAddNode_v2)
 	FIND_LATER("cuGraphAddNode", 13040, cuGraphAddNode_v3)
 	FIND_LATER("cuGraphAddNode", 14000, cuGraphAddNode_v3)
 	FIND_LATER("cuGraphNodeSetParams", 13040, cuGraphNodeSetParams_v2)
@@ -364,6 +363,18 @@ static void capture(struct child *child)
 	child->graph = capture_memset(7);
 }
 
+/* The stream is captured already. */
+static void recapture_in_vain(cuda_graph graph)
+{
+	cuda_graph other;
+
+	CHECK(cuStreamBeginCapture_v2, stream, CUDA_CAPTURE_RELAXED);
+	check("a second capture", cu.cuStreamBeginRecaptureToGraph(stream, CUDA_CAPTURE_RELAXED,
+								   graph, NULL, NULL) == CUDA_OK);
+	CHECK(cuStreamEndCapture, stream, &other);
+	CHECK(cuGraphDestroy, other);
+}
+
 /* A captured graph keeps its handle when it is captured again. */
 static void recapture(void)
 {
@@ -374,6 +385,8 @@ static void recapture(void)
 	graph = capture_memset(8);
 	set(&program, "captured", graph);
 	set(&program, "captured", graph);
+	recapture_in_vain(graph);
+	set(&program, "not captured again", graph);
 	CHECK(cuStreamBeginRecaptureToGraph, stream, CUDA_CAPTURE_RELAXED, graph, NULL, NULL);
 	CHECK(cuMemsetD8Async, (uintptr_t)buffers[0], 9, BUFFER_BYTES, stream);
 	CHECK(cuStreamEndCapture, stream, &again);
