@@ -86,10 +86,10 @@ static bool probe_cuda(char **ret_text)
 	const char *const named[] = {wanted, NULL};
 	static const char *const names[] = {"libcupti.so.13",
 					    "libcupti.so.12",
-					    "libcupti.so.11.8",
 					    "libcupti.so",
 					    "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so",
 					    "/usr/local/cuda/lib64/libcupti.so",
+					    "libcupti.so.11.8",
 					    NULL};
 
 	if (!find_library(drivers, ret_text))
@@ -121,14 +121,14 @@ void machine_probe(struct machine_source ret_sources[MACHINE_SOURCE_COUNT])
 	}
 }
 
-/* Whether the driver of AMD or NVIDIA has made a device file. */
+/* Whether the driver of AMD or NVIDIA has made a device file; in Windows' Linux both use dxg. */
 static bool has_gpu(void)
 {
 	glob_t found = {0};
 	bool has_nvidia = glob("/dev/nvidia*", GLOB_NOSORT, NULL, &found) == 0;
 
 	globfree(&found);
-	return has_nvidia || access("/dev/kfd", F_OK) == 0;
+	return has_nvidia || access("/dev/kfd", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
 }
 
 const char *machine_advise(bool is_softgpu)

@@ -26,10 +26,10 @@ static void *open_library(void)
 {
 	static const char *const names[] = {"libcupti.so.13",
 					    "libcupti.so.12",
-					    "libcupti.so.11.8",
 					    "libcupti.so",
 					    TOOLKIT_FOLDER "extras/CUPTI/lib64/libcupti.so",
-					    TOOLKIT_FOLDER "lib64/libcupti.so"};
+					    TOOLKIT_FOLDER "lib64/libcupti.so",
+					    "libcupti.so.11.8"};
 	const char *wanted = env_text(ENV_CUPTI);
 	void *library = NULL;
 
