@@ -323,7 +323,7 @@ static void lend_all_to_an_old_cupti(void)
 
 	model_set_version(CUPTI_WITH_REFUSALS - 1);
 	play_start();
-	for (int i = 0; i < CUDA_BUFFERS_MOST + CUDA_BUFFER_THREADS; i++)
+	for (int i = 0; i < MOST_OF_ONE_THREAD; i++)
 		ask(NULL);
 	cuda_buffers_lend(&last, &size, &most);
 	expect(last && size && size < CUDA_BUFFER_BYTES);

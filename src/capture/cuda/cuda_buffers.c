@@ -46,13 +46,11 @@ static uint8_t *make_buffer(void)
 /* Under pool_lock. A buffer that is idle or new, if there may be another one; or NULL. */
 static uint8_t *take_buffer(void)
 {
-	uint32_t most = cupti.version < CUPTI_WITH_REFUSALS ? sizeof(made) / sizeof(*made)
-							    : CUDA_BUFFERS_MOST + thread_count;
 	uint8_t *buffer;
 
 	if (idle_count)
 		return idle[--idle_count];
-	if (made_count >= most || !(buffer = make_buffer()))
+	if (made_count >= CUDA_BUFFERS_MOST + thread_count || !(buffer = make_buffer()))
 		return NULL;
 	return made[made_count++] = buffer;
 }

@@ -13,8 +13,8 @@
  *   and not read, then one is read, so that its thread catches up. The buffers beyond those that
  *   are kept are unmapped when they come back.
  * - When CUPTI has CUDA_BUFFERS_MOST, it is given none. It drops the records for which it has no
- *   room, and counts them. CUPTI before CUDA 12.9 crashes when it is given none: it gets what there
- *   is, and then one small buffer again and again, whose records are lost.
+ *   room, and counts them. CUPTI before CUDA 12.9 crashes when it is given none: it gets one small
+ *   buffer again and again, whose records are lost.
  *
  * Threading: CUPTI may call the first two functions on any thread; records are read by one
  * thread at a time. */
