@@ -16,6 +16,9 @@ bool owner_lock_try(struct owner_lock *lock)
 {
 	uint32_t free = 0;
 
+	/* The exchange alone would take the line from the holder. */
+	if (atomic_load_explicit(&lock->tid, memory_order_relaxed))
+		return false;
 	/* Acquire: pairs with the release in owner_lock_release. */
 	return atomic_compare_exchange_strong_explicit(&lock->tid, &free, session_tid(),
 						       memory_order_acquire, memory_order_relaxed);
