@@ -12,7 +12,7 @@ shift 2
 every_5_percent() {
 	local line next=5
 
-	while IFS= read -r line; do
+	while IFS= read -r line || [ -n "$line" ]; do
 		if [[ $line =~ ^\[\ *([0-9]+)%\]\  ]]; then
 			[ "${BASH_REMATCH[1]}" -ge "$next" ] || continue
 			echo "built ${BASH_REMATCH[1]} %"

@@ -5,6 +5,7 @@
 # set, drawn here if it is "random". REPEAT is the command that runs this test alone. Prints what to
 # do after a failure first and last: CTest kills the test and this script when the time is over.
 set -u
+umask 022 # dagtap refuses folders that others may write to
 name=${1##*/} folder=$1 repeat=$2
 shift 2
 

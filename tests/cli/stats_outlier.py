@@ -39,7 +39,8 @@ def expect_told(told, pattern):
 
 
 told = record(OUT)
-expect_told(told, f"dagtap: outliers: [0-9,]+; the rows around 1 of them are in {folder}/run.outlier-1.dagtap")
+expect_told(told, "dagtap: outliers: [0-9,]+; the rows around 1 of them are in " +
+            f"{re.escape(folder)}/run.outlier-1.dagtap")
 written = lines("outlier")
 expect("recordings", sorted(name for name in os.listdir(folder) if name.endswith(".dagtap")),
        ["run.outlier-1.dagtap"])
@@ -68,9 +69,9 @@ with open(outlier["file"], "w") as file:
 told = record(OUT)
 expect_told(told, "dagtap: outliers: [0-9,]+")
 expect_told(told, "dagtap: the rows around 1 outlier were not copied: " +
-            f"{folder}/run.outlier-1.dagtap: exists already; --force replaces it")
+            f"{re.escape(folder)}/run.outlier-1.dagtap: exists already; --force replaces it")
 with open(outlier["file"]) as file:
     expect("the file that was there", file.read(), "mine")
 # Another suffix stays in the names.
 expect_told(record(os.path.join(folder, "other.stats")),
-            f"dagtap: outliers: .* of them are in {folder}/other.stats.outlier-1.dagtap")
+            f"dagtap: outliers: .* of them are in {re.escape(folder)}/other.stats.outlier-1.dagtap")

@@ -4,6 +4,7 @@ The readers come from the package index (requirements.txt) into the build folder
 the tests are skipped (exit status 77), and say so.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -33,11 +34,18 @@ def need(program):
         skip(f"{program} is not installed")
 
 
-def install_readers(requirements="requirements.txt", folder=READERS):
-    """Once for all tests, which may run at the same time."""
+@contextlib.contextmanager
+def alone():
+    """The tests may run at the same time."""
     WORK.mkdir(exist_ok=True)
     with open(WORK / "readers.lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def install_readers(requirements="requirements.txt", folder=READERS):
+    """Once for all tests."""
+    with alone():
         install_unless_there(HERE / requirements, folder)
 
 
@@ -56,7 +64,8 @@ def download_wheels(requirements, folder):
     paragraphs = (HERE / requirements).read_text(encoding="ascii").split("\n\n")[1:]
     for paragraph in paragraphs:
         title = paragraph.splitlines()[0].strip("# ")
-        download_unless_there(paragraph, folder / title)
+        with alone():
+            download_unless_there(paragraph, folder / title)
         yield title, sorted((folder / title).glob("*.whl"))
 
 
@@ -80,6 +89,8 @@ def pip(command, *arguments):
                *[f"--platform={platform}" for platform in platforms], *map(str, arguments)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
+        if "DO NOT MATCH THE HASHES" in result.stderr or "No space left" in result.stderr:
+            raise RuntimeError(result.stderr)
         lines = result.stderr.strip().splitlines() or ["no message"]
         skip(f"the packages could not be had: {lines[-1]}")
 

@@ -22,7 +22,6 @@ SOURCE = HERE.parent.parent
 VENDOR = SOURCE / "src" / "vendor"
 FIELDS = HERE.parent / "capture_cuda" / "cupti_fields.list"
 TYPES = (VENDOR / "cupti_types.h").read_text(encoding="utf-8")
-ERROR_UNKNOWN = 999
 
 ASK = """
 import ctypes, sys
@@ -183,7 +182,6 @@ class Cupti(unittest.TestCase):
         if answer == "0":
             self.assertEqual(int(number), version.number)
         else:
-            self.assertEqual(int(answer), ERROR_UNKNOWN)
             self.assertGreaterEqual(version.number, 130400)
 
     def test_it_has_the_functions(self):

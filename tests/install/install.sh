@@ -15,6 +15,7 @@ cat >"$work/bin/ldconfig" <<-END
 END
 chmod +x "$work/bin/ldconfig"
 PATH=$work/bin:$PATH
+unset CMAKE_PREFIX_PATH CMAKE_PROGRAM_PATH # CMake would search these first
 
 DESTDIR=$work/root "$cmake" --install "$BUILD_DIR" --prefix /opt/dagtap >"$work/log" || fail "$(cat "$work/log")"
 prefix=$work/root/opt/dagtap

@@ -15,7 +15,7 @@ check_missing() {
 	done
 	# Searches the folder alone: cpack looks into the system's folders, too.
 	if PATH=$work/bin "$cpack" -G DEB --config "$BUILD_DIR/CPackConfig.cmake" -B "$work/made" \
-		-D CMAKE_IGNORE_PATH="/bin;/usr/bin;/usr/local/bin" >"$work/log" 2>&1; then
+		-D CMAKE_IGNORE_PATH="/bin;/sbin;/usr/bin;/usr/sbin;/usr/local/bin;/usr/local/sbin" >"$work/log" 2>&1; then
 		fail "a package is made without $1"
 	fi
 	grep -qF "there is no $1 here: apt-get install $2" "$work/log" || fail "$(cat "$work/log")"
