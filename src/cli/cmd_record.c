@@ -72,49 +72,42 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	return options->output ? CLI_OK : cli_fail("out of memory");
 }
 
-/* Whether OUTPUT is the file of PROGRAM, which the recording would replace. */
-static bool is_program(const char *output, const char *program)
+/* Checks that PROGRAM can be run, and that OUTPUT is not its file, which the recording would
+ * replace. */
+static int check_program(const char *output, const char *program)
 {
-	char *path = launch_find_program(program);
-	bool is_same = path && keep_input_is_same(path, output);
+	struct dagtap_error error;
+	char *path;
+	bool is_same;
 
+	if (launch_find_program(program, &path, &error) < 0)
+		return cli_fail_error(&error);
+	is_same = keep_input_is_same(path, output);
 	free(path);
-	return is_same;
+	return is_same ? cli_fail("%s: is the program; give OUT another name", output) : CLI_OK;
 }
 
-/* Checks the output's name before the program runs: afterwards the user could not choose another
- * one. */
+/* Checks the program and the output's name before anything is removed and the program runs:
+ * afterwards the user could not choose another one. */
 static int check_output(const struct cli_command *self, const struct record_options *options)
 {
 	struct stat status;
+	bool exists;
 	int err;
 
 	if (!*options->output || !strcmp(options->output, "-"))
 		return cli_usage(self, "OUT must be a regular file");
-	if (stat(options->output, &status) < 0)
-		return errno == ENOENT ? CLI_OK
-				       : cli_fail("%s: %s", options->output, strerror(errno));
-	if (!S_ISREG(status.st_mode))
+	exists = stat(options->output, &status) == 0;
+	if (!exists && errno != ENOENT)
+		return cli_fail("%s: %s", options->output, strerror(errno));
+	if (exists && !S_ISREG(status.st_mode))
 		return cli_fail("%s: exists and is not a regular file", options->output);
-	if (is_program(options->output, *options->program))
-		return cli_fail("%s: is the program; give OUT another name", options->output);
-	if (options->force)
-		return CLI_OK;
+	err = check_program(options->output, *options->program);
+	if (err != CLI_OK || !exists || options->force)
+		return err;
 	err = spool_folder_check_unused(options->output);
 	return err == CLI_OK ? cli_fail("%s: exists already; --force replaces it", options->output)
 			     : err;
-}
-
-static int prepare_folder(const struct cli_command *self, const struct record_options *options,
-			  struct spool_folder *ret_folder)
-{
-	const struct spool_folder_options wanted = {
-		.force = options->force,
-		.memory_bytes = options->ring && !options->keep_spool ? options->ring_bytes : 0,
-	};
-	int err = check_output(self, options);
-
-	return err == CLI_OK ? spool_folder_make(options->output, &wanted, ret_folder) : err;
 }
 
 static int prepare_environment(const struct cli_command *self, const struct record_options *options,
@@ -134,6 +127,24 @@ static int prepare_environment(const struct cli_command *self, const struct reco
 						  error.message)
 				      : cli_fail_error(&error);
 	return record_options_export(options);
+}
+
+/* Makes the folder of spools, after all that may be refused: with --force that removes the spools
+ * of an earlier recording. */
+static int prepare(const struct cli_command *self, const struct record_options *options,
+		   struct spool_folder *folder)
+{
+	const struct spool_folder_options wanted = {
+		.force = options->force,
+		.memory_bytes = options->ring && !options->keep_spool ? options->ring_bytes : 0,
+	};
+	int err = check_output(self, options);
+
+	if (err == CLI_OK)
+		err = spool_folder_open(options->output, folder);
+	if (err == CLI_OK)
+		err = prepare_environment(self, options, folder->path);
+	return err == CLI_OK ? spool_folder_make(folder, &wanted) : err;
 }
 
 static char *join_words(char **words)
@@ -296,7 +307,7 @@ static void tell_nothing_recorded(const struct record_options *options)
 		     machine_advise(options->softgpu));
 }
 
-static int gather(const struct record_options *options, struct spool_folder *folder,
+static int gather(const struct record_options *options, const struct spool_folder *folder,
 		  struct ears *ears, struct bundle_meta *meta)
 {
 	bool has_survivors = wait_for_survivors(folder->fd);
@@ -323,7 +334,6 @@ static int gather(const struct record_options *options, struct spool_folder *fol
 		cli_fail_error(&error);
 		return cli_fail("the spools stay in %s; every command reads them", name);
 	}
-	folder->is_recorded = result.spool_count > 0;
 	if (!has_survivors && (!options->keep_spool || result.spool_count == 0))
 		spool_folder_remove(folder);
 	status = lost_count || result.foreign_count || result.is_damaged ? CLI_FAILED : CLI_OK;
@@ -339,12 +349,12 @@ static int gather(const struct record_options *options, struct spool_folder *fol
 }
 
 /* As gather, with --stats: ends the statistics instead of packing spools. */
-static int end_stats(const struct record_options *options, struct spool_folder *folder,
+static int end_stats(const struct record_options *options, const struct spool_folder *folder,
 		     struct ears *ears, struct stats_follow *follow)
 {
 	bool has_survivors = wait_for_survivors(folder->fd);
 	uint32_t lost_count = 0;
-	int err = record_stats_end(options, follow, has_survivors, &folder->is_recorded);
+	int err = record_stats_end(options, follow, has_survivors);
 	char *losses = collect_losses(folder, ears->box, &lost_count);
 
 	if (!has_survivors && !options->keep_spool)
@@ -356,7 +366,7 @@ static int end_stats(const struct record_options *options, struct spool_folder *
 }
 
 /* Runs the program. FOLLOW keeps statistics, or is NULL. */
-static int run_program(const struct record_options *options, struct spool_folder *folder,
+static int run_program(const struct record_options *options, const struct spool_folder *folder,
 		       struct ears *ears, struct bundle_meta *meta, struct stats_follow *follow)
 {
 	struct stats_follow_result unused;
@@ -377,8 +387,8 @@ static int run_program(const struct record_options *options, struct spool_folder
 	return status ? status : err;
 }
 
-static int record(const struct cli_command *self, const struct record_options *options,
-		  struct spool_folder *folder, struct ears *ears)
+static int record(const struct record_options *options, const struct spool_folder *folder,
+		  struct ears *ears)
 {
 	struct bundle_meta meta = {
 		.version = (char *)DAGTAP_VERSION,
@@ -386,8 +396,7 @@ static int record(const struct cli_command *self, const struct record_options *o
 		.start_ns = clock_read_ns(CLOCK_REALTIME),
 	};
 	struct stats_follow *follow = NULL;
-	int err = meta.command ? prepare_environment(self, options, folder->path)
-			       : cli_fail("out of memory");
+	int err = meta.command ? CLI_OK : cli_fail("out of memory");
 
 	if (err == CLI_OK && options->has_stats)
 		err = record_stats_begin(options, folder, meta.command, &follow);
@@ -403,7 +412,7 @@ static int record(const struct cli_command *self, const struct record_options *o
 static int run(const struct cli_command *self, int argc, char **argv)
 {
 	struct record_options options = {0};
-	struct spool_folder folder = {.parent_fd = -1, .fd = -1, .earlier_fd = -1};
+	struct spool_folder folder = {.parent_fd = -1, .fd = -1};
 	struct ears ears = {0};
 	const char *timers = getenv("DAGTAP_TIMERS");
 	char *made_name = NULL;
@@ -412,10 +421,10 @@ static int run(const struct cli_command *self, int argc, char **argv)
 	if (timers)
 		timer_configure(timers);
 	if (err == CLI_OK)
-		err = prepare_folder(self, &options, &folder);
+		err = prepare(self, &options, &folder);
 	if (err == CLI_OK) {
 		listen_to_processes(&options, &folder, &ears);
-		err = record(self, &options, &folder, &ears);
+		err = record(&options, &folder, &ears);
 	}
 	loss_box_close(ears.box);
 	deliveries_close(ears.deliveries);

@@ -255,32 +255,55 @@ int launch_use_tracer(const char *spool_folder, enum launch_backend backend,
 	return 0;
 }
 
-static bool is_program(const char *path)
+static int fail_program(struct dagtap_error *error, int code, const char *name)
+{
+	return dagtap_error_set(error, code, "%s: cannot be run: %s", name, strerror(-code));
+}
+
+/* Returns 0, or the negative errno with which execve refuses the file. */
+static int check_program(const char *path)
 {
 	struct stat status;
 
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+	if (stat(path, &status) < 0 || faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0)
+		return -errno;
+	return S_ISREG(status.st_mode) ? 0 : -EACCES;
 }
 
-/* An empty folder in PATH is the working one; without PATH execvp searches these. */
-char *launch_find_program(const char *name)
+/* Searches PATH. An empty folder in it is the working one; without PATH execvp searches these.
+ * Returns 0 or a negative errno; a file that may not be run is told before one that is missing. */
+static int search_program(const char *name, char **ret_path)
 {
 	const char *list = getenv("PATH");
+	int err, first = -ENOENT;
 	size_t length;
 	char *path;
 
-	if (strchr(name, '/'))
-		return strdup(name);
 	for (list = list ? list : "/bin:/usr/bin";; list += length + 1) {
 		length = strcspn(list, ":");
 		if (asprintf(&path, "%.*s%s%s", (int)length, list, length ? "/" : "", name) < 0)
-			return NULL;
-		if (is_program(path))
-			return path;
+			return -ENOMEM;
+		err = check_program(path);
+		if (err == 0) {
+			*ret_path = path;
+			return 0;
+		}
 		free(path);
+		if (first == -ENOENT && err != -ENOTDIR)
+			first = err;
 		if (!list[length])
-			return NULL;
+			return first;
 	}
+}
+
+int launch_find_program(const char *name, char **ret_path, struct dagtap_error *error)
+{
+	bool is_path = !*name || strchr(name, '/');
+	int err = is_path ? check_program(name) : search_program(name, ret_path);
+
+	if (err == 0 && is_path && !(*ret_path = strdup(name)))
+		err = -ENOMEM;
+	return err < 0 ? fail_program(error, err, name) : 0;
 }
 
 static volatile sig_atomic_t child_pid;
@@ -431,7 +454,6 @@ int launch_run(char *const argv[], int *ret_exit_status, struct dagtap_error *er
 	if (result < 0)
 		return dagtap_error_set(error, result, "wait: %s", strerror(-result));
 	if (exec_error < 0)
-		return dagtap_error_set(error, exec_error, "%s: cannot be run: %s", argv[0],
-					strerror(-exec_error));
+		return fail_program(error, exec_error, argv[0]);
 	return 0;
 }

@@ -41,9 +41,10 @@ enum launch_backend { LAUNCH_AUTO, LAUNCH_HSA, LAUNCH_CUDA };
 int launch_use_tracer(const char *spool_folder, enum launch_backend backend,
 		      struct dagtap_error *error);
 
-/* Finds the file that launch_run runs for NAME, which has a slash or is searched in PATH. Returns
- * its path, which the caller frees; NULL if there is none, or out of memory. */
-char *launch_find_program(const char *name);
+/* Finds the file that launch_run runs for NAME, which has a slash or is searched in PATH. The
+ * caller frees *RET_PATH. Returns 0, or a negative errno with ERROR filled as launch_run fills it:
+ * there is no such file, or it may not be run. */
+int launch_find_program(const char *name, char **ret_path, struct dagtap_error *error);
 
 /* Runs ARGV in a child process and waits for its end. Forwards signals that other processes send
  * to dagtap; those of the terminal reach the child anyway. Makes dagtap the reaper of processes

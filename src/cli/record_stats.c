@@ -121,12 +121,11 @@ static void tell_result(const char *output, const struct stats_follow_result *re
 }
 
 int record_stats_end(const struct record_options *options, struct stats_follow *follow,
-		     bool has_survivors, bool *ret_is_recorded)
+		     bool has_survivors)
 {
 	struct stats_follow_result result;
 
 	stats_follow_finish(follow, &result);
-	*ret_is_recorded = result.processes > 0;
 	if (result.processes == 0) {
 		if (!options->quiet)
 			tell("%s used no GPU: nothing recorded; %s", options->program[0],

@@ -25,8 +25,7 @@
 #define MEMORY_RANDOM	   6 /* random characters of mkdtemp */
 #define MEMORY_BYTES_LEAST ((uint64_t)1 << 30)
 #define MEMORY_RINGS_LEAST 8  /* each process has a ring, and the program needs shared memory too */
-#define SPOOL_NAME_MOST	   64 /* .earlier/PID.NS.spool.new */
-#define EARLIER_SUFFIX	   ".earlier"
+#define SPOOL_NAME_MOST	   64 /* /PID.NS.spool.new */
 
 #define FOLDER_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) /* follow no links */
 
@@ -188,163 +187,81 @@ static int check_owner(int fd, const char *path)
 	return CLI_OK;
 }
 
-/* Opens the folder NAME, but through no link except one of ours to a ring in memory. *RET_FD: -1 if
- * the ring is gone. */
-static int open_named(const struct spool_folder *folder, const char *name, const char *path,
-		      int *ret_fd)
+/* Opens what has the folder's name, but through no link except one of ours to a ring in memory.
+ * *RET_FD: -1 if the ring is gone. */
+static int open_named(const struct spool_folder *folder, int *ret_fd)
 {
 	char behind[NAME_MAX + 1];
 	struct stat status;
-	bool is_link = fstatat(folder->parent_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-		       S_ISLNK(status.st_mode);
+	bool is_link =
+		fstatat(folder->parent_fd, folder->base, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		S_ISLNK(status.st_mode);
 
-	if (is_link && !read_memory_link(folder->parent_fd, name, behind, sizeof(behind)))
+	if (is_link && !read_memory_link(folder->parent_fd, folder->base, behind, sizeof(behind)))
 		return cli_fail(
 			"%s: is a link, which is not followed; remove it, or choose another "
 			"name for the recording",
-			path);
-	*ret_fd = is_link ? open_behind(behind) : openat(folder->parent_fd, name, FOLDER_FLAGS);
+			folder->path);
+	*ret_fd = is_link ? open_behind(behind)
+			  : openat(folder->parent_fd, folder->base, FOLDER_FLAGS);
 	/* ENOENT: a reboot has cleared the memory. */
 	if (*ret_fd < 0 && !(is_link && errno == ENOENT))
-		return cli_fail("%s: %s", path, strerror(errno));
+		return cli_fail("%s: %s", folder->path, strerror(errno));
 	return CLI_OK;
 }
 
-/* Removes NAME, if it still refers to the folder that is open as FD; -1: a ring that is gone. */
-static void remove_name(int parent_fd, const char *name, int fd)
+/* Removes the folder's name, if it still refers to the folder that is open as FD; -1: a ring that
+ * is gone. */
+static void remove_name(const struct spool_folder *folder, int fd)
 {
 	char behind[NAME_MAX + 1];
 	struct stat held, named;
 
-	if (read_memory_link(parent_fd, name, behind, sizeof(behind))) {
+	if (read_memory_link(folder->parent_fd, folder->base, behind, sizeof(behind))) {
 		remove_behind(behind);
 		/* The link stays if its folder still has files of others. */
 		if (fd < 0 || (fstat(fd, &held) == 0 && held.st_nlink == 0))
-			unlinkat(parent_fd, name, 0);
+			unlinkat(folder->parent_fd, folder->base, 0);
 		return;
 	}
-	if (fstat(fd, &held) == 0 && fstatat(parent_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	if (fstat(fd, &held) == 0 &&
+	    fstatat(folder->parent_fd, folder->base, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    held.st_dev == named.st_dev && held.st_ino == named.st_ino)
-		unlinkat(parent_fd, name, AT_REMOVEDIR);
+		unlinkat(folder->parent_fd, folder->base, AT_REMOVEDIR);
 }
 
-/* ---- the folder of an earlier recording ---- */
-
-/* Whether anything has the name NAME beside the output. */
-static bool has_name(const struct spool_folder *folder, const char *name)
+/* Whether anything has the folder's name. */
+static bool has_name(const struct spool_folder *folder)
 {
 	struct stat status;
 
-	return fstatat(folder->parent_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+	return fstatat(folder->parent_fd, folder->base, &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Opens the folder NAME beside the output, and checks that nobody writes there, and that all its
- * files are ours. It stays locked. *RET_FD: -1 if it was a ring in memory that a reboot has
- * cleared. Returns CLI_OK, or CLI_FAILED after a message. */
-static int open_earlier(const struct spool_folder *folder, const char *name, const char *path,
-			int *ret_fd)
+/* Removes what an earlier recording left there, if nobody writes there and all files are ours. */
+static int clear_earlier(const struct spool_folder *folder)
 {
-	int fd, err = open_named(folder, name, path, &fd);
+	int fd, err;
 
-	if (err != CLI_OK || fd < 0) {
-		*ret_fd = -1;
+	if (!has_name(folder))
+		return CLI_OK;
+	err = open_named(folder, &fd);
+	if (err != CLI_OK)
 		return err;
+	if (fd >= 0) {
+		err = check_owner(fd, folder->path);
+		if (err == CLI_OK)
+			err = lock_folder(fd, folder->path);
+		if (err == CLI_OK)
+			err = spool_contents_check(fd, folder->path);
+		if (err == CLI_OK)
+			spool_contents_remove(fd);
 	}
-	err = check_owner(fd, path);
 	if (err == CLI_OK)
-		err = lock_folder(fd, path);
-	if (err == CLI_OK)
-		err = spool_contents_check(fd, path);
-	if (err == CLI_OK)
-		*ret_fd = fd;
-	else
+		remove_name(folder, fd);
+	if (fd >= 0)
 		close(fd);
 	return err;
-}
-
-/* Removes the folder that is open as FD, or -1, and has the name NAME. */
-static void remove_earlier(const struct spool_folder *folder, const char *name, int fd)
-{
-	if (fd >= 0)
-		spool_contents_remove(fd);
-	remove_name(folder->parent_fd, name, fd);
-}
-
-/* Renames the folder FD from BASE to EARLIER. If EARLIER is taken, a recording with --force was
- * killed when it had set it aside. If that one has left spools of its own, it has replaced what it
- * set aside. */
-static int rename_earlier(struct spool_folder *folder, int fd)
-{
-	int older_fd, err;
-
-	if (has_name(folder, folder->earlier)) {
-		err = open_earlier(folder, folder->earlier, folder->earlier_path, &older_fd);
-		if (err != CLI_OK)
-			return err;
-		remove_earlier(folder, folder->earlier, older_fd);
-		if (older_fd >= 0)
-			close(older_fd);
-	}
-	if (renameat(folder->parent_fd, folder->base, folder->parent_fd, folder->earlier) < 0)
-		return cli_fail("%s: %s", folder->path, strerror(errno));
-	folder->earlier_fd = fd;
-	folder->has_earlier = true;
-	return CLI_OK;
-}
-
-/* Sets aside the spools that an earlier recording left. A folder without spools is removed. */
-static int set_earlier_aside(struct spool_folder *folder)
-{
-	int fd = -1, err;
-
-	if (has_name(folder, folder->base)) {
-		err = open_earlier(folder, folder->base, folder->path, &fd);
-		if (err != CLI_OK)
-			return err;
-		if (fd >= 0 && listing_count_spools(fd) > 0) {
-			err = rename_earlier(folder, fd);
-			if (err != CLI_OK && fd >= 0)
-				close(fd);
-			return err;
-		}
-		remove_earlier(folder, folder->base, fd);
-		if (fd >= 0)
-			close(fd);
-	}
-	if (!has_name(folder, folder->earlier))
-		return CLI_OK;
-	err = open_earlier(folder, folder->earlier, folder->earlier_path, &folder->earlier_fd);
-	folder->has_earlier = err == CLI_OK;
-	return err;
-}
-
-/* Gives the earlier folder its name back. */
-static void put_earlier_back(const struct spool_folder *folder)
-{
-	int parent_fd = folder->parent_fd;
-
-	if (renameat2(parent_fd, folder->earlier, parent_fd, folder->base, RENAME_NOREPLACE) == 0)
-		return;
-	/* Not every file system has the flag. A folder replaces only an empty one. */
-	if ((errno == EINVAL || errno == ENOSYS) &&
-	    renameat(parent_fd, folder->earlier, parent_fd, folder->base) == 0)
-		return;
-	cli_fail("%s: %s; the spools of the earlier recording stay in %s", folder->path,
-		 strerror(errno), folder->earlier_path);
-}
-
-/* Removes the earlier folder if there is a new recording, else puts it back. */
-static void settle_earlier(struct spool_folder *folder)
-{
-	bool has_spools = folder->fd >= 0 && spool_folder_is_there(folder) &&
-			  listing_count_spools(folder->fd) > 0;
-
-	if (folder->is_recorded || has_spools)
-		remove_earlier(folder, folder->earlier, folder->earlier_fd);
-	else
-		put_earlier_back(folder);
-	if (folder->earlier_fd >= 0)
-		close(folder->earlier_fd);
 }
 
 /* ---- making and closing ---- */
@@ -352,7 +269,7 @@ static void settle_earlier(struct spool_folder *folder)
 /* Says why the folder cannot be made: something of its name is there. */
 static int tell_existing(const struct spool_folder *folder)
 {
-	int fd, err = open_named(folder, folder->base, folder->path, &fd);
+	int fd, err = open_named(folder, &fd);
 
 	if (err != CLI_OK)
 		return err;
@@ -366,11 +283,9 @@ static int tell_existing(const struct spool_folder *folder)
 					folder->path);
 }
 
-/* OUTPUT is what the user has named. */
-static int make_folder(struct spool_folder *folder, const char *output,
-		       const struct spool_folder_options *options)
+static int make_folder(struct spool_folder *folder, const struct spool_folder_options *options)
 {
-	if (options->memory_bytes && !has_name(folder, folder->base) &&
+	if (options->memory_bytes && !has_name(folder) &&
 	    make_in_memory(folder, options->memory_bytes))
 		return lock_folder(folder->fd, folder->path);
 	if (mkdirat(folder->parent_fd, folder->base, 0700) == 0) {
@@ -379,58 +294,31 @@ static int make_folder(struct spool_folder *folder, const char *output,
 			return lock_folder(folder->fd, folder->path);
 	}
 	return errno == EEXIST ? tell_existing(folder)
-			       : cli_fail("%s: %s", output, strerror(errno));
+			       : cli_fail("%s: %s", folder->output, strerror(errno));
 }
 
-/* Makes the names, and opens the folder that OUTPUT is to be in. */
-static int open_parent(struct spool_folder *folder, const char *output)
+/* Makes the names, and opens the folder that the output is to be in. */
+static int open_parent(struct spool_folder *folder)
 {
-	int err = name_folder(output, &folder->path);
+	int err = name_folder(folder->output, &folder->path);
 	char *slash;
 
 	if (err != CLI_OK)
 		return err;
-	if (asprintf(&folder->earlier_path, "%s" EARLIER_SUFFIX, folder->path) < 0) {
-		folder->earlier_path = NULL;
-		return cli_fail("out of memory");
-	}
 	slash = strrchr(folder->path, '/');
 	folder->base = slash + 1;
-	folder->earlier = folder->earlier_path + (folder->base - folder->path);
 	*slash = '\0';
 	folder->parent_fd = open(slash == folder->path ? "/" : folder->path,
 				 O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	*slash = '/';
-	return folder->parent_fd < 0 ? cli_fail("%s: %s", output, strerror(errno)) : CLI_OK;
+	return folder->parent_fd < 0 ? cli_fail("%s: %s", folder->output, strerror(errno)) : CLI_OK;
 }
 
-int spool_folder_check_unused(const char *output)
+int spool_folder_open(const char *output, struct spool_folder *ret_folder)
 {
-	struct spool_folder folder = {.parent_fd = -1, .fd = -1, .earlier_fd = -1};
-	int err = open_parent(&folder, output);
+	struct spool_folder folder = {.output = output, .parent_fd = -1, .fd = -1};
+	int err = open_parent(&folder);
 
-	/* What is no folder is told when the folder is made. */
-	if (err == CLI_OK)
-		folder.fd =
-			openat(folder.parent_fd, folder.base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder.fd >= 0)
-		err = lock_folder(folder.fd, folder.path);
-	spool_folder_close(&folder);
-	return err;
-}
-
-int spool_folder_make(const char *output, const struct spool_folder_options *options,
-		      struct spool_folder *ret_folder)
-{
-	struct spool_folder folder = {.parent_fd = -1, .fd = -1, .earlier_fd = -1};
-	int err = open_parent(&folder, output);
-
-	if (err == CLI_OK && options->force)
-		err = set_earlier_aside(&folder);
-	if (err == CLI_OK)
-		err = make_folder(&folder, output, options);
-	if (err == CLI_OK && !(folder.real_path = realpath(folder.path, NULL)))
-		err = cli_fail("%s: %s", output, strerror(errno));
 	if (err != CLI_OK) {
 		spool_folder_close(&folder);
 		return err;
@@ -439,18 +327,41 @@ int spool_folder_make(const char *output, const struct spool_folder_options *opt
 	return CLI_OK;
 }
 
+int spool_folder_check_unused(const char *output)
+{
+	struct spool_folder folder;
+	int err = spool_folder_open(output, &folder);
+
+	if (err != CLI_OK)
+		return err;
+	/* What is no folder is told when the folder is made. */
+	folder.fd = openat(folder.parent_fd, folder.base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder.fd >= 0)
+		err = lock_folder(folder.fd, folder.path);
+	spool_folder_close(&folder);
+	return err;
+}
+
+int spool_folder_make(struct spool_folder *folder, const struct spool_folder_options *options)
+{
+	int err = options->force ? clear_earlier(folder) : CLI_OK;
+
+	if (err == CLI_OK)
+		err = make_folder(folder, options);
+	if (err == CLI_OK && !(folder->real_path = realpath(folder->path, NULL)))
+		err = cli_fail("%s: %s", folder->output, strerror(errno));
+	return err;
+}
+
 void spool_folder_close(struct spool_folder *folder)
 {
-	if (folder->has_earlier)
-		settle_earlier(folder);
 	if (folder->fd >= 0)
 		close(folder->fd);
 	if (folder->parent_fd >= 0)
 		close(folder->parent_fd);
 	free(folder->path);
-	free(folder->earlier_path);
 	free(folder->real_path);
-	*folder = (struct spool_folder){.parent_fd = -1, .fd = -1, .earlier_fd = -1};
+	*folder = (struct spool_folder){.parent_fd = -1, .fd = -1};
 }
 
 bool spool_folder_is_there(const struct spool_folder *folder)
@@ -468,5 +379,5 @@ const char *spool_folder_name(const struct spool_folder *folder)
 void spool_folder_remove(const struct spool_folder *folder)
 {
 	spool_contents_remove(folder->fd);
-	remove_name(folder->parent_fd, folder->base, folder->fd);
+	remove_name(folder, folder->fd);
 }

@@ -4,11 +4,6 @@
  * The folder is held open by a descriptor, and its files are opened relative to it only, so that
  * nobody can redirect them by exchanging a name. No link is followed except the one that `record`
  * itself makes to a ring in memory, and nothing is removed that is not a spool of dagtap.
- *
- * With force the folder that an earlier recording left is set aside, as OUT.spool.earlier. It is
- * removed at the end if there is a new recording, and put back if not. A recording that is killed
- * leaves both.
- *
  * Threading: one thread at a time. */
 #ifndef DAGTAP_CLI_SPOOL_FOLDER_H
 #define DAGTAP_CLI_SPOOL_FOLDER_H
@@ -17,39 +12,35 @@
 #include <stdint.h>
 
 struct spool_folder_options {
-	bool force; /* replaces what an earlier recording left there */
+	bool force; /* removes what an earlier recording left there */
 	/* Size of a ring; 0: no ring. The folder of a ring is made in memory, behind a link, if
 	 * several rings of this size fit there. */
 	uint64_t memory_bytes;
 };
 
 struct spool_folder {
+	const char *output; /* of the recording, as it was given; borrowed */
 	char *path;	 /* owned; absolute, because the program may change its working directory */
 	char *real_path; /* owned; without links: the place of a ring in memory */
 	const char *base; /* the last part of path */
 	int parent_fd;
-	int fd; /* locked (flock) against other recordings */
-
-	char *earlier_path;  /* owned; of the folder that is set aside */
-	const char *earlier; /* the last part of earlier_path */
-	int earlier_fd;	     /* locked; -1 if there is none, or a reboot has cleared it */
-	bool has_earlier;
-	bool is_recorded; /* set by the caller: there is a new recording outside of the folder */
+	int fd; /* locked (flock) against other recordings; -1: not made */
 };
 
-/* Makes the folder for the recording OUTPUT, named OUT.spool for OUT.dagtap
- * and OUT.dagstats: new, empty, with
- * mode 0700, and locked until it is closed. Returns CLI_OK, or another cli_exit after a message;
+/* Names the folder for the recording OUTPUT, OUT.spool for OUT.dagtap and OUT.dagstats, and opens
+ * the folder that it is to be in. Changes no file. Returns CLI_OK, or CLI_FAILED after a message;
  * then there is nothing to close. */
-int spool_folder_make(const char *output, const struct spool_folder_options *options,
-		      struct spool_folder *ret_folder);
+int spool_folder_open(const char *output, struct spool_folder *ret_folder);
+
+/* Makes the folder: new, empty, with mode 0700, and locked until it is closed. Returns CLI_OK, or
+ * CLI_FAILED after a message. */
+int spool_folder_make(struct spool_folder *folder, const struct spool_folder_options *options);
 
 /* Checks that no recording writes to the folder for the recording OUTPUT, if there is one. Returns
  * CLI_OK, or CLI_FAILED after a message, which names the process if it records already. */
 int spool_folder_check_unused(const char *output);
 
-/* Closes the descriptors, which releases the lock, and frees the names. Leaves the folder. What was
- * set aside is removed if is_recorded, or if the folder has spools; else it gets its name back. */
+/* Closes the descriptors, which releases the lock, and frees the names. Leaves the folder. */
 void spool_folder_close(struct spool_folder *folder);
 
 /* Returns false if the folder has been removed. */

@@ -74,16 +74,6 @@ static uint32_t for_each(int folder_fd, int (*filter)(const struct dirent *),
 	return sum;
 }
 
-static uint32_t count_one(int folder_fd, const char *name)
-{
-	return 1;
-}
-
-uint32_t listing_count_spools(int folder_fd)
-{
-	return for_each(folder_fd, listing_is_spool, count_one);
-}
-
 static uint32_t has_process(int folder_fd, const char *name)
 {
 	uint32_t pid;

@@ -18,9 +18,6 @@ int listing_is_lost(const struct dirent *entry);
  * FIFO. Returns a descriptor, or -1 with errno set; ELOOP if it is no regular file. */
 int listing_open(int folder_fd, const char *name);
 
-/* Number of spools in the folder. */
-uint32_t listing_count_spools(int folder_fd);
-
 /* Returns 1 if the spool's process is alive and still records, otherwise 0. */
 uint32_t listing_is_live(int folder_fd, const char *name);
 
