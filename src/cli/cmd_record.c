@@ -348,16 +348,21 @@ static int gather(const struct record_options *options, const struct spool_folde
 	return status;
 }
 
-/* As gather, with --stats: ends the statistics instead of packing spools. */
+/* As gather, with --stats: ends the statistics instead of packing spools, which stay if the
+ * statistics are not complete. */
 static int end_stats(const struct record_options *options, const struct spool_folder *folder,
 		     struct ears *ears, struct stats_follow *follow)
 {
 	bool has_survivors = wait_for_survivors(folder->fd);
+	bool is_complete;
 	uint32_t lost_count = 0;
-	int err = record_stats_end(options, follow, has_survivors);
+	int err = record_stats_end(options, follow, has_survivors, &is_complete);
 	char *losses = collect_losses(folder, ears->box, &lost_count);
 
-	if (!has_survivors && !options->keep_spool)
+	if (!is_complete)
+		cli_fail("the spools stay in %s; every command reads them",
+			 spool_folder_name(folder));
+	else if (!has_survivors && !options->keep_spool)
 		spool_folder_remove(folder);
 	if (!losses)
 		return cli_fail("out of memory");

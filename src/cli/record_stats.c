@@ -121,11 +121,12 @@ static void tell_result(const char *output, const struct stats_follow_result *re
 }
 
 int record_stats_end(const struct record_options *options, struct stats_follow *follow,
-		     bool has_survivors)
+		     bool has_survivors, bool *ret_is_complete)
 {
 	struct stats_follow_result result;
 
 	stats_follow_finish(follow, &result);
+	*ret_is_complete = !result.failed && !result.write_error;
 	if (result.processes == 0) {
 		if (!options->quiet)
 			tell("%s used no GPU: nothing recorded; %s", options->program[0],

@@ -17,9 +17,9 @@ int record_stats_begin(const struct record_options *options, const struct spool_
 		       const char *command, struct stats_follow **ret_follow);
 
 /* Ends it, and tells the result unless --quiet is given. HAS_SURVIVORS: some processes still
- * record. Without a recording the file is removed. Returns CLI_OK, or CLI_FAILED after a
- * message. */
+ * record. Without a recording the file is removed. *RET_IS_COMPLETE: all recordings were read, and
+ * the file was written. Returns CLI_OK, or CLI_FAILED after a message. */
 int record_stats_end(const struct record_options *options, struct stats_follow *follow,
-		     bool has_survivors);
+		     bool has_survivors, bool *ret_is_complete);
 
 #endif

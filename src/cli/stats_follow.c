@@ -210,7 +210,7 @@ static void finish_row(struct stats_follow *follow, struct followed *row)
 	}
 	live_close(row->live);
 	row->live = NULL;
-	if (!follow->options.keep_spool)
+	if (!follow->options.keep_spool && !follow->result.write_error)
 		unlinkat(follow->options.folder_fd, row->name, 0);
 }
 

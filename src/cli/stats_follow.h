@@ -20,7 +20,8 @@ struct stats_follow_options {
 	bool force;	    /* replaces an existing file then, but only a regular one */
 	const char *folder; /* of spools, for messages */
 	int folder_fd;
-	bool keep_spool;     /* else a spool is removed when it is read to its end */
+	/* Else a spool is removed when it is read to its end and its statistics are written. */
+	bool keep_spool;
 	const char *command; /* of the recording */
 	uint64_t interval_ns;
 	double outlier_factor; /* stats.outlier_factor */

@@ -1,12 +1,13 @@
 """stats_output.py FOLDER: `dagtap record --stats -f` replaces a file of statistics only when there
-are new ones, and no file that is not a regular one."""
+are new ones, and no file that is not a regular one; it keeps the spools that it cannot write
+statistics of."""
 import os
 import signal
 import stat
 import subprocess
 import sys
 
-from controlled import BUILD, DAGTAP, environment, expect, fail
+from controlled import BUILD, DAGTAP, environment, expect, fail, kernels
 
 folder = sys.argv[1]
 OUT = os.path.join(folder, "run.dagstats")
@@ -67,3 +68,18 @@ for other in (pipe, device):
 if not stat.S_ISFIFO(os.lstat(pipe).st_mode) or os.readlink(device) != "/dev/null":
     fail("a file that is not ours is gone")
 expect_files("run.dagstats", "pipe", "device")
+
+# No room for the file. Its first line, with 3700 bytes of command line, fits into 4096 bytes,
+# the statistics do not. The program lifts the limit of its own files.
+full, spools = os.path.join(folder, "full.dagstats"), os.path.join(folder, "full.spool")
+limited = ["bash", "-c", 'ulimit -S -f 4; exec "$@"', "bash"]
+program = ["bash", "-c", 'ulimit -S -f unlimited; exec "${@:2}"', "bash", "", *KERNELS]
+program[4] = "n" * (3700 - len(" ".join(program)))
+ran = subprocess.run([*limited, DAGTAP, "record", "--softgpu=kernel_ns=1000", "--stats", "--outlier=0", "-o", full,
+                      "--", *program], capture_output=True, text=True, env=environment())
+expect("exit status without room", ran.returncode, 1)
+if "the statistics are not complete" not in ran.stderr or f"the spools stay in {spools};" not in ran.stderr:
+    fail("not told: " + ran.stderr)
+expect("kernels in the spools", kernels(spools), 20)
+expect("exit status with room", record(*KERNELS, out=full).returncode, 0)
+expect_files("run.dagstats", "pipe", "device", "full.dagstats")
