@@ -31,8 +31,8 @@ int dagtap_export_get_format(size_t index, struct dagtap_export_format *ret_form
  * has several ("csv": "calls" ...); NULL selects its first. A PATH that ends in .gz is compressed.
  * If PATH exists and REPLACE is 0, fails with -EEXIST. -EINVAL: there is no such format or table.
  * The output of "otf2" is a folder: REPLACE then replaces one that the format wrote, and fails with
- * -EINVAL for anything else. -EBUSY: PATH is what TRACE was read from, under whatever name, or a
- * part of it, or a folder around it; that is never replaced.
+ * -EINVAL for anything else. -EBUSY: PATH is what TRACE was read from, under whatever name, or is
+ * inside it, or a folder around it; that is never replaced.
  *
  * The output has a temporary name until it is complete; a failure while writing leaves no file
  * behind. A trace that is too large for one file of its format is continued in numbered files

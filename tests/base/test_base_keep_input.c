@@ -32,7 +32,7 @@ static int make_files(void **state)
 {
 	if (!mkdtemp(test_path(folder, "keep-input")) || chdir(folder) < 0 ||
 	    mkdir("around", 0700) < 0 || mkdir("around/run.spool", 0700) < 0 ||
-	    mkdir("empty", 0700) < 0)
+	    mkdir("around/run.spool/deep", 0700) < 0 || mkdir("empty", 0700) < 0)
 		return -1;
 	put_file("around/run.spool/1.spool");
 	put_file("other");
@@ -68,8 +68,23 @@ static void file_under_any_name_is_kept(void **state)
 static void file_of_a_folder_is_kept(void **state)
 {
 	expect_refused("hard", "around/run.spool", "hard: is a part of the input around/run.spool");
-	expect_refused("linked/1.spool", "around/run.spool", "is a part of the input");
 	expect_refused("around/run.spool", "linked", "is the input");
+}
+
+/* A reader would take it for a part of the recording, or refuse the folder because of it. */
+static void folder_that_is_read_gets_no_file(void **state)
+{
+	expect_refused("linked/1.spool", "around/run.spool",
+		       "linked/1.spool: is inside the input around/run.spool");
+	expect_refused("around/run.spool/new", "around/run.spool", "is inside the input");
+	expect_refused("around/run.spool/new/", "linked", "is inside the input");
+	expect_refused("around/run.spool/deep/new", "around/run.spool", "is inside the input");
+	expect_refused("around/run.spool/deep/../new", "around/run.spool", "is inside the input");
+	expect_refused("new", ".", "is inside the input");
+	expect_refused("./new", folder, "is inside the input");
+	expect_refused("/new", "/", "is inside the input");
+	expect_taken("around/run.spool/../new", "around/run.spool");
+	expect_taken("/new", "around/run.spool");
 }
 
 static void folder_around_the_input_is_kept(void **state)
@@ -85,7 +100,6 @@ static void other_outputs_are_taken(void **state)
 {
 	expect_taken("other", "hard");
 	expect_taken("other", "around/run.spool");
-	expect_taken("around/run.spool/new", "around/run.spool");
 	expect_taken("empty", "hard");
 	/* the reader does not go into folders of a folder */
 	expect_taken("hard", "around");
@@ -106,6 +120,7 @@ int main(void)
 	const struct CMUnitTest cases[] = {
 		cmocka_unit_test(file_under_any_name_is_kept),
 		cmocka_unit_test(file_of_a_folder_is_kept),
+		cmocka_unit_test(folder_that_is_read_gets_no_file),
 		cmocka_unit_test(folder_around_the_input_is_kept),
 		cmocka_unit_test(other_outputs_are_taken),
 		cmocka_unit_test(standard_output_is_taken),

@@ -41,7 +41,7 @@ def start_and_stop(program, folder):
     if "exists already" not in program.control("snapshot", "-o", snapshot, code=1):
         fail("a snapshot replaces a file")
     spool = os.path.join(program.spools, program.status()["spool"])
-    if "is a part of the input" not in program.control("snapshot", "-f", "-o", spool, code=1):
+    if "is inside the input" not in program.control("snapshot", "-f", "-o", spool, code=1):
         fail("a snapshot replaces the spool that is copied")
     program.tell("replay 2")
     program.control("start")

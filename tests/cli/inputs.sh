@@ -39,12 +39,17 @@ for out in a.dagtap ./other/../a.dagtap other/hard.dagtap other/symbolic.dagtap;
 	done
 done
 
-# A spool in a folder that is read.
-for out in "$spool" other/part.spool; do
-	refuse "$out: is a part of the input" export -f --format csv -o "$out" a.spool
-	refuse "$out: is a part of the input" report -f -o "$out" a.spool
-	refuse "$out: is a part of the input" report -f -o "$out" b.dagtap a.spool
+# A spool of a folder that is read, and anything that would be written into it.
+for out in "$spool" other/part.spool a.spool/new.html; do
+	what="is inside the input a.spool"
+	[ $out != other/part.spool ] || what="is a part of the input a.spool"
+	for force in -f ""; do
+		refuse "$out: $what" export $force --format csv -o "$out" a.spool
+		refuse "$out: $what" report $force -o "$out" a.spool
+		refuse "$out: $what" report $force -o "$out" b.dagtap a.spool
+	done
 done
+[ ! -e a.spool/new.html ] || fail "a file was written into the folder that is read"
 
 # A profile that is joined with the recording.
 : >profile
