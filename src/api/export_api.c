@@ -132,15 +132,16 @@ EXPORT int dagtap_export(const struct dagtap_trace *trace, const char *format, c
 
 	if (err)
 		return err;
-	if (trace->path)
-		err = keep_input(path, trace->path, error);
+	if (trace->has_input)
+		err = keep_input_check(path, &trace->input, error);
 	if (err)
 		return err;
 	if (found->write_folder)
 		return folder_write(found, trace->model, path, replace != 0, NULL, error);
 	parts = (struct parts){
 		.path = path,
-		.input = trace->path,
+		.inputs = &trace->input,
+		.inputs_count = trace->has_input,
 		.extension = found->extension,
 		.force = replace != 0,
 		.way = found->way,

@@ -48,6 +48,8 @@ EXPORT int dagtap_trace_open(const char *path, struct dagtap_trace **ret_trace,
 	if (!trace)
 		return dagtap_error_set(error, -ENOMEM, "%s: out of memory", path);
 	trace->path = realpath(path, NULL);
+	/* Before it is read: the file may get another name at any time. */
+	trace->has_input = trace->path && keep_input_find(trace->path, &trace->input);
 	result = !trace->path && errno == ENOMEM
 			 ? dagtap_error_set(error, -ENOMEM, "%s: out of memory", path)
 			 : read_open(path, NULL, &trace->model, error);

@@ -9,12 +9,16 @@
 
 #include <dagtap/trace.h>
 
+#include "base/keep_input.h"
+
 struct trace;
 
 /* Opaque in the public headers. */
 struct dagtap_trace {
 	struct trace *model; /* owned; does not change */
 	char *path;	     /* of its file or folder, absolute and without links; owned */
+	struct kept_input input;
+	bool has_input; /* else nothing is known of the file */
 	atomic_uint holders;
 };
 

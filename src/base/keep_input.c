@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,6 +25,16 @@ bool keep_input_is_same(const char *one, const char *other)
 	return stat(one, &a) == 0 && stat(other, &b) == 0 && is_same(&a, &b);
 }
 
+/* When the file was made; 0 if the file system does not know. */
+static int64_t read_birth(const char *path)
+{
+	struct statx status;
+
+	if (statx(AT_FDCWD, path, 0, STATX_BTIME, &status) < 0 || !(status.stx_mask & STATX_BTIME))
+		return 0;
+	return status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
+}
+
 bool keep_input_find(const char *path, struct kept_input *ret_input)
 {
 	struct stat status;
@@ -34,6 +45,7 @@ bool keep_input_find(const char *path, struct kept_input *ret_input)
 		.path = path,
 		.device = status.st_dev,
 		.inode = status.st_ino,
+		.birth_ns = read_birth(path),
 		.is_folder = S_ISDIR(status.st_mode),
 	};
 	return true;
@@ -128,7 +140,7 @@ int keep_input_check(const char *output, const struct kept_input *input, struct 
 	if (strcmp(output, "-") == 0)
 		return 0;
 	exists = stat(output, &to) == 0;
-	if (exists && is_input(&to, input))
+	if (exists && is_input(&to, input) && read_birth(output) == input->birth_ns)
 		return dagtap_error_set(error, -EBUSY,
 					"%s: is the input; give the output another name", output);
 	if (input->is_folder && comes_into(output, input))

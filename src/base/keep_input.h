@@ -4,6 +4,7 @@
 #define DAGTAP_BASE_KEEP_INPUT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error_text.h"
@@ -14,6 +15,7 @@ struct kept_input {
 	const char *path; /* its name when it was opened; borrowed */
 	dev_t device;
 	ino_t inode;
+	int64_t birth_ns; /* a later file may get the inode of one that was removed; 0: unknown */
 	bool is_folder;
 };
 

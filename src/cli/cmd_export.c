@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keep_input.h"
 #include "cli/cli.h"
 #include "cli/command_options.h"
 #include "cli/export_file.h"
@@ -279,14 +280,18 @@ static int write_output(struct conversion *conversion)
 {
 	const char *const inputs[] = {conversion->input, conversion->with};
 	struct dagtap_error error = {.message = ""};
+	struct kept_input kept[2];
+	uint32_t kept_count = 0;
 	struct parts parts;
 	FILE *out = NULL;
 	int code = output_file_check(conversion->output, inputs, conversion->with ? 2 : 1);
 
 	if (code != CLI_OK)
 		return code;
+	kept_count += keep_input_find(conversion->input, &kept[kept_count]);
 	parts = (struct parts){.path = conversion->output,
-			       .input = conversion->input,
+			       .inputs = kept,
+			       .inputs_count = kept_count,
 			       .extension = conversion->format->extension,
 			       .force = conversion->force,
 			       .way = conversion->format->way};

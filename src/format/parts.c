@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/keep_input.h"
 #include "base/table.h"
 #include "format/gzip.h"
 
@@ -36,6 +35,15 @@ static char *name_part(const struct parts *parts)
 	return path;
 }
 
+static int check_inputs(struct parts *parts, const char *path)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < parts->inputs_count && err == 0; i++)
+		err = keep_input_check(path, &parts->inputs[i], &parts->error);
+	return err;
+}
+
 int parts_open(struct parts *parts, FILE **ret_file)
 {
 	char *path = name_part(parts);
@@ -45,7 +53,7 @@ int parts_open(struct parts *parts, FILE **ret_file)
 
 	if (part) {
 		part->path = path;
-		code = parts->input ? keep_input(path, parts->input, &parts->error) : 0;
+		code = check_inputs(parts, path);
 		if (code == 0)
 			code = output_open(&part->output, path, parts->force, parts->way,
 					   &parts->error);

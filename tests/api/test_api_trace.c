@@ -172,6 +172,26 @@ static void exports_give_their_file_or_none(void **state)
 	dagtap_trace_close(trace);
 }
 
+/* The file that was read is kept under the name that it has now, and its old name is free. */
+static void input_is_kept_after_a_rename(void **state)
+{
+	struct dagtap_trace *trace = open_recording();
+	struct dagtap_error error = {0};
+	char path[2 * TEST_PATH_BYTES], moved[2 * TEST_PATH_BYTES];
+
+	snprintf(path, sizeof(path), "%s", in_folder("run.spool"));
+	snprintf(moved, sizeof(moved), "%s", in_folder("moved.spool"));
+	assert_int_equal(dagtap_export(trace, "csv", NULL, path, 1, &error), -EBUSY);
+	assert_int_equal(rename(path, moved), 0);
+	write_file(path, "other", 5);
+	assert_int_equal(dagtap_export(trace, "csv", NULL, moved, 1, &error), -EBUSY);
+	assert_non_null(strstr(error.message, "moved.spool: is the input"));
+	assert_int_equal(dagtap_export(trace, "csv", NULL, path, 1, &error), 0);
+	unlink(path);
+	unlink(moved);
+	dagtap_trace_close(trace);
+}
+
 static void an_open_file_takes_the_same_bytes(void **state)
 {
 	const struct dagtap_export_options calls = {.table = "calls"}, none = {.table = "none"},
@@ -241,6 +261,7 @@ int main(void)
 		cmocka_unit_test(rows_that_are_not_there_leave_the_callers_alone),
 		cmocka_unit_test(rows_of_other_versions_fit),
 		cmocka_unit_test(exports_give_their_file_or_none),
+		cmocka_unit_test(input_is_kept_after_a_rename),
 		cmocka_unit_test(an_open_file_takes_the_same_bytes),
 		cmocka_unit_test(what_cannot_be_read_is_said),
 	};

@@ -108,6 +108,37 @@ static void other_outputs_are_taken(void **state)
 	expect_taken("dangling", "hard");
 }
 
+static void input_is_known_after_a_rename(void **state)
+{
+	struct kept_input input;
+
+	put_file("before");
+	assert_true(keep_input_find("before", &input));
+	assert_int_equal(rename("before", "after"), 0);
+	put_file("before");
+	assert_int_equal(keep_input_check("after", &input, NULL), -EBUSY);
+	assert_int_equal(keep_input_check("before", &input, NULL), 0);
+	/* a file that was made later, with the inode of the input, which was removed */
+	input.birth_ns--;
+	assert_int_equal(keep_input_check("after", &input, NULL), 0);
+	assert_false(keep_input_find("absent", &input));
+}
+
+static void renamed_folder_is_known(void **state)
+{
+	struct kept_input input;
+
+	assert_int_equal(mkdir("old.spool", 0700), 0);
+	put_file("old.spool/1.spool");
+	assert_true(keep_input_find("old.spool", &input));
+	assert_int_equal(rename("old.spool", "new.spool"), 0);
+	assert_int_equal(mkdir("old.spool", 0700), 0);
+	put_file("old.spool/1.spool");
+	assert_int_equal(keep_input_check("new.spool/1.spool", &input, NULL), -EBUSY);
+	assert_int_equal(keep_input_check("new.spool", &input, NULL), -EBUSY);
+	assert_int_equal(keep_input_check("old.spool/1.spool", &input, NULL), 0);
+}
+
 static void standard_output_is_taken(void **state)
 {
 	put_file("-");
@@ -123,6 +154,8 @@ int main(void)
 		cmocka_unit_test(folder_that_is_read_gets_no_file),
 		cmocka_unit_test(folder_around_the_input_is_kept),
 		cmocka_unit_test(other_outputs_are_taken),
+		cmocka_unit_test(input_is_known_after_a_rename),
+		cmocka_unit_test(renamed_folder_is_known),
 		cmocka_unit_test(standard_output_is_taken),
 	};
 

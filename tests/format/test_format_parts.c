@@ -44,11 +44,18 @@ static void expect_file(const char *name, const char *text)
 
 static void part_does_not_replace_the_input(void **state)
 {
-	struct parts parts = {
-		.path = "run.json", .input = "./run.2.json", .extension = ".json", .force = true};
+	struct kept_input inputs[2];
+	struct parts parts = {.path = "run.json",
+			      .inputs = inputs,
+			      .inputs_count = 2,
+			      .extension = ".json",
+			      .force = true};
 	FILE *file;
 
 	put_file("run.2.json", "the input");
+	put_file("first", "another input");
+	assert_true(keep_input_find("first", &inputs[0]));
+	assert_true(keep_input_find("./run.2.json", &inputs[1]));
 	assert_int_equal(parts_open(&parts, &file), 0);
 	assert_int_equal(parts_open(&parts, &file), -EBUSY);
 	assert_non_null(strstr(parts.error.message, "run.2.json: is the input"));
@@ -59,10 +66,16 @@ static void part_does_not_replace_the_input(void **state)
 
 static void part_replaces_another_file(void **state)
 {
-	struct parts parts = {
-		.path = "run.json", .input = "input", .extension = ".json", .force = true};
+	struct kept_input input;
+	struct parts parts = {.path = "run.json",
+			      .inputs = &input,
+			      .inputs_count = 1,
+			      .extension = ".json",
+			      .force = true};
 	FILE *file;
 
+	put_file("input", "the input");
+	assert_true(keep_input_find("input", &input));
 	put_file("run.2.json", "old");
 	assert_int_equal(parts_open(&parts, &file), 0);
 	fputs("one", file);

@@ -300,17 +300,36 @@ class Errors(unittest.TestCase):
         self.assertEqual(path.read_bytes(), JAX.read_bytes())
         _tables.keep_input(recording["calls"], str(WORK / "absent"))
 
+    def test_export_after_a_rename(self):
+        """The file that was read is kept under its new name, and its old name is free."""
+        path = self.write(JAX.read_bytes())
+        recording, moved = dagtap.open(path), path.with_name("moved.pb")
+        path.rename(moved)
+        self.addCleanup(moved.unlink)
+        path.write_text("other")
+        with self.assertRaisesRegex(dagtap.Error, "is the input"):
+            recording.export("csv", moved, replace=True)
+        with self.assertRaisesRegex(dagtap.Error, "is the input"):
+            _tables.keep_input(recording["calls"], str(moved))
+        self.assertEqual(moved.read_bytes(), JAX.read_bytes())
+        _tables.keep_input(recording["calls"], str(path))
+        recording.export("csv", path, replace=True)
+
     def test_file_of_the_folder_that_was_read(self):
         folder = WORK / "run.spool"
         folder.mkdir()
         (folder / "1.1.spool").touch()
         os.link(folder / "1.1.spool", WORK / "linked.spool")
-        trace = types.SimpleNamespace(file=str(folder))
+        trace = types.SimpleNamespace(file=str(folder), input=os.stat(folder))
         table = types.SimpleNamespace(_trace=trace)
-        for output in (folder / "1.1.spool", WORK / "linked.spool"):
+        for output in (folder, WORK / "linked.spool"):
             with self.assertRaisesRegex(dagtap.Error, "is the input"):
                 _tables.keep_input(table, str(output))
-        _tables.keep_input(table, str(folder / "new"))
+        for output in (folder / "1.1.spool", folder / "new", folder / "deep" / ".." / "new"):
+            with self.assertRaisesRegex(dagtap.Error, "is inside the input"):
+                _tables.keep_input(table, str(output))
+        _tables.keep_input(table, str(WORK / "new"))
+        _tables.keep_input(table, str(folder / ".." / "new"))
 
     def test_installation_that_is_not_there(self):
         program = "import dagtap; dagtap.open('x')"

@@ -6,7 +6,8 @@ import ctypes
 import errno
 import html
 import os
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple, Optional
+import pathlib
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple, Optional, Union
 
 from . import _abi, _arrow, _installation
 from ._errors import Error, make_error
@@ -92,6 +93,10 @@ class Trace:
     def __init__(self, path: str) -> None:
         self.library = library()
         self.pointer: Optional[int] = None
+        try:
+            self.input: Optional[os.stat_result] = os.stat(path)
+        except OSError:
+            self.input = None
         pointer, error = ctypes.c_void_p(), _abi.Error()
         code = self.library.functions.dagtap_trace_open(
             path.encode("utf-8", "surrogateescape"), ctypes.byref(pointer), ctypes.byref(error)
@@ -221,14 +226,26 @@ class Table:
 
 def keep_input(table: Table, output: str) -> None:
     """Error if replacing OUTPUT would destroy the file that the recording of TABLE was read from,
-    or a file of its folder; dagtap_export refuses the same."""
-    file = table._trace.file
-    if not os.path.exists(output) or not os.path.exists(file):
-        return
-    inputs = [file]
-    if os.path.isdir(file):
-        inputs += [entry.path for entry in os.scandir(file)]
-    if any(os.path.exists(name) and os.path.samefile(name, output) for name in inputs):
+    or if OUTPUT is inside the folder that was read; dagtap_export refuses the same."""
+    trace = table._trace
+
+    def is_input(path: Union[str, pathlib.Path]) -> bool:
+        try:
+            return trace.input is not None and os.path.samestat(os.stat(path), trace.input)
+        except OSError:
+            return False
+
+    kept = is_input(output)
+    folder = pathlib.Path(os.path.dirname(output) or ".").resolve()
+    if not kept and (is_input(folder) or any(map(is_input, folder.parents))):
+        raise make_error(
+            errno.EBUSY,
+            f"{output}: is inside the input {trace.file}; give the output another name",
+        )
+    if os.path.exists(output) and os.path.isdir(trace.file) and is_input(trace.file):
+        files = [entry.path for entry in os.scandir(trace.file)]
+        kept |= any(os.path.exists(name) and os.path.samefile(name, output) for name in files)
+    if kept:
         raise make_error(errno.EBUSY, f"{output}: is the input; give the output another name")
 
 
