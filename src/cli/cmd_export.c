@@ -289,6 +289,8 @@ static int write_output(struct conversion *conversion)
 	if (code != CLI_OK)
 		return code;
 	kept_count += keep_input_find(conversion->input, &kept[kept_count]);
+	if (conversion->with)
+		kept_count += keep_input_find(conversion->with, &kept[kept_count]);
 	parts = (struct parts){.path = conversion->output,
 			       .inputs = kept,
 			       .inputs_count = kept_count,
