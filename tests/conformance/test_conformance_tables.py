@@ -147,13 +147,13 @@ class Tables(unittest.TestCase):
 
     def test_parquet_does_not_replace_the_input(self):
         recording = self.path / "run.xplane.pb"
-        recording.write_bytes(RECORDINGS[1].read_bytes())
+        recording.write_bytes(RECORDINGS[0].read_bytes())
         opened = open_recording(recording)
         with self.assertRaisesRegex(Error, "is the input"):
             parquet.write(opened["calls"], recording, replace=True)
         with self.assertRaisesRegex(Error, "is the input"):
             opened.export("parquet", recording, replace=True)
-        self.assertEqual(recording.read_bytes(), RECORDINGS[1].read_bytes())
+        self.assertEqual(recording.read_bytes(), RECORDINGS[0].read_bytes())
 
     def reference(self):
         """A recording of more than two batches of activities."""
