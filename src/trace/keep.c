@@ -52,8 +52,7 @@ static void keep_activities(struct trace *trace, const bool *kept, const uint32_
 			trace->calls[row->call].activity_first = count;
 		if (row->launch != TRACE_NONE) {
 			trace->launches[row->launch].activity_count++;
-			trace->launches[row->launch].body_count +=
-				row->confidence == TRACE_CONFIDENCE_TIME;
+			trace->launches[row->launch].body_count += trace_is_in_body(trace, row);
 		}
 		row->call = renumber(calls, row->call);
 		if (trace->ticks)

@@ -294,6 +294,7 @@ struct trace_graph {
 	uint32_t parent_node; /* position of that node in its graph */
 	/* Index + 1 of the next graph of the same conditional node, 0 = none. */
 	uint32_t next_held;
+	bool is_body; /* of a conditional node, or inside one */
 };
 
 struct trace_node { /* Ordered by (graph, index). */
@@ -503,6 +504,12 @@ static inline const struct trace_work *trace_work_of(const struct trace *trace,
 						     const struct trace_activity *activity)
 {
 	return &trace->works[activity->work];
+}
+
+/* Whether ROW is of a conditional node's body: only the device knows how often it runs. */
+static inline bool trace_is_in_body(const struct trace *trace, const struct trace_activity *row)
+{
+	return row->node != TRACE_NONE && trace->graphs[trace->nodes[row->node].graph].is_body;
 }
 
 /* The scope that says what ROW is: that in which its graph node was recorded, if that is known;

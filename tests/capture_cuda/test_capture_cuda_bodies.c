@@ -1,4 +1,5 @@
-/* Bodies of conditional nodes, whose kernels come without a correlation id (H200, CUDA 13.0). */
+/* Bodies of conditional nodes, whose kernels come without a correlation id (H200, CUDA 13.0), or
+ * with that of the launch (H100, CUPTI of CUDA 13.4 and 13.5). */
 #include "nested_scene.h"
 
 #include "analyze/dependencies.h"
@@ -35,12 +36,14 @@ static void make_loop(void)
 	nested_instantiate(3);
 }
 
-static void put_turn(void)
+static void put_turn(uint32_t correlation)
 {
-	nested_put_kernel(0, NODE(EXEC, 3), "work");
-	nested_put_copy(0, NODE(EXEC, 6));
-	nested_put_kernel(0, NODE(EXEC, 5), "condition");
+	nested_put_kernel(correlation, NODE(EXEC, 3), "work");
+	nested_put_copy(correlation, NODE(EXEC, 6));
+	nested_put_kernel(correlation, NODE(EXEC, 5), "condition");
 }
+
+static bool names_launches; /* the activities of bodies name their launch */
 
 /*
  * All launches are submitted before the first runs, so only the times of the kernels around a loop
@@ -55,7 +58,7 @@ static void loops(void)
 	for (uint32_t launch = 1; launch <= 3; launch++) {
 		nested_put_kernel(launch, NODE(EXEC, 0), "first");
 		for (uint32_t turn = 0; turn < launch; turn++)
-			put_turn();
+			put_turn(names_launches ? launch : 0);
 		nested_put_kernel(launch, NODE(EXEC, 2), "last");
 	}
 	nested_await();
@@ -63,19 +66,36 @@ static void loops(void)
 	session_stop();
 }
 
-static void a_body_is_of_its_replay(void **state)
+/* The launch's own activities come first, then those of bodies in the order of their starts. */
+static void assert_order(const struct trace *trace, const struct trace_launch *launch)
 {
-	struct trace *trace = play_scene(*state, loops);
+	const struct trace_call *call = &trace->calls[launch->call];
+	const struct trace_activity *rows = &trace->activities[call->activity_first];
+	uint32_t own = call->activity_count - launch->body_count;
+
+	for (uint32_t i = 0; i < call->activity_count; i++) {
+		bool is_own = trace->nodes[rows[i].node].graph == trace->execs[launch->exec].graph;
+
+		assert_int_equal(rows[i].ordinal, i);
+		assert_int_equal(is_own, i < own);
+		if (i > own)
+			assert_true(rows[i].start_ns > rows[i - 1].start_ns);
+	}
+}
+
+static void assert_of_its_replay(struct trace *trace, enum trace_confidence confidence)
+{
 	const struct trace_source *source = play_source(trace, "graph");
 	const struct trace_activity *work = play_find_kernel(trace, "work");
 
 	assert_int_equal(trace->launches_count, 3);
 	for (uint32_t i = 0; i < 3; i++) {
-		assert_int_equal(rows_of(trace, i, TRACE_CONFIDENCE_TIME), 3 * (i + 1));
+		assert_int_equal(rows_of(trace, i, confidence), 3 * (i + 1));
 		assert_int_equal(trace->launches[i].body_count, 3 * (i + 1));
 		assert_int_equal(trace->launches[i].activity_count, 2 + 3 * (i + 1));
 		assert_int_equal(trace->calls[trace->launches[i].call].activity_count,
 				 2 + 3 * (i + 1));
+		assert_order(trace, &trace->launches[i]);
 	}
 	for (uint32_t i = 0; i < trace->activities_count; i++) {
 		const struct trace_activity *row = &trace->activities[i];
@@ -101,13 +121,23 @@ static void a_body_is_of_its_replay(void **state)
 	play_assert_closed(trace);
 }
 
+static void a_body_is_of_its_replay(void **state)
+{
+	assert_of_its_replay(play_scene(*state, loops), TRACE_CONFIDENCE_TIME);
+}
+
+static void a_body_that_names_its_launch_is_of_it(void **state)
+{
+	names_launches = true;
+	assert_of_its_replay(play_scene(*state, loops), TRACE_CONFIDENCE_ORDER);
+}
+
 /*
  * What waits for a loop waits for the last activity that ran in it, and that one for what ran
  * before.
  */
-static void a_path_leads_through_the_bodies(void **state)
+static void assert_path(struct trace *trace)
 {
-	struct trace *trace = play_scene(*state, loops);
 	struct dependencies deps;
 	uint32_t at = (uint32_t)(play_find_kernel(trace, "last") - trace->activities);
 	uint32_t steps = 0;
@@ -133,13 +163,24 @@ static void a_path_leads_through_the_bodies(void **state)
 	dependencies_release(&deps);
 }
 
+static void a_path_leads_through_the_bodies(void **state)
+{
+	assert_path(play_scene(*state, loops));
+}
+
+static void a_path_leads_through_bodies_that_name_their_launch(void **state)
+{
+	names_launches = true;
+	assert_path(play_scene(*state, loops));
+}
+
 static void a_kernel_beside_a_loop_is_lost(void)
 {
 	play_start();
 	make_loop();
 	play_launch(1, EXEC);
 	nested_put_kernel(1, NODE(EXEC, 0), "first");
-	put_turn();
+	put_turn(names_launches ? 1 : 0);
 	play_device_wait(2);
 	session_stop();
 }
@@ -150,6 +191,12 @@ static void a_body_does_not_stand_in_for_what_is_lost(void **state)
 
 	assert_int_equal(play_source(trace, "graph")->expected, 2);
 	assert_int_equal(play_source(trace, "graph")->unexplained, 1);
+}
+
+static void nor_does_a_body_that_names_its_launch(void **state)
+{
+	names_launches = true;
+	a_body_does_not_stand_in_for_what_is_lost(state);
 }
 
 /* The loop is the first node: activities between two replays belong to the later one. */
@@ -278,6 +325,9 @@ int main(void)
 		PLAY_CASE(what_no_time_tells_has_no_replay),
 		PLAY_CASE(before_the_next_call_it_is_the_last_launchs),
 		PLAY_CASE(each_body_is_a_graph_of_its_node),
+		PLAY_CASE(a_body_that_names_its_launch_is_of_it),
+		PLAY_CASE(a_path_leads_through_bodies_that_name_their_launch),
+		PLAY_CASE(nor_does_a_body_that_names_its_launch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

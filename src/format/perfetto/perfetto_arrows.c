@@ -152,14 +152,9 @@ static void find_before(struct search *search, uint32_t node, uint32_t launch, u
 		look_through(search, search->stack[--search->depth], launch, to);
 }
 
-/* True if the activity is of a conditional node's body. Its node may run more than once in a
- * replay, and no edge tells after which activity. */
-static bool is_body(const struct trace_activity *activity)
-{
-	return activity->confidence == TRACE_CONFIDENCE_TIME;
-}
-
-/* Sets `activity` and `launch` of the nodes of activities BEGIN to END, which are of one launch. */
+/* Sets `activity` and `launch` of the nodes of activities BEGIN to END, which are of one launch.
+ * Not of bodies of conditional nodes: a node there may run more than once in a replay, and no edge
+ * tells after which activity. */
 static void note_nodes(struct search *search, uint32_t begin, uint32_t end)
 {
 	const struct trace *trace = search->trace;
@@ -167,7 +162,7 @@ static void note_nodes(struct search *search, uint32_t begin, uint32_t end)
 	for (uint32_t row = begin; row < end; row++) {
 		const struct trace_activity *activity = &trace->activities[row];
 
-		if (activity->node == TRACE_NONE || is_body(activity))
+		if (activity->node == TRACE_NONE || trace_is_in_body(trace, activity))
 			continue;
 		search->activity[activity->node] = row;
 		search->launch[activity->node] = activity->launch;
@@ -185,7 +180,8 @@ static void find_in_launch(struct search *search, uint32_t begin, uint32_t end)
 		uint32_t node = trace->activities[row].node;
 		bool is_later_piece = row > begin && trace->activities[row - 1].node == node;
 
-		if (node != TRACE_NONE && !is_later_piece && !is_body(&trace->activities[row]))
+		if (node != TRACE_NONE && !is_later_piece &&
+		    !trace_is_in_body(trace, &trace->activities[row]))
 			find_before(search, node, trace->activities[row].launch, row);
 	}
 }

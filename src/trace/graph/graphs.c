@@ -9,6 +9,8 @@
 #include "trace/process_load.h"
 #include "trace/row_table.h"
 
+#define NESTED_MOST 64 /* graphs inside graphs; damaged files may have cycles */
+
 static const char *const type_texts[] = {
 	[RECORD_NODE_KERNEL] = "kernel",
 	[RECORD_NODE_MEMCPY] = "memcpy",
@@ -261,6 +263,23 @@ static void link_held(struct trace *trace, uint32_t graph)
 	trace->graphs[at].next_held = graph + 1;
 }
 
+/* Whether GRAPH is a body of a conditional node, or inside one. */
+static bool is_body(const struct trace *trace, uint32_t graph)
+{
+	for (int depth = 0; depth < NESTED_MOST; depth++) {
+		const struct trace_graph *row = &trace->graphs[graph];
+		uint32_t parent = row->parent;
+
+		if (parent == TRACE_NONE || row->parent_node >= trace->graphs[parent].node_count)
+			return false;
+		if (trace->nodes[trace->graphs[parent].node_first + row->parent_node].type ==
+		    RECORD_NODE_CONDITIONAL)
+			return true;
+		graph = parent;
+	}
+	return false;
+}
+
 /* Call when graphs, nodes and edges are loaded: sets parents, and checks whether each graph has the
  * nodes and edges that it announced. */
 static void complete_graphs(struct process_load *load)
@@ -282,8 +301,10 @@ static void complete_graphs(struct process_load *load)
 		expect->unknown |= graph->is_partial || row->node_count != graph->node_count ||
 				   row->edge_count != graph->edge_count;
 	}
-	for (uint32_t i = load->first.graphs; i < load->trace->graphs_count; i++)
+	for (uint32_t i = load->first.graphs; i < load->trace->graphs_count; i++) {
 		link_held(load->trace, i);
+		load->trace->graphs[i].is_body = is_body(load->trace, i);
+	}
 }
 
 /* Adds execs by id: those that have a record, and those that were only launched because their

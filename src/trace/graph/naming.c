@@ -240,15 +240,14 @@ static int name_rows(const struct naming *naming, struct exec_state *state,
 		     struct naming_part *part, struct trace_launch *launch, struct layout *layout)
 {
 	for (uint32_t i = 0; i < layout->row_count && !naming->unclear; i++) {
-		bool is_body = layout->rows[i].confidence == TRACE_CONFIDENCE_TIME;
-
-		launch->body_count += is_body;
-		if (!is_body)
+		if (layout->rows[i].confidence != TRACE_CONFIDENCE_TIME)
 			layout->rows[i].confidence = TRACE_CONFIDENCE_UNKNOWN;
 	}
 	if (naming->is_cuda) {
 		launch->exact =
 			cuda_name_rows(naming->load, launch->exec, layout->rows, layout->row_count);
+		for (uint32_t i = 0; i < layout->row_count; i++)
+			launch->body_count += trace_is_in_body(layout->trace, &layout->rows[i]);
 		return 0;
 	}
 	if (!state->expect)

@@ -23,7 +23,7 @@ static void count_launch(const struct process_load *load, const struct trace_lau
 
 		source->untimed += row->untimed != RECORD_UNTIMED_NO;
 		/* Only the device knows how often a body runs. */
-		if (row->confidence == TRACE_CONFIDENCE_TIME)
+		if (trace_is_in_body(trace, row))
 			continue;
 		if (row->node == TRACE_NONE)
 			source->orphan_activities++;
@@ -258,11 +258,11 @@ static void say_bodies(struct ledger *ledger, struct trace_source *source)
 		others += trace->activities[i - 1].node != TRACE_NONE &&
 			  trace->activities[i - 1].launch == TRACE_NONE;
 	if (placed)
-		ledger_say(ledger, source,
-			   strtab_format(load->strings,
-					 "%llu activit%s of conditional bodies, by time of their "
-					 "replays, not judged how many",
-					 placed, placed == 1 ? "y" : "ies"));
+		ledger_say(
+			ledger, source,
+			strtab_format(load->strings,
+				      "%llu activit%s of conditional bodies, not judged how many",
+				      placed, placed == 1 ? "y" : "ies"));
 	if (others)
 		ledger_say(
 			ledger, source,
