@@ -1,8 +1,9 @@
 #!/bin/bash
 # On a machine with an NVIDIA GPU and nvcc alone (elsewhere: skipped): replays of a captured graph,
 # counted; then graphs of every shape, events (of graphs, too), waits from calls and from CUPTI, two
-# recordings in one process; recordings that stop while the GPU is at work; graphs that are built
-# while nothing is recorded; PyTorch's profiler beside a dormant process.
+# recordings in one process; recordings that stop while the GPU is at work; many threads;
+# statistics; graphs that are built while nothing is recorded; PyTorch's profiler beside a dormant
+# process.
 . "$SOURCE_DIR/tests/cli/lib.sh"
 
 if ! command -v nvcc >/dev/null || ! nvidia-smi -L >/dev/null 2>&1; then
@@ -90,29 +91,7 @@ nvcc -O2 -rdc=true -arch=native -std=c++17 -o "$work/bodies" "$SOURCE_DIR/tests/
 launch record --backend cuda -q -o "$work/d.dagtap" -- "$work/bodies" >"$work/out" || fail "device_bodies: $(cat "$work/out")"
 expect_closed "$work/d.dagtap"
 "$dagtap" check "$work/d.dagtap" | grep "launches not judged" && fail "launches that are not judged"
-"$dagtap" export --force --format csv --table activities -o "$work/activities.csv" "$work/d.dagtap" || fail "export"
-"$dagtap" graph --json "$work/d.dagtap" >"$work/graphs.json" || fail "graph"
-"$dagtap" path --json "$work/d.dagtap" >"$work/path.json" || fail "path"
-python3 - "$work" <<-'END' || fail "what nodes hold"
-	import collections, csv, json, sys
-	work = sys.argv[1]
-	said = dict(line.split(": ") for line in open(work + "/out") if ": " in line)
-	rows = [r for r in csv.DictReader(open(work + "/activities.csv")) if r["exec"]]
-	bodies = [r for r in rows if r["confidence"] == "time"]
-	assert len(rows) - len(bodies) == int(said["graph_rows"]), (len(rows), len(bodies), said)
-	assert len(bodies) == int(said["body_rows"]), (len(bodies), said)
-	assert all(r["node"] and r["replay"] and r["cid"] for r in rows), [r for r in rows if not r["node"]][:3]
-	turns = collections.Counter(r["replay"] for r in bodies if "body_work" in r["name"])
-	assert turns == {"0": 1, "1": 2, "2": 3, "3": 4}, turns
-	assert {r["replay"] for r in bodies if "case_0" in r["name"]} == {"0"}
-	assert {r["replay"] for r in bodies if "case_1" in r["name"]} == {"1"}
-	kernels = {(g["id"], n["id"]): n["kernel"] for g in json.load(open(work + "/graphs.json"))["graphs"] for n in g["nodes"]}
-	# A small copy in a body is carried by a kernel of the driver's.
-	own = [r for r in rows if r["kind"] == "kernel" and not r["name"].startswith("memcpy")]
-	assert all(kernels[int(r["graph"]), int(r["node"])] == r["name"] for r in own)
-	edges = json.load(open(work + "/path.json"))["dependencies"]
-	assert edges["programmatic_launch"]["count"] == 7 and edges["graph_edge"]["contradicted"] == 0, edges
-END
+python3 "$SOURCE_DIR/tests/capture_cuda/compare_bodies.py" "$dagtap" "$work/d.dagtap" "$work/out" || fail "what nodes hold"
 
 # Recordings that stop and start while the GPU is at work, a device that is reset, two processes on
 # one GPU.
@@ -133,6 +112,46 @@ record_stops on-device "$work/stops" on-device 3
 record_stops nodes "$work/stops" nodes 5
 expect "rows of graphs" "$("$dagtap" export --format csv --table activities "$work/nodes.dagtap" -o - | grep -c ",exact,")" \
 	"$(sed -n 's/^graph_rows: //p' "$work/out")"
+
+# More threads than dagtap gives CUPTI buffers without counting threads (256): each has one.
+nvcc -O2 -arch=native -std=c++17 -o "$work/threads" "$SOURCE_DIR/tests/capture_cuda/device_threads.cu"
+launch record --backend cuda -q -o "$work/many.dagtap" -- "$work/threads" 600 >"$work/out" || fail "device_threads: $(cat "$work/out")"
+expect_closed "$work/many.dagtap"
+"$dagtap" export --format csv --table activities -o "$work/many.csv" "$work/many.dagtap" || fail "export"
+for kernel in alone step; do
+	expect "kernels of many threads, $kernel" "$(grep -c ",$kernel()," "$work/many.csv")" "$(sed -n "s/^$kernel: //p" "$work/out")"
+done
+
+# Statistics of the same programs: all that they say was launched has come, and nothing is missing.
+expect_delivered() { # NAME COMMAND...
+	local name=$1
+	shift
+	launch record --stats --backend cuda -q -o "$work/$name.dagstats" -- "$@" >"$work/out" || fail "$name: $(cat "$work/out")"
+	"$dagtap" stats --json "$work/$name.dagstats" >"$work/json" || fail "stats of $name"
+	python3 - "$work/json" "$name" <<-'END' || fail "deliveries of $name"
+		import json, sys
+		stats = json.load(open(sys.argv[1]))
+		found = stats["cuda_deliveries"]
+		print(f"deliveries of {sys.argv[2]}:", {name: n for name, n in found.items() if n})
+		assert not found["missing"] and not found["not_read"], found
+		# A recording that stops while other threads launch may end before all has come.
+		assert not found["pending"] or sys.argv[2] == "launching", found
+		assert not stats["lost_records"] and not stats["dropped_records"], stats
+		# Graphs whose nodes are switched are not compared.
+		assert found["uncompared_launches" if sys.argv[2] == "nodes" else "launched_kernels"], found
+	END
+}
+expect_delivered replay "$work/replay" 100 50
+expect_delivered eager "$work/replay" --eager 20000
+expect_delivered graphs env "LD_PRELOAD=$BUILD_DIR/lib/libdagtap.so" "$work/graphs"
+expect_delivered events "$work/events"
+expect_delivered bodies "$work/bodies"
+expect_delivered flight $restart flight 20
+expect_delivered launching $restart threads 20
+expect_delivered reset "$work/stops" reset 4
+expect_delivered on-device "$work/stops" on-device 3
+expect_delivered nodes "$work/stops" nodes 5
+expect_delivered many "$work/threads" 400
 
 # Graphs that are built and changed while nothing is recorded keep their nodes: before the first
 # recording and between recordings.
@@ -161,6 +180,8 @@ check_dormant profiler profiler --wait
 check_dormant control session --control --wait
 check_dormant ranges session --capture-range none
 
+# The profiler of the program has its own CUPTI, and two different ones exclude each other.
+unset DAGTAP_CUPTI
 # The profiler of the program finds CUPTI free, and finds all its kernels. It keeps CUPTI when it
 # stops, which the recording that then begins says.
 status=0
