@@ -212,9 +212,9 @@ static int read_moments(void *state, unsigned worker, uint32_t part, struct orig
 	const struct record_header *header;
 
 	while ((header = origin_walk_next(walk))) {
-		if (record_moment(header) <= selection->last.ns)
+		if (record_times(header).last_ns <= selection->last.ns)
 			continue;
-		selection->last.ns = record_moment(header);
+		selection->last.ns = record_times(header).last_ns;
 		selection->last_tid = walk->tid;
 	}
 	return 0;

@@ -16,6 +16,9 @@ struct record_shape {
 	uint8_t text;	      /* enum record_text_length */
 	uint8_t field_bytes;  /* of the length field, for RECORD_TEXT_IN_FIELD */
 	uint16_t field_at;    /* its offset */
+	/* Words of the first and of the last host time; 0: the type has none. */
+	uint8_t first_time;
+	uint8_t last_time;
 };
 
 extern const struct record_shape record_shapes[RECORD_TYPE_COUNT];

@@ -372,6 +372,25 @@ static void a_path_may_pass_from_thread_to_thread(void **state)
 	assert_int_equal(trace->scopes[3].parent, 1);
 }
 
+/* ---- a killed process ---- */
+
+static void an_open_scope_lasts_as_long_as_a_scope_inside_it(void **state)
+{
+	struct scope_bytes outer = scope_of(ID(1, 1), 0, "outer");
+	struct scope_bytes inner = scope_of(ID(1, 2), ID(1, 1), "inner");
+	struct record_scope_end end = {.id = ID(1, 2), .ns = 2000000000};
+	struct scene *scene = *state;
+	struct trace *trace;
+
+	put(scene, RECORD_SCOPE_DAGTAP, &outer);
+	put(scene, RECORD_SCOPE_DAGTAP, &inner);
+	scene_put(scene, 0, RECORD_SCOPE_END, 0, &end, sizeof(end));
+	trace = scene_take(scene);
+	assert_true(trace->scopes[0].open);
+	assert_false(trace->scopes[1].open);
+	assert_int_equal(trace->scopes[0].end_ns, trace->scopes[1].end_ns);
+}
+
 /* ---- without scopes ---- */
 
 static void scopes_can_be_left_out(void **state)
@@ -416,6 +435,7 @@ int main(void)
 		SCENE_CASE(a_scope_whose_body_is_lost_has_no_text),
 		SCENE_CASE(of_one_id_the_first_that_was_written_counts),
 		SCENE_CASE(a_path_may_pass_from_thread_to_thread),
+		SCENE_CASE(an_open_scope_lasts_as_long_as_a_scope_inside_it),
 		SCENE_CASE(scopes_can_be_left_out),
 	};
 

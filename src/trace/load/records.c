@@ -181,8 +181,8 @@ static int read_part(void *first_walk, unsigned worker, uint32_t number, struct 
 		part->first[type] = learned->lists[type].count;
 	while (err == 0 && (header = origin_walk_next(walk))) {
 		learned->type_counts[header->type]++;
-		if (!first->is_closed && record_moment(header) > learned->last_ns)
-			learned->last_ns = record_moment(header);
+		if (!first->is_closed && record_times(header).last_ns > learned->last_ns)
+			learned->last_ns = record_times(header).last_ns;
 		err = sort_out(learned, header, walk);
 	}
 	if (err == 0)

@@ -30,7 +30,7 @@ struct pack_end {
 struct pack_entry {
 	uint64_t offset;   /* in the section */
 	uint64_t checksum; /* XXH3-64 of the stored bytes */
-	uint64_t first_ns; /* host time, of the types in pack_writer.c; both 0: there is none */
+	uint64_t first_ns; /* earliest host time in the records; both 0: there is none */
 	uint64_t last_ns;
 	uint32_t stored_bytes; /* packed size */
 	uint32_t record_bytes; /* unpacked size, a multiple of 8 */

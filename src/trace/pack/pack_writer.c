@@ -5,10 +5,10 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "record/record.h"
 #include "trace/pack/pack.h"
 #include "trace/pack/pack_block.h"
 #include "trace/pack/pack_section.h"
+#include "trace/record_facts.h"
 
 /* Chunks of one writer that make a block. */
 #define BLOCK_CHUNKS 16
@@ -42,45 +42,14 @@ struct packer {
 _Static_assert(BLOCK_CHUNKS *SPOOL_CHUNK_BYTES <= PACK_BLOCK_BYTES_MOST,
 	       "a block holds its chunks");
 
-/* By record type: offsets of the first and of the last host time in a record. 0: the type has
- * none. */
-static const struct {
-	uint16_t first;
-	uint16_t last;
-} times[RECORD_TYPE_COUNT] = {
-#define NS(id, structure)                                                                          \
-	[RECORD_##id] = {offsetof(struct structure, ns), offsetof(struct structure, ns)}
-	NS(THREAD, record_thread),
-	NS(KERNEL, record_kernel),
-	NS(QUEUE, record_queue),
-	NS(DISPATCH, record_dispatch),
-	NS(BARRIER, record_barrier),
-	NS(COPY, record_copy),
-	NS(SCOPE, record_scope),
-	NS(SCOPE_END, record_scope_end),
-	NS(WITNESS, record_witness),
-	NS(NOTE, record_note),
-	NS(END, record_end),
-	NS(QUEUE_TAKEN, record_queue_taken),
-	NS(FAULT, record_fault),
-#undef NS
-	[RECORD_API] = {offsetof(struct record_api, begin_ns), offsetof(struct record_api, end_ns)},
-	[RECORD_ANCHOR] = {offsetof(struct record_anchor, host_ns),
-			   offsetof(struct record_anchor, host_ns)},
-};
-
-static void note_times(struct pack_entry *entry, const uint8_t *record, uint16_t type)
+static void note_times(struct pack_entry *entry, const struct record_header *header)
 {
-	uint64_t first, last;
+	struct record_times times = record_times(header);
 
-	if (type >= RECORD_TYPE_COUNT || !times[type].first)
-		return;
-	memcpy(&first, record + times[type].first, sizeof(first));
-	memcpy(&last, record + times[type].last, sizeof(last));
-	if (first && (!entry->first_ns || first < entry->first_ns))
-		entry->first_ns = first;
-	if (last > entry->last_ns)
-		entry->last_ns = last;
+	if (times.first_ns && (!entry->first_ns || times.first_ns < entry->first_ns))
+		entry->first_ns = times.first_ns;
+	if (times.last_ns > entry->last_ns)
+		entry->last_ns = times.last_ns;
 }
 
 /* Fills the counts by type, and the times and the record count of ENTRY. */
@@ -88,13 +57,12 @@ static void survey(const uint8_t *records, struct pack_entry *entry,
 		   uint32_t counts[RECORD_TYPE_COUNT])
 {
 	for (uint32_t at = 0; at < entry->record_bytes;) {
-		struct record_header header;
+		const struct record_header *header = (const void *)(records + at);
 
-		memcpy(&header, records + at, sizeof(header));
-		counts[header.type < RECORD_TYPE_COUNT ? header.type : RECORD_NONE]++;
-		note_times(entry, records + at, header.type);
+		counts[header->type < RECORD_TYPE_COUNT ? header->type : RECORD_NONE]++;
+		note_times(entry, header);
 		entry->record_count++;
-		at += header.words * 8u;
+		at += header->words * 8u;
 	}
 }
 
