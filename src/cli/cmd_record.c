@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/keep_input.h"
 #include "base/timer.h"
 #include "cli/cli.h"
 #include "cli/command_options.h"
@@ -20,6 +19,7 @@
 #include "cli/launcher.h"
 #include "cli/loss_box.h"
 #include "cli/machine_probe.h"
+#include "cli/record_inputs.h"
 #include "cli/record_options.h"
 #include "cli/record_stats.h"
 #include "cli/spool_folder.h"
@@ -72,24 +72,10 @@ static int parse(const struct cli_command *self, int argc, char **argv,
 	return options->output ? CLI_OK : cli_fail("out of memory");
 }
 
-/* Checks that PROGRAM can be run, and that OUTPUT is not its file, which the recording would
- * replace. */
-static int check_program(const char *output, const char *program)
-{
-	struct dagtap_error error;
-	char *path;
-	bool is_same;
-
-	if (launch_find_program(program, &path, &error) < 0)
-		return cli_fail_error(&error);
-	is_same = keep_input_is_same(path, output);
-	free(path);
-	return is_same ? cli_fail("%s: is the program; give OUT another name", output) : CLI_OK;
-}
-
-/* Checks the program and the output's name before anything is removed and the program runs:
- * afterwards the user could not choose another one. */
-static int check_output(const struct cli_command *self, const struct record_options *options)
+/* Checks the program, its arguments and the output's name before anything is removed and the
+ * program runs: afterwards the user could not choose another one. Opens FOLDER. */
+static int check_output(const struct cli_command *self, const struct record_options *options,
+			struct spool_folder *folder)
 {
 	struct stat status;
 	bool exists;
@@ -102,10 +88,12 @@ static int check_output(const struct cli_command *self, const struct record_opti
 		return cli_fail("%s: %s", options->output, strerror(errno));
 	if (exists && !S_ISREG(status.st_mode))
 		return cli_fail("%s: exists and is not a regular file", options->output);
-	err = check_program(options->output, *options->program);
+	err = spool_folder_open(options->output, folder);
+	if (err == CLI_OK)
+		err = record_inputs_check(options, folder->path);
 	if (err != CLI_OK || !exists || options->force)
 		return err;
-	err = spool_folder_check_unused(options->output);
+	err = spool_folder_check_unused(folder);
 	return err == CLI_OK ? cli_fail("%s: exists already; --force replaces it", options->output)
 			     : err;
 }
@@ -138,10 +126,8 @@ static int prepare(const struct cli_command *self, const struct record_options *
 		.force = options->force,
 		.memory_bytes = options->ring && !options->keep_spool ? options->ring_bytes : 0,
 	};
-	int err = check_output(self, options);
+	int err = check_output(self, options, folder);
 
-	if (err == CLI_OK)
-		err = spool_folder_open(options->output, folder);
 	if (err == CLI_OK)
 		err = prepare_environment(self, options, folder->path);
 	return err == CLI_OK ? spool_folder_make(folder, &wanted) : err;

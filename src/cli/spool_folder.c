@@ -327,18 +327,14 @@ int spool_folder_open(const char *output, struct spool_folder *ret_folder)
 	return CLI_OK;
 }
 
-int spool_folder_check_unused(const char *output)
+int spool_folder_check_unused(const struct spool_folder *folder)
 {
-	struct spool_folder folder;
-	int err = spool_folder_open(output, &folder);
-
-	if (err != CLI_OK)
-		return err;
 	/* What is no folder is told when the folder is made. */
-	folder.fd = openat(folder.parent_fd, folder.base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder.fd >= 0)
-		err = lock_folder(folder.fd, folder.path);
-	spool_folder_close(&folder);
+	int fd = openat(folder->parent_fd, folder->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err = fd < 0 ? CLI_OK : lock_folder(fd, folder->path);
+
+	if (fd >= 0)
+		close(fd);
 	return err;
 }
 

@@ -36,9 +36,9 @@ int spool_folder_open(const char *output, struct spool_folder *ret_folder);
  * CLI_FAILED after a message. */
 int spool_folder_make(struct spool_folder *folder, const struct spool_folder_options *options);
 
-/* Checks that no recording writes to the folder for the recording OUTPUT, if there is one. Returns
- * CLI_OK, or CLI_FAILED after a message, which names the process if it records already. */
-int spool_folder_check_unused(const char *output);
+/* Checks that no recording writes to a folder of that name, if there is one. Returns CLI_OK, or
+ * CLI_FAILED after a message, which names the process if it records already. */
+int spool_folder_check_unused(const struct spool_folder *folder);
 
 /* Closes the descriptors, which releases the lock, and frees the names. Leaves the folder. */
 void spool_folder_close(struct spool_folder *folder);

@@ -28,8 +28,7 @@
  * them, so this bounds its cost, too. */
 #define GRAPH_BYTES_MOST (16u << 20)
 
-#define READS_MOST     16 /* windows of one process before the next one has its turn */
-#define SNAPSHOTS_MOST 16 /* recordings of outliers of one run */
+#define READS_MOST 16 /* windows of one process before the next one has its turn */
 
 struct followed {
 	char *name;	   /* of the spool, owned */
@@ -125,7 +124,7 @@ static int count_window(struct stats_follow *follow, const struct followed *row,
 	pthread_mutex_lock(&follow->lock);
 	err = stats_take(&follow->stats, row->process, window, take_outlier, follow);
 	pthread_mutex_unlock(&follow->lock);
-	if (err < 0 || !follow->has_outlier || follow->result.snapshots >= SNAPSHOTS_MOST ||
+	if (err < 0 || !follow->has_outlier || follow->result.snapshots >= STATS_SNAPSHOTS_MOST ||
 	    !timer_is_over(follow->snapshot_pause))
 		return err;
 	follow->snapshot_pause = timer_start(TIMER_STATS_SNAPSHOT);

@@ -24,7 +24,7 @@ refuse() {
 }
 
 state() {
-	find . -name '*.dagtap' -o -name '*.spool' -o -path './archive*' -o -name prog -o -name profile | LC_ALL=C sort |
+	find . -name '*.dagtap' -o -name '*.spool' -o -path './archive*' -o -name '*.py' -o -name prog -o -name profile | LC_ALL=C sort |
 		xargs stat -c '%n %i %s %Y'
 }
 
@@ -73,3 +73,41 @@ refuse "prog: is the program" record -f --softgpu -o prog -- "$work/prog" 1
 PATH=$work:$PATH refuse "./prog: is the program" record -f --softgpu -o ./prog -- prog 1
 PATH=/nowhere:.:$PATH refuse "prog: is the program" record -f --softgpu --stats -o prog -- prog 1
 PATH=:$PATH refuse "prog: is the program" record -f --softgpu -o prog -- prog 1
+
+# What the program is given: its script, or the input of a reader. rm would remove it, so it does
+# not run either.
+echo 'print("a script")' >train.py
+ln train.py other/hard.py
+ln -s ../train.py other/symbolic.py
+cp b.dagtap run.outlier-16.dagtap
+for force in -f ""; do
+	for out in train.py ./other/../train.py other/hard.py other/symbolic.py; do
+		for argument in train.py --data=train.py "$work/train.py" k=other/hard.py; do
+			refuse "$out: is the program's argument $argument; give OUT another name" \
+				record $force --softgpu -o $out -- rm -f $argument
+		done
+	done
+	refuse "b.dagtap: is the program's argument b.dagtap" record $force --softgpu -o b.dagtap -- rm -f prog b.dagtap
+	refuse "train.py: is the program's argument train.py" record $force --softgpu --stats -o train.py -- rm train.py
+	refuse "/a.spool: is the program's argument a.spool" record $force --softgpu -o a -- rm -r a.spool
+	refuse "/a.spool: holds the program's argument --in=$spool" record $force --softgpu -o a.dagtap -- rm --in=$spool
+done
+for out in run run.dagstats; do
+	refuse "run.outlier-16.dagtap: is the program's argument run.outlier-16.dagtap" \
+		record -f --softgpu --stats -o $out -- rm run.outlier-16.dagtap
+done
+
+# accept ARGS...: the command succeeds, and changes no file.
+accept() {
+	state >before
+	launch "$@" >out 2>err </dev/null || fail "dagtap $* exited with $?: $(cat err)"
+	state | cmp - before || fail "dagtap $* changed a file"
+}
+
+# No recording of an outlier is replaced without --force, or if none is made. A folder with the
+# output in it, and a name that no file has, are no reason to refuse.
+accept record --softgpu --stats -o run.dagstats -- cat run.outlier-16.dagtap
+accept record -f --softgpu --stats --outlier 0 -o run.dagstats -- cat run.outlier-16.dagtap
+accept record -f --softgpu -o run.dagtap -- cat run.outlier-16.dagtap
+accept record -f --softgpu -o b.dagtap -- echo . "" = --in=. other/
+accept record -f --softgpu -o absent -- echo absent --out=absent absent.spool
