@@ -444,10 +444,13 @@ static int merge(const struct cli_command *self, int argc, char **argv)
 		return err;
 	if (!options.output)
 		return cli_usage(self, "-o OUT is missing");
-	if (argc - first < 2)
-		return cli_usage(self, "give the recordings of two ranks or more");
 	merge.paths = argv + first;
 	merge.path_count = (uint32_t)(argc - first);
+	err = merge_inputs_check_folders(merge.paths, merge.path_count);
+	if (err != CLI_OK)
+		return err;
+	if (merge.path_count < 2)
+		return cli_usage(self, "give the recordings of two ranks or more");
 	err = merge_inputs_check_files(options.output, merge.paths, merge.path_count);
 	for (uint32_t i = 0; i < merge.path_count && err == CLI_OK; i++)
 		err = read_rank(&merge, merge.paths[i]);

@@ -1,11 +1,43 @@
 /* See merge_inputs.h. */
 #include "cli/merge_inputs.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/output_file.h"
+#include "cli/spool_listing.h"
+
+/* ---- folders ---- */
+
+static bool has_spools(const char *folder)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, listing_is_spool, NULL);
+
+	for (int i = 0; i < count; i++)
+		free(entries[i]);
+	if (count >= 0)
+		free(entries);
+	return count > 0;
+}
+
+int merge_inputs_check_folders(char *const *paths, uint32_t count)
+{
+	struct stat status;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (stat(paths[i], &status) < 0 || !S_ISDIR(status.st_mode))
+			continue;
+		if (has_spools(paths[i]))
+			return cli_fail("%s: is a folder of spools; give the .dagtap file that "
+					"dagtap record makes of them when the program has ended",
+					paths[i]);
+		return cli_fail("%s: is a folder; give the .dagtap file of each rank", paths[i]);
+	}
+	return CLI_OK;
+}
 
 /* ---- files ---- */
 

@@ -5,6 +5,10 @@
 #include "merge/rank_notes.h"
 #include "merge/rank_recording.h"
 
+/* Checks that none of the COUNT paths is a folder. Returns CLI_OK, or CLI_FAILED after a message
+ * that says what to give. */
+int merge_inputs_check_folders(char *const *paths, uint32_t count);
+
 /* Checks, before anything is read, that OUTPUT replaces none of the COUNT files of PATHS, and that
  * no file is given twice, under whatever names. Returns CLI_OK, or CLI_FAILED after a message. */
 int merge_inputs_check_files(const char *output, char *const *paths, uint32_t count);

@@ -188,6 +188,17 @@ echo text >text
 expect_code 1 merge -o again.dagtap rank0.dagtap text
 grep -q '^dagtap: text: .*not a .dagtap file' error || fail "no reason: $(cat error)"
 expect_code 1 merge -o again.dagtap rank0.dagtap absent.dagtap
+mkdir job spools
+cp rank0.dagtap rank2.dagtap job
+: >spools/100.1.spool
+for given in job "rank0.dagtap job" "job rank0.dagtap"; do
+	expect_code 1 merge -o again.dagtap $given
+	grep -qx 'dagtap: job: is a folder; give the .dagtap file of each rank' error || fail "no advice: $(cat error)"
+done
+for given in spools "rank0.dagtap spools"; do
+	expect_code 1 merge -o again.dagtap $given
+	grep -q '^dagtap: spools: is a folder of spools; give the .dagtap file that ' error || fail "no advice: $(cat error)"
+done
 expect_code 1 merge -o again.dagtap rank0.dagtap absurd.dagtap
 grep -q '^dagtap: absurd.dagtap: damaged: the times of process 102 are not possible' error || fail "no reason: $(cat error)"
 expect_code 2 merge -o again.dagtap rank0.dagtap
