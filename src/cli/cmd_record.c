@@ -119,18 +119,14 @@ static int prepare_environment(const struct cli_command *self, const struct reco
 
 /* Makes the folder of spools, after all that may be refused: with --force that removes the spools
  * of an earlier recording. */
-static int prepare(const struct cli_command *self, const struct record_options *options,
-		   struct spool_folder *folder)
+static int make_folder(const struct record_options *options, struct spool_folder *folder)
 {
 	const struct spool_folder_options wanted = {
 		.force = options->force,
 		.memory_bytes = options->ring && !options->keep_spool ? options->ring_bytes : 0,
 	};
-	int err = check_output(self, options, folder);
 
-	if (err == CLI_OK)
-		err = prepare_environment(self, options, folder->path);
-	return err == CLI_OK ? spool_folder_make(folder, &wanted) : err;
+	return spool_folder_make(folder, &wanted);
 }
 
 static char *join_words(char **words)
@@ -356,19 +352,28 @@ static int end_stats(const struct record_options *options, const struct spool_fo
 	return lost_count ? CLI_FAILED : err;
 }
 
+/* Ends statistics of a program that was not run. FOLLOW may be NULL. */
+static void abandon_stats(struct stats_follow *follow)
+{
+	struct stats_follow_result unused;
+
+	if (follow)
+		stats_follow_finish(follow, &unused);
+}
+
 /* Runs the program. FOLLOW keeps statistics, or is NULL. */
 static int run_program(const struct record_options *options, const struct spool_folder *folder,
 		       struct ears *ears, struct bundle_meta *meta, struct stats_follow *follow)
 {
-	struct stats_follow_result unused;
 	struct dagtap_error error;
-	int status = 0, err;
+	int status = 0, err = follow ? record_stats_begin(options, folder, follow) : CLI_OK;
 
-	if (launch_run(options->program, &status, &error) < 0) {
-		if (follow)
-			stats_follow_finish(follow, &unused);
+	if (err == CLI_OK && launch_run(options->program, &status, &error) < 0)
+		err = cli_fail_error(&error);
+	if (err != CLI_OK) {
+		abandon_stats(follow);
 		spool_folder_remove(folder);
-		return cli_fail_error(&error);
+		return err;
 	}
 	meta->exit_status = status;
 	catch_interrupts();
@@ -378,7 +383,7 @@ static int run_program(const struct record_options *options, const struct spool_
 	return status ? status : err;
 }
 
-static int record(const struct record_options *options, const struct spool_folder *folder,
+static int record(const struct record_options *options, struct spool_folder *folder,
 		  struct ears *ears)
 {
 	struct bundle_meta meta = {
@@ -390,11 +395,15 @@ static int record(const struct record_options *options, const struct spool_folde
 	int err = meta.command ? CLI_OK : cli_fail("out of memory");
 
 	if (err == CLI_OK && options->has_stats)
-		err = record_stats_begin(options, folder, meta.command, &follow);
+		err = record_stats_open(options, folder, meta.command, &follow);
 	if (err == CLI_OK)
+		err = make_folder(options, folder);
+	if (err == CLI_OK) {
+		listen_to_processes(options, folder, ears);
 		err = run_program(options, folder, ears, &meta, follow);
-	else
-		spool_folder_remove(folder);
+	} else {
+		abandon_stats(follow);
+	}
 	free(meta.losses);
 	free(meta.command);
 	return err;
@@ -412,11 +421,11 @@ static int run(const struct cli_command *self, int argc, char **argv)
 	if (timers)
 		timer_configure(timers);
 	if (err == CLI_OK)
-		err = prepare(self, &options, &folder);
-	if (err == CLI_OK) {
-		listen_to_processes(&options, &folder, &ears);
+		err = check_output(self, &options, &folder);
+	if (err == CLI_OK)
+		err = prepare_environment(self, &options, folder.path);
+	if (err == CLI_OK)
 		err = record(&options, &folder, &ears);
-	}
 	loss_box_close(ears.box);
 	deliveries_close(ears.deliveries);
 	spool_folder_close(&folder);

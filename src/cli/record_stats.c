@@ -46,14 +46,13 @@ static void __attribute__((format(printf, 1, 2))) tell(const char *format, ...)
 	va_end(args);
 }
 
-int record_stats_begin(const struct record_options *options, const struct spool_folder *folder,
-		       const char *command, struct stats_follow **ret_follow)
+int record_stats_open(const struct record_options *options, const struct spool_folder *folder,
+		      const char *command, struct stats_follow **ret_follow)
 {
 	const struct stats_follow_options wanted = {
 		.output = options->output,
 		.force = options->force,
 		.folder = folder->path,
-		.folder_fd = folder->fd,
 		.keep_spool = options->keep_spool,
 		.command = command,
 		.interval_ns = options->interval_ns,
@@ -62,10 +61,18 @@ int record_stats_begin(const struct record_options *options, const struct spool_
 	};
 	struct dagtap_error error;
 
-	if (stats_follow_start(&wanted, ret_follow, &error) < 0)
+	return stats_follow_open(&wanted, ret_follow, &error) < 0 ? cli_fail_error(&error) : CLI_OK;
+}
+
+int record_stats_begin(const struct record_options *options, const struct spool_folder *folder,
+		       struct stats_follow *follow)
+{
+	struct dagtap_error error;
+
+	if (stats_follow_start(follow, folder->fd, &error) < 0)
 		return cli_fail_error(&error);
 	if (options->metrics && !options->quiet)
-		tell("metrics at %s", stats_follow_address(*ret_follow));
+		tell("metrics at %s", stats_follow_address(follow));
 	return CLI_OK;
 }
 

@@ -11,10 +11,14 @@
  * after a message. */
 int record_stats_check(const struct cli_command *self, struct record_options *options);
 
-/* Begins to follow what is recorded in FOLDER. COMMAND lives until record_stats_end. Returns
- * CLI_OK, or CLI_FAILED after a message. */
+/* Opens all that statistics need, before the folder of spools FOLDER is made. COMMAND lives until
+ * record_stats_end. Returns CLI_OK, or CLI_FAILED after a message. */
+int record_stats_open(const struct record_options *options, const struct spool_folder *folder,
+		      const char *command, struct stats_follow **ret_follow);
+
+/* Begins to follow what is recorded in FOLDER. Returns CLI_OK, or CLI_FAILED after a message. */
 int record_stats_begin(const struct record_options *options, const struct spool_folder *folder,
-		       const char *command, struct stats_follow **ret_follow);
+		       struct stats_follow *follow);
 
 /* Ends it, and tells the result unless --quiet is given. HAS_SURVIVORS: some processes still
  * record. Without a recording the file is removed. *RET_IS_COMPLETE: all recordings were read, and

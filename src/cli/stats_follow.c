@@ -38,6 +38,7 @@ struct followed {
 
 struct stats_follow {
 	struct stats_follow_options options;
+	int folder_fd; /* of spools */
 	struct stats_writer writer;
 	FILE *out;
 	struct replacement output; /* until the first process: OUT without its name */
@@ -92,7 +93,7 @@ static void write_snapshot(struct stats_follow *follow, const char *spool)
 	char *path = stats_snapshot_path(follow->options.output, result->snapshots + 1);
 	const struct gather_request request = {
 		.folder = follow->options.folder,
-		.folder_fd = follow->options.folder_fd,
+		.folder_fd = follow->folder_fd,
 		.output = path,
 		.force = follow->options.force,
 		.keep = true,
@@ -210,7 +211,7 @@ static void finish_row(struct stats_follow *follow, struct followed *row)
 	live_close(row->live);
 	row->live = NULL;
 	if (!follow->options.keep_spool && !follow->result.write_error)
-		unlinkat(follow->options.folder_fd, row->name, 0);
+		unlinkat(follow->folder_fd, row->name, 0);
 }
 
 /* Reads what a recording has now, READS_MOST windows of it at most. IS_LAST: its process has ended,
@@ -222,7 +223,7 @@ static bool read_row(struct stats_follow *follow, struct followed *row, bool is_
 	bool is_closed;
 	int more;
 
-	if (is_last && !listing_is_live(follow->options.folder_fd, row->name))
+	if (is_last && !listing_is_live(follow->folder_fd, row->name))
 		live_note_death(row->live);
 	do {
 		is_closed = live_is_closed(row->live);
@@ -256,7 +257,7 @@ static int open_row(struct stats_follow *follow, struct followed *row)
 		.compares_launches = true,
 		.load = {.is_brief = true},
 	};
-	int fd = listing_open(follow->options.folder_fd, row->name);
+	int fd = listing_open(follow->folder_fd, row->name);
 	const struct spool_info *info;
 	int err;
 
@@ -296,8 +297,7 @@ static void add_row(struct stats_follow *follow, const char *name)
 static void find_rows(struct stats_follow *follow)
 {
 	struct dirent **entries;
-	int count =
-		scandirat(follow->options.folder_fd, ".", &entries, listing_is_spool, alphasort);
+	int count = scandirat(follow->folder_fd, ".", &entries, listing_is_spool, alphasort);
 
 	for (int i = 0; i < count; i++) {
 		if (!is_known(follow, entries[i]->d_name))
@@ -364,12 +364,26 @@ static void *follow_all(void *context)
 	return NULL;
 }
 
-static int start_thread(struct stats_follow *follow)
+/* Lets the thread read all that is left. */
+static void end_thread(struct stats_follow *follow)
 {
-	int err = cli_thread_start(&follow->thread, follow_all, follow);
+	if (!follow->has_thread)
+		return;
+	pthread_mutex_lock(&follow->lock);
+	follow->is_over = true;
+	pthread_cond_signal(&follow->ended);
+	pthread_mutex_unlock(&follow->lock);
+	pthread_join(follow->thread, NULL);
+}
 
+int stats_follow_start(struct stats_follow *follow, int folder_fd, struct dagtap_error *error)
+{
+	int err;
+
+	follow->folder_fd = folder_fd;
+	err = cli_thread_start(&follow->thread, follow_all, follow);
 	follow->has_thread = !err;
-	return err;
+	return err < 0 ? dagtap_error_set(error, err, "no thread: %s", strerrordesc_np(-err)) : 0;
 }
 
 static int write_metrics(void *context, FILE *out)
@@ -427,8 +441,8 @@ static int open_output(struct stats_follow *follow, struct dagtap_error *error)
 		       : 0;
 }
 
-int stats_follow_start(const struct stats_follow_options *options, struct stats_follow **ret_follow,
-		       struct dagtap_error *error)
+int stats_follow_open(const struct stats_follow_options *options, struct stats_follow **ret_follow,
+		      struct dagtap_error *error)
 {
 	struct stats_follow *follow = calloc(1, sizeof(*follow));
 	int err;
@@ -447,11 +461,6 @@ int stats_follow_start(const struct stats_follow_options *options, struct stats_
 		dagtap_error_set(error, err, "out of memory");
 	if (err == 0)
 		err = open_output(follow, error);
-	if (err == 0) {
-		err = start_thread(follow);
-		if (err < 0)
-			dagtap_error_set(error, err, "no thread: %s", strerrordesc_np(-err));
-	}
 	if (err < 0) {
 		release(follow);
 		return err;
@@ -470,11 +479,7 @@ void stats_follow_finish(struct stats_follow *follow, struct stats_follow_result
 	struct stats_follow_result *result = &follow->result;
 	struct stat status;
 
-	pthread_mutex_lock(&follow->lock);
-	follow->is_over = true;
-	pthread_cond_signal(&follow->ended);
-	pthread_mutex_unlock(&follow->lock);
-	pthread_join(follow->thread, NULL);
+	end_thread(follow);
 	result->keys = follow->stats.keys_count;
 	for (uint32_t i = 0; i < follow->stats.processes_count; i++) {
 		const struct stat_process *process = &follow->stats.processes[i];

@@ -19,7 +19,6 @@ struct stats_follow_options {
 	const char *output; /* the file of statistics; made when the first process is found */
 	bool force;	    /* replaces an existing file then, but only a regular one */
 	const char *folder; /* of spools, for messages */
-	int folder_fd;
 	/* Else a spool is removed when it is read to its end and its statistics are written. */
 	bool keep_spool;
 	const char *command; /* of the recording */
@@ -43,17 +42,21 @@ struct stats_follow_result {
 	struct dagtap_error snapshot_failure; /* the same of the first of snapshots_failed */
 };
 
-/* Makes the file under a temporary name and starts. Returns 0, or a negative errno with ERROR
- * filled: of replace_begin (base/replace.h), of metrics_door_open, -ENOMEM, or of
- * pthread_create. */
-int stats_follow_start(const struct stats_follow_options *options, struct stats_follow **ret_follow,
-		       struct dagtap_error *error);
+/* Makes the file without its name, and answers for metrics; the folder of spools need not exist
+ * yet. Returns 0, or a negative errno with ERROR filled: of replace_begin (base/replace.h), of
+ * metrics_door_open, or -ENOMEM. */
+int stats_follow_open(const struct stats_follow_options *options, struct stats_follow **ret_follow,
+		      struct dagtap_error *error);
+
+/* Starts to read the folder of spools FOLDER_FD, which is open until stats_follow_finish. Returns
+ * 0, or a negative errno of pthread_create with ERROR filled. */
+int stats_follow_start(struct stats_follow *follow, int folder_fd, struct dagtap_error *error);
 
 /* The address of the metrics; NULL: there are none. */
 const char *stats_follow_address(const struct stats_follow *follow);
 
 /* Reads what is left once the processes have ended, ends the file, and frees FOLLOW. If no process
- * was found, no file is made, and an existing one is as it was. */
+ * was found, or nothing was started, no file is made, and an existing one is as it was. */
 void stats_follow_finish(struct stats_follow *follow, struct stats_follow_result *ret_result);
 
 #endif

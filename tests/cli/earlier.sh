@@ -44,6 +44,9 @@ PATH=$work/plain:$work/bin:$PATH keep_spools 1 "^dagtap: plain: cannot be run: P
 PATH=$PATH:$work keep_spools 1 "^dagtap: folder: cannot be run: Permission denied" -o left.dagtap -- folder
 keep_spools 1 "./nosuch: cannot be run" --ring 4M -o left.dagtap -- ./nosuch
 keep_spools 1 "./nosuch: cannot be run" --stats -o left.dagstats -- ./nosuch
+: >socket
+keep_spools 1 "^dagtap: --metrics unix:socket: Address already in use" --stats --metrics unix:socket \
+	-o left.dagstats -- "$examples/eager" 20
 keep_spools 2 "dagtap softgpu --help lists the keys" --softgpu=gpus=999 -o left.dagtap -- true
 keep_spools 2 "" --no-such-option -o left.dagtap -- true
 
@@ -52,6 +55,14 @@ code=0
 launch record -o none.dagtap -- ./nosuch 2>err || code=$?
 expect "exit code without --force" $code 1
 expect "files without --force" "$(echo none.*)" "none.*"
+
+# Statistics that have begun when the folder of spools is refused leave nothing.
+code=0
+launch record --stats --metrics unix:door -o left.dagstats -- true 2>err || code=$?
+expect "exit code beside earlier spools" $code 1
+grep -q "^dagtap: .*/left.spool: exists already" err || fail "the spools are not told: $(cat err)"
+expect "lines beside earlier spools" "$(wc -l <err)" 1
+expect "files beside earlier spools" "$(echo left.* door*)" "left.spool door*"
 
 # A file that may not be run does not hide a later one in PATH. A new recording replaces the spools.
 cp "$examples/eager" folder/plain
