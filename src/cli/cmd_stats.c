@@ -157,6 +157,7 @@ static int print_json(const struct answer *answer)
 	json_put_u64(&json, "end_ns", reading->end_ns);
 	json_put_u64(&json, "lost_records", reading->lost);
 	json_put_u64(&json, "dropped_records", reading->dropped);
+	json_put_u64(&json, "no_writer_records", reading->no_writer);
 	json_put_u64(&json, "cut_off_calls", reading->cut_off);
 	json_put_u64(&json, "graph_records_left_out", reading->left_out);
 	json_put_u64(&json, "snapshots", reading->snapshots);
@@ -251,6 +252,9 @@ static void print_notes(const struct answer *answer)
 			    "%s that a process could not write or CUPTI dropped",
 			    human_count(reading->lost, lost),
 			    human_count(reading->dropped, dropped));
+	if (reading->no_writer)
+		human_print("  %s of these: " STATS_NO_WRITER,
+			    human_count(reading->no_writer, dropped));
 	print_deliveries(&reading->deliveries);
 	if (reading->processes > reading->processes_ended)
 		human_print("without an end: %s of the processes; killed, or still recorded",

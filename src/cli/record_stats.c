@@ -10,6 +10,7 @@
 #include "cli/human.h"
 #include "cli/machine_probe.h"
 #include "cli/stats_snapshot.h"
+#include "stats/stats_file.h"
 
 #define INTERVAL_NS    60000000000u
 #define OUTLIER_FACTOR 8
@@ -117,6 +118,8 @@ static void tell_result(const char *output, const struct stats_follow_result *re
 	tell("%s: %s, %s activities, %s keys%s", output, human_bytes(result->file_bytes, size),
 	     human_count(result->activities, activities), human_count(result->keys, keys),
 	     loss_text(result, losses));
+	if (result->no_writer)
+		tell("%s of these: " STATS_NO_WRITER, human_count(result->no_writer, keys));
 	if (result->missing)
 		tell("CUPTI did not deliver %s activities of launches that have ended, and did not "
 		     "count them: see dagtap stats",

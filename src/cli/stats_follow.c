@@ -163,6 +163,7 @@ static void count_losses(struct stats_follow *follow, const struct followed *row
 	/* While the process writes, what is not read yet would count as lost. */
 	process->lost = is_over ? lost : process->lost;
 	process->dropped = dropped;
+	process->no_writer = counts.ring.no_writer;
 	process->cut_off = counts.cut_off;
 	process->left_out = counts.graph_records_left_out;
 	process->is_over = is_over;
@@ -486,6 +487,7 @@ void stats_follow_finish(struct stats_follow *follow, struct stats_follow_result
 
 		result->lost += process->lost;
 		result->dropped += process->dropped;
+		result->no_writer += process->no_writer;
 		result->left_out += process->left_out;
 		result->missing += process->deliveries.missing;
 		result->outliers += process->outliers;

@@ -31,8 +31,8 @@ struct stats_follow_result {
 	uint32_t processes; /* whose recordings were read */
 	uint32_t failed;    /* of these, recordings that could not be followed */
 	uint64_t activities, keys;
-	uint64_t lost, dropped, left_out; /* as in struct stat_process */
-	uint64_t missing;		  /* as in struct stat_deliveries */
+	uint64_t lost, dropped, no_writer, left_out; /* as in struct stat_process */
+	uint64_t missing;			     /* as in struct stat_deliveries */
 	uint64_t outliers, snapshots;
 	uint64_t snapshots_failed; /* outliers of which no recording could be made */
 	uint64_t file_bytes;

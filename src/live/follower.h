@@ -68,6 +68,7 @@ struct follower_counts {
 	uint64_t lost[RECORD_CLASS_COUNT];
 	/* Records that the process itself could not write. */
 	uint64_t dropped[RECORD_CLASS_COUNT];
+	uint64_t no_writer; /* of these, records of threads for which there was no writer */
 	/* Chunks of a ring that were reused before they were read to their end, and were seen. */
 	uint64_t lost_chunks;
 };

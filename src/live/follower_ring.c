@@ -230,13 +230,14 @@ void follower_count(const struct follower *follower, struct follower_counts *ret
 		add_counts(&writer.counts, &total);
 	}
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
+		const _Atomic uint64_t *dropped = follower->header->live.counts.dropped[class];
 		uint64_t written = total.lost[class], read = follower->read[class];
 
 		total.read[class] = read;
 		total.lost[class] = written > read ? written - read : 0;
 		for (int cause = 0; cause < RECORD_DROP_COUNT; cause++)
-			total.dropped[class] +=
-				load(&follower->header->live.counts.dropped[class][cause]);
+			total.dropped[class] += load(&dropped[cause]);
+		total.no_writer += load(&dropped[RECORD_DROP_NO_WRITER]);
 	}
 	if (follower->is_dead && !follower_is_closed(follower))
 		take_off_in_flight(follower, &total);

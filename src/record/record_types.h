@@ -90,7 +90,7 @@ enum record_class {
 	X(FULL, "no free chunk")                                                                   \
 	X(REENTERED, "signal handler interrupted a write")                                         \
 	X(OVERSIZE, "record larger than a chunk")                                                  \
-	X(NO_WRITER, "no writer for this thread")                                                  \
+	X(NO_WRITER, "more threads at once than can be recorded")                                  \
 	X(RING, "dropped by the ring") /* intended: a ring recording reused its chunk */
 
 enum record_drop {

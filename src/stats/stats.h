@@ -92,11 +92,12 @@ struct stat_process {
 	uint32_t rows_count;
 	uint64_t outliers;
 	/* Records of all types, as live/live.h counts them. */
-	uint64_t lost;	   /* that the ring dropped before they were read */
-	uint64_t dropped;  /* that the process could not write, or CUPTI did not deliver */
-	uint64_t cut_off;  /* calls that were taken without all their records */
-	uint64_t left_out; /* records of graphs beyond the limit */
-	bool is_over;	   /* nothing is added any more */
+	uint64_t lost;	    /* that the ring dropped before they were read */
+	uint64_t dropped;   /* that the process could not write, or CUPTI did not deliver */
+	uint64_t no_writer; /* of these, records of threads for which there was no writer */
+	uint64_t cut_off;   /* calls that were taken without all their records */
+	uint64_t left_out;  /* records of graphs beyond the limit */
+	bool is_over;	    /* nothing is added any more */
 	struct stat_deliveries deliveries;
 	struct stat_deliveries deliveries_before; /* at the end of the last interval */
 };

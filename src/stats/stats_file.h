@@ -12,6 +12,9 @@
 
 #define STATS_FILE_VERSION 1
 
+/* The cause of the records that `no_writer` counts, for messages. */
+#define STATS_NO_WRITER "more threads at once than can be recorded (511 in a ring)"
+
 struct stats_writer {
 	FILE *out;	       /* the caller's */
 	uint32_t keys_written; /* keys of stats that have their line */
@@ -46,12 +49,13 @@ int stats_write_end(struct stats_writer *writer, const struct stats *stats, uint
 /* What stats_read has met besides statistics; the counts add up over the files that were read. */
 struct stats_reading {
 	uint64_t files;
-	uint64_t processes, processes_ended;	   /* without an end: killed, or still recorded */
-	uint64_t intervals, outliers, snapshots;   /* outliers of which rows were written */
-	uint64_t lost, dropped, cut_off, left_out; /* as in struct stat_process */
-	uint64_t cut_lines;			   /* files whose last line is cut off */
-	uint64_t begin_ns, end_ns;		   /* of all intervals; 0: there are none */
-	struct stat_deliveries deliveries;	   /* of each process the last line */
+	uint64_t processes, processes_ended;	 /* without an end: killed, or still recorded */
+	uint64_t intervals, outliers, snapshots; /* outliers of which rows were written */
+	/* As in struct stat_process. */
+	uint64_t lost, dropped, no_writer, cut_off, left_out;
+	uint64_t cut_lines;		   /* files whose last line is cut off */
+	uint64_t begin_ns, end_ns;	   /* of all intervals; 0: there are none */
+	struct stat_deliveries deliveries; /* of each process the last line */
 };
 
 /* Reads the file at PATH and adds its statistics to process 0 of STATS, which has it, and to

@@ -35,6 +35,7 @@
 	X(file)                                                                                    \
 	X(lost)                                                                                    \
 	X(dropped)                                                                                 \
+	X(no_writer)                                                                               \
 	X(cut_off)                                                                                 \
 	X(left_out)                                                                                \
 	X(deliveries)
@@ -420,6 +421,7 @@ static bool take_line(struct reader *reader)
 		reading->processes_ended++;
 		reading->lost += values[FIELD_lost];
 		reading->dropped += values[FIELD_dropped];
+		reading->no_writer += values[FIELD_no_writer];
 		reading->cut_off += values[FIELD_cut_off];
 		reading->left_out += values[FIELD_left_out];
 		return true;

@@ -223,6 +223,7 @@ int stats_write_end(struct stats_writer *writer, const struct stats *stats, uint
 	json_put_u64(&json, "outliers", row->outliers);
 	json_put_u64(&json, "lost", row->lost);
 	json_put_u64(&json, "dropped", row->dropped);
+	json_put_u64(&json, "no_writer", row->no_writer);
 	json_put_u64(&json, "cut_off", row->cut_off);
 	json_put_u64(&json, "left_out", row->left_out);
 	return end_line(writer, &json);
