@@ -74,7 +74,8 @@ struct reader {
 	enum place place;
 	uint32_t skipped; /* depth inside values that are skipped */
 	enum field field; /* FIELD_COUNT: an unknown one */
-	enum field first; /* which line it is */
+	bool has_first;
+	enum field first; /* which line it is; FIELD_COUNT: an unknown one, which is skipped */
 	struct members line, row;
 	char *name; /* owned */
 	enum stat_kind kind;
@@ -223,8 +224,11 @@ static bool on_key(void *context, const char *text, size_t bytes)
 		if (strlen(field_texts[i]) == bytes && !memcmp(field_texts[i], text, bytes))
 			reader->field = (enum field)i;
 	}
-	if (reader->place == PLACE_LINE && !reader->line.has && reader->first == FIELD_COUNT)
+	if (!reader->has_first)
 		reader->first = reader->field;
+	reader->has_first = true;
+	if (reader->first == FIELD_COUNT)
+		reader->field = FIELD_COUNT;
 	return true;
 }
 
@@ -440,6 +444,7 @@ static int read_line(struct reader *reader, const char *text, size_t bytes)
 	reader->next_bytes = bytes;
 	reader->place = PLACE_OUTSIDE;
 	reader->skipped = 0;
+	reader->has_first = false;
 	reader->first = FIELD_COUNT;
 	reader->line = (struct members){0};
 	err = json_read(&handler, reader, &stop);

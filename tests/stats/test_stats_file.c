@@ -371,6 +371,8 @@ static void lines_and_members_of_later_versions_are_skipped(void **state)
 {
 	static const char file[] = HEAD KEY
 		"{\"later\": [{\"rows\": [1]}]}\n"
+		"{\"later\": 1, \"process\": 0, \"key\": 7, \"count\": -1, \"error\": 0.5}\n"
+		"{\"later\": 1, \"end\": 0, \"lost\": 5, \"rows\": [{\"key\": 9}]}\n"
 		"{\"interval\": 0, \"new\": {\"rows\": [{\"key\": 9}]}, \"rows\": "
 		"[{\"key\": 0, \"new\": [[1]], \"count\": 1, \"sum_ns\": 7, \"min_ns\": 7, "
 		"\"max_ns\": 7, \"buckets\": [98, 1]}, 5]}\n";
@@ -380,6 +382,9 @@ static void lines_and_members_of_later_versions_are_skipped(void **state)
 	(void)state;
 	assert_int_equal(read_text(file, strlen(file), &stats, &reading, NULL), 0);
 	assert_int_equal(stats.processes[0].rows[0].total.sum, 7);
+	assert_int_equal(reading.processes, 0);
+	assert_int_equal(reading.processes_ended, 0);
+	assert_int_equal(reading.lost, 0);
 	stats_release(&stats);
 }
 
