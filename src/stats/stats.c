@@ -130,6 +130,7 @@ struct taking {
 	uint32_t process;
 	const struct trace *window;
 	uint32_t *work_keys; /* by work: its key + 1, or 0 */
+	bool is_outlier;     /* the activity that is counted, under one of its keys */
 	stat_outlier_take *take;
 	void *context;
 };
@@ -139,22 +140,23 @@ static bool has_duration(const struct trace_activity *activity)
 	return activity->untimed == RECORD_UNTIMED_NO && activity->end_ns >= activity->start_ns;
 }
 
-static void check_outlier(const struct taking *taking, uint32_t key, const struct stat_row *row,
+/* An activity that is an outlier under several of its keys is one. */
+static void check_outlier(struct taking *taking, uint32_t key, const struct stat_row *row,
 			  const struct trace_activity *activity)
 {
 	uint64_t duration_ns = (uint64_t)(activity->end_ns - activity->start_ns);
 	const struct stat_outlier outlier = {taking->process, key, duration_ns, row->limit_ns,
 					     activity->start_ns};
 
-	if (row->limit_ns == 0 || (double)duration_ns <= row->limit_ns)
+	if (taking->is_outlier || row->limit_ns == 0 || (double)duration_ns <= row->limit_ns)
 		return;
+	taking->is_outlier = true;
 	taking->stats->processes[taking->process].outliers++;
 	if (taking->take)
 		taking->take(taking->context, &outlier);
 }
 
-static int count_under(const struct taking *taking, uint32_t key,
-		       const struct trace_activity *activity)
+static int count_under(struct taking *taking, uint32_t key, const struct trace_activity *activity)
 {
 	struct stat_row *row;
 	uint64_t count;
@@ -208,13 +210,16 @@ static const char *collective_name(const struct trace *window,
 	return kernel;
 }
 
-static int take_activity(const struct taking *taking, const struct trace_activity *activity)
+static int take_activity(struct taking *taking, const struct trace_activity *activity)
 {
 	const struct trace *window = taking->window;
 	const struct trace_work *work = trace_work_of(window, activity);
 	const char *kernel = trace_text(window, work->name);
 	const struct trace_node *node;
-	int err = count_under(taking, work_key(taking, activity->work), activity);
+	int err;
+
+	taking->is_outlier = false;
+	err = count_under(taking, work_key(taking, activity->work), activity);
 
 	if (err == 0 && work->kind == TRACE_KERNEL && trace_is_collective_name(kernel))
 		err = count_under(taking,
@@ -233,7 +238,13 @@ static int take_activity(const struct taking *taking, const struct trace_activit
 int stats_take(struct stats *stats, uint32_t process, const struct trace *window,
 	       stat_outlier_take *take, void *context)
 {
-	struct taking taking = {stats, process, window, NULL, take, context};
+	struct taking taking = {
+		.stats = stats,
+		.process = process,
+		.window = window,
+		.take = take,
+		.context = context,
+	};
 	int err = 0;
 
 	taking.work_keys = calloc((size_t)window->works_count + 1, sizeof(*taking.work_keys));

@@ -149,8 +149,8 @@ uint32_t stats_get_key(struct stats *stats, enum stat_kind kind, const char *nam
 /* The row of KEY of PROCESS; NULL: out of memory. Valid until the next call. */
 struct stat_row *stats_get_row(struct stats *stats, uint32_t process, uint32_t key);
 
-/* Counts the activities of WINDOW, and calls TAKE, which may be NULL, for each outlier. Returns 0
- * or -ENOMEM. */
+/* Counts the activities of WINDOW, and calls TAKE, which may be NULL, for each outlier: once, with
+ * the first of its keys whose limit it exceeds. Returns 0 or -ENOMEM. */
 int stats_take(struct stats *stats, uint32_t process, const struct trace *window,
 	       stat_outlier_take *take, void *context);
 
