@@ -3,30 +3,48 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "wire/utf8.h"
 
 static const double quantiles[] = {0.5, 0.9, 0.99};
 
 /* A label's value: the format escapes the backslash, the quote and the line feed. Other control
- * characters are replaced, because readers differ in what they do with them. */
+ * characters are replaced, because readers differ in what they do with them, and bytes that are not
+ * UTF-8, because readers then refuse the whole answer. */
 static void put_value(FILE *out, const char *text)
 {
 	putc('"', out);
-	for (; *text; text++) {
-		if (*text == '\\' || *text == '"')
+	for (size_t length; *text; text += length ? length : 1) {
+		length = utf8_character(text, strnlen(text, 4));
+		if (!length)
+			fputs(UTF8_REPLACEMENT, out);
+		else if (*text == '\\' || *text == '"')
 			fprintf(out, "\\%c", *text);
 		else if (*text == '\n')
 			fputs("\\n", out);
+		else if (length == 1 && *text < ' ')
+			putc('?', out);
 		else
-			putc((unsigned char)*text < ' ' ? '?' : *text, out);
+			fwrite(text, 1, length, out);
 	}
 	putc('"', out);
+}
+
+/* Begins the labels. The number makes them differ from those of another recording with the same
+ * pid: exec keeps the pid, and pids come again. */
+static void put_process(FILE *out, const struct stats *stats, const struct stat_process *process)
+{
+	fprintf(out, "{process=\"%td\",pid=\"%" PRIu32 "\",session=\"%" PRIu32 "\"",
+		process - stats->processes, process->pid, process->session);
 }
 
 static void put_labels(FILE *out, const struct stats *stats, const struct stat_process *process,
 		       const struct stat_key *key)
 {
-	fprintf(out, "{pid=\"%" PRIu32 "\",session=\"%" PRIu32 "\",kind=\"%s\",name=", process->pid,
-		process->session, stat_kind_text(key->kind));
+	put_process(out, stats, process);
+	fprintf(out, ",kind=\"%s\",name=", stat_kind_text(key->kind));
 	put_value(out, stats->names.strings[key->name]);
 	if (key->kind == STAT_NODE)
 		fprintf(out, ",graph=\"%" PRIu64 "\",node=\"%" PRIu32 "\"", key->graph, key->node);
@@ -93,10 +111,9 @@ static void put_counter(FILE *out, const struct stats *stats, const char *name, 
 	for (uint32_t p = 0; p < stats->processes_count; p++) {
 		const struct stat_process *process = &stats->processes[p];
 
-		fprintf(out,
-			"dagtap_%s_total{pid=\"%" PRIu32 "\",session=\"%" PRIu32 "\"} %" PRIu64
-			"\n",
-			name, process->pid, process->session,
+		fprintf(out, "dagtap_%s_total", name);
+		put_process(out, stats, process);
+		fprintf(out, "} %" PRIu64 "\n",
 			*(const uint64_t *)(const void *)((const char *)process + offset));
 	}
 }
@@ -110,12 +127,11 @@ static void put_delivery(FILE *out, const struct stats *stats, const char *name,
 		const struct stat_process *process = &stats->processes[p];
 		const char *row = (const void *)&process->deliveries;
 
-		if (process->deliveries.is_known)
-			fprintf(out,
-				"dagtap_cuda_%s{pid=\"%" PRIu32 "\",session=\"%" PRIu32
-				"\"} %" PRIu64 "\n",
-				name, process->pid, process->session,
-				*(const uint64_t *)(const void *)(row + offset));
+		if (!process->deliveries.is_known)
+			continue;
+		fprintf(out, "dagtap_cuda_%s", name);
+		put_process(out, stats, process);
+		fprintf(out, "} %" PRIu64 "\n", *(const uint64_t *)(const void *)(row + offset));
 	}
 }
 

@@ -12,6 +12,7 @@
 #include "../launched.h"
 #include "stats/prometheus.h"
 #include "stats/stats_file.h"
+#include "wire/utf8.h"
 
 #define MUTATIONS 3000
 
@@ -25,13 +26,12 @@ struct scene {
 	struct stat_outlier last;
 };
 
-static const char *strings[] = {"", "gemm", "ncclDevKernel_AllReduce", "ncclAllReduce",
-				"\"odd\\\n"};
+static const char *strings[] = {
+	"", "gemm", "ncclDevKernel_AllReduce", "ncclAllReduce", "\"odd\\\n", "caf\xc3\xa9 caf\xc3"};
 static struct trace_work works[] = {
-	{.kind = TRACE_KERNEL, .name = 1},
-	{.kind = TRACE_COPY, .direction = TRACE_H2D},
-	{.kind = TRACE_KERNEL, .name = 2},
-	{.kind = TRACE_KERNEL, .name = 4},
+	{.kind = TRACE_KERNEL, .name = 1}, {.kind = TRACE_COPY, .direction = TRACE_H2D},
+	{.kind = TRACE_KERNEL, .name = 2}, {.kind = TRACE_KERNEL, .name = 4},
+	{.kind = TRACE_KERNEL, .name = 5},
 };
 static struct trace_graph graphs[] = {{.id = 7}};
 static struct trace_node nodes[] = {{.graph = 0, .index = 3}};
@@ -53,7 +53,7 @@ static int scene_begin(void **state)
 	scene->window = (struct trace){
 		.strings = strings,
 		.works = works,
-		.works_count = 4,
+		.works_count = 5,
 		.graphs = graphs,
 		.nodes = nodes,
 		.apis = apis,
@@ -309,7 +309,8 @@ static void the_last_deliveries_count(void **state)
 	assert_int_equal(stats_write_deliveries(&writer, &scene->stats, 0), 0);
 	assert_int_equal(prometheus_write(&scene->stats, out), 0);
 	fclose(out);
-	assert_non_null(strstr(text.bytes, "dagtap_cuda_missing{pid=\"42\",session=\"0\"} 2\n"));
+	assert_non_null(strstr(text.bytes,
+			       "dagtap_cuda_missing{process=\"0\",pid=\"42\",session=\"0\"} 2\n"));
 	*strstr(text.bytes, "# HELP") = '\0';
 	assert_int_equal(read_text(text.bytes, strlen(text.bytes), &stats, &reading, NULL), 0);
 	assert_true(reading.deliveries.is_known);
@@ -457,10 +458,48 @@ static void metrics_escape_what_names_hold(void **state)
 	assert_int_equal(prometheus_write(&scene->stats, out), 0);
 	fclose(out);
 	assert_non_null(strstr(text.bytes, "name=\"\\\"odd\\\\\\n\""));
-	assert_non_null(strstr(text.bytes,
-			       "dagtap_activity_duration_seconds_sum{pid=\"42\",session="
-			       "\"0\",kind=\"node\",name=\"gemm\",graph=\"7\",node=\"3\"} "
-			       "0.000001000\n"));
+	assert_non_null(strstr(
+		text.bytes, "dagtap_activity_duration_seconds_sum{process=\"0\",pid=\"42\",session="
+			    "\"0\",kind=\"node\",name=\"gemm\",graph=\"7\",node=\"3\"} "
+			    "0.000001000\n"));
+	free(text.bytes);
+}
+
+/* The format is UTF-8: a scraper refuses all of an answer with another byte. */
+static void metrics_are_utf_8(void **state)
+{
+	struct scene *scene = *state;
+	struct text text = {0};
+	FILE *out = open_memstream(&text.bytes, &text.size);
+
+	scene->activities[0].work = 4;
+	put(scene, 1000);
+	assert_non_null(out);
+	assert_int_equal(prometheus_write(&scene->stats, out), 0);
+	fclose(out);
+	assert_non_null(strstr(text.bytes, "name=\"caf\xc3\xa9 caf\xef\xbf\xbd\""));
+	assert_true(utf8_valid(text.bytes, text.size));
+	free(text.bytes);
+}
+
+/* exec keeps the pid, and a pid comes again. */
+static void recordings_with_one_pid_have_metrics_of_their_own(void **state)
+{
+	struct scene *scene = *state;
+	struct text text = {0};
+	FILE *out = open_memstream(&text.bytes, &text.size);
+	char *first, *second;
+	uint32_t other;
+
+	assert_int_equal(stats_add_process(&scene->stats, 42, 0, "/bin/train", 2000, &other), 0);
+	assert_non_null(out);
+	assert_int_equal(prometheus_write(&scene->stats, out), 0);
+	fclose(out);
+	first = strstr(text.bytes, "\ndagtap_lost_total{");
+	assert_non_null(first);
+	second = strstr(first + 1, "\ndagtap_lost_total{");
+	assert_non_null(second);
+	assert_memory_not_equal(first, second, strcspn(first, "}"));
 	free(text.bytes);
 }
 
@@ -478,6 +517,8 @@ int main(void)
 		CASE(lines_and_members_of_later_versions_are_skipped),
 		CASE(damaged_files_do_no_harm),
 		CASE(metrics_escape_what_names_hold),
+		CASE(metrics_are_utf_8),
+		CASE(recordings_with_one_pid_have_metrics_of_their_own),
 	};
 
 	random_state = test_seed();
