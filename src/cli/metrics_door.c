@@ -222,6 +222,36 @@ static int start_thread(struct metrics_door *door)
 	return err;
 }
 
+/* Whether the address is that of a Unix socket of ours at which nobody listens: its dagtap was
+ * killed. */
+static bool is_left(const union address *address, socklen_t bytes)
+{
+	struct stat status;
+	int fd, code;
+
+	if (address->any.sa_family != AF_UNIX || lstat(address->local.sun_path, &status) < 0 ||
+	    !S_ISSOCK(status.st_mode) || status.st_uid != geteuid())
+		return false;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	code = connect(fd, &address->any, bytes) < 0 ? errno : 0;
+	close(fd);
+	return code == ECONNREFUSED;
+}
+
+static int bind_to(int fd, const union address *address, socklen_t bytes)
+{
+	if (bind(fd, &address->any, bytes) == 0)
+		return 0;
+	if (errno != EADDRINUSE)
+		return -errno;
+	if (!is_left(address, bytes))
+		return -EADDRINUSE;
+	unlink(address->local.sun_path);
+	return bind(fd, &address->any, bytes) < 0 ? -errno : 0;
+}
+
 /* Binds the socket. A Unix socket is made so that only its user may connect. */
 static int bind_socket(struct metrics_door *door, const union address *address, socklen_t bytes)
 {
@@ -233,8 +263,8 @@ static int bind_socket(struct metrics_door *door, const union address *address, 
 	if (address->any.sa_family == AF_INET &&
 	    setsockopt(door->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0)
 		err = -errno;
-	if (err == 0 && bind(door->fd, &address->any, bytes) < 0)
-		err = -errno;
+	if (err == 0)
+		err = bind_to(door->fd, address, bytes);
 	umask(before);
 	if (err == 0 && address->any.sa_family == AF_UNIX) {
 		door->path = strdup(address->local.sun_path);

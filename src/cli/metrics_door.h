@@ -20,9 +20,10 @@ typedef int metrics_write(void *context, FILE *out);
 /* Whether ADDRESS has a form that metrics_door_open takes. */
 bool metrics_address_is_sound(const char *address);
 
-/* Listens on ADDRESS: "unix:PATH", which must not exist, or "127.0.0.1:PORT". WRITE writes the
- * answers until the door is closed. Returns 0, or with ERROR filled -EINVAL (ADDRESS has another
- * form), -ENOMEM or the errno of the system. */
+/* Listens on ADDRESS: "unix:PATH" or "127.0.0.1:PORT". PATH must not exist, except as a socket of
+ * this user at which nobody listens, which is replaced. WRITE writes the answers until the door is
+ * closed. Returns 0, or with ERROR filled -EINVAL (ADDRESS has another form), -ENOMEM or the errno
+ * of the system. */
 int metrics_door_open(const char *address, metrics_write *write, void *context,
 		      struct metrics_door **ret_door, struct dagtap_error *error);
 

@@ -4,6 +4,7 @@ requests, and clients that say too much or nothing, do no harm."""
 import json
 import os
 import re
+import signal
 import socket
 import stat
 import subprocess
@@ -140,11 +141,33 @@ def measure(address, kind):
     return address
 
 
+def record(address, *program):
+    return subprocess.run([DAGTAP, "record", "--softgpu", "--stats", "--metrics", address, "-o", "short.dagstats", "-f", "--",
+                           *program], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment())
+
+
 # A path of a socket has at most 107 bytes.
 os.chdir(folder)
 measure("unix:metrics", "unix")
 # The door closes a connection first, so the port stays occupied for a minute: it can be used again.
 measure(measure("127.0.0.1:0", "loopback"), "again")
+# The socket of a dagtap that was killed is in nobody's way; one that is answered stays, and so does
+# a file of another kind.
+expect("exit status of a killed dagtap", record("unix:left", "sh", "-c", "kill -9 $PPID").returncode, -signal.SIGKILL)
+expect("the socket is left", stat.S_ISSOCK(os.lstat("left").st_mode), True)
+measure("unix:left", "left")
+taken = socket.socket(socket.AF_UNIX)
+taken.bind("taken")
+taken.listen()
+with open("file", "w") as file:
+    file.write("mine")
+os.symlink("nowhere", "link")
+for name in ("taken", "file", "link"):
+    before = os.lstat(name).st_ino
+    ran = record("unix:" + name, "true")
+    if ran.returncode != 1 or "Address already in use" not in ran.stderr:
+        fail(f"{name}: {ran.returncode} {ran.stderr}")
+    expect(name + " after it", os.lstat(name).st_ino, before)
 for refused in ["0.0.0.0:9000", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:1x", "unix:", "unix:" + "x" * 200, "[::1]:1"]:
     ran = subprocess.run([DAGTAP, "record", "--stats", "--metrics", refused, "true"], capture_output=True,
                          text=True, env=environment())
