@@ -17,6 +17,7 @@
 #include "cli/cli_thread.h"
 #include "cli/gather.h"
 #include "cli/metrics_door.h"
+#include "cli/process_watch.h"
 #include "cli/spool_listing.h"
 #include "cli/stats_deliveries.h"
 #include "cli/stats_snapshot.h"
@@ -34,6 +35,7 @@ struct followed {
 	char *name;	   /* of the spool, owned */
 	struct live *live; /* NULL: read to its end, or not to be followed */
 	uint32_t process;  /* in stats */
+	int watch_fd;	   /* of process_watch_open */
 };
 
 struct stats_follow {
@@ -170,13 +172,21 @@ static void count_losses(struct stats_follow *follow, const struct followed *row
 	pthread_mutex_unlock(&follow->lock);
 }
 
+static void close_row(struct followed *row)
+{
+	live_close(row->live);
+	row->live = NULL;
+	if (row->watch_fd >= 0)
+		close(row->watch_fd);
+	row->watch_fd = -1;
+}
+
 static void fail(struct stats_follow *follow, struct followed *row, int err)
 {
 	if (!follow->result.failed++)
 		dagtap_error_set(&follow->result.failure, err, "%s: %s", row->name,
 				 strerrordesc_np(-err));
-	live_close(row->live);
-	row->live = NULL;
+	close_row(row);
 }
 
 static void write_interval(struct stats_follow *follow, uint32_t process, uint64_t end_ns)
@@ -209,8 +219,7 @@ static void finish_row(struct stats_follow *follow, struct followed *row)
 		fail(follow, row, more);
 		return;
 	}
-	live_close(row->live);
-	row->live = NULL;
+	close_row(row);
 	if (!follow->options.keep_spool && !follow->result.write_error)
 		unlinkat(follow->folder_fd, row->name, 0);
 }
@@ -219,12 +228,14 @@ static void finish_row(struct stats_follow *follow, struct followed *row)
  * so all of it is read. Returns whether there may be more now. */
 static bool read_row(struct stats_follow *follow, struct followed *row, bool is_last)
 {
+	bool is_dead = process_watch_has_ended(row->watch_fd) ||
+		       (is_last && !listing_is_live(follow->folder_fd, row->name));
 	uint32_t reads = 0;
 	struct trace *window;
 	bool is_closed;
 	int more;
 
-	if (is_last && !listing_is_live(follow->folder_fd, row->name))
+	if (is_dead)
 		live_note_death(row->live);
 	do {
 		is_closed = live_is_closed(row->live);
@@ -233,7 +244,7 @@ static bool read_row(struct stats_follow *follow, struct followed *row, bool is_
 	} while (more > 0 && (is_last || ++reads < READS_MOST));
 	if (more < 0)
 		fail(follow, row, more);
-	else if (more == 0 && (is_closed || is_last))
+	else if (more == 0 && (is_closed || is_dead || is_last))
 		finish_row(follow, row);
 	return more > 0;
 }
@@ -273,6 +284,7 @@ static int open_row(struct stats_follow *follow, struct followed *row)
 	err = stats_add_process(&follow->stats, info->pid, info->session, info->exe,
 				info->start_realtime_ns, &row->process);
 	pthread_mutex_unlock(&follow->lock);
+	row->watch_fd = process_watch_open(info->pid, row->name);
 	return err;
 }
 
@@ -283,6 +295,7 @@ static void add_row(struct stats_follow *follow, const char *name)
 
 	if (!row)
 		return;
+	row->watch_fd = -1;
 	row->name = strdup(name);
 	if (!row->name) {
 		follow->rows_count--;
@@ -404,7 +417,7 @@ static void release(struct stats_follow *follow)
 {
 	metrics_door_close(follow->door);
 	for (uint32_t i = 0; i < follow->rows_count; i++) {
-		live_close(follow->rows[i].live);
+		close_row(&follow->rows[i]);
 		free(follow->rows[i].name);
 	}
 	free(follow->rows);
