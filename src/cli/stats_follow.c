@@ -224,27 +224,32 @@ static void finish_row(struct stats_follow *follow, struct followed *row)
 		unlinkat(follow->folder_fd, row->name, 0);
 }
 
-/* Reads what a recording has now, READS_MOST windows of it at most. IS_LAST: its process has ended,
- * so all of it is read. Returns whether there may be more now. */
+/* Reads what a recording has now, READS_MOST windows of it at most. IS_LAST: the program has ended,
+ * so all of it is read; of a process that goes on recording, what it has written until now. Returns
+ * whether there may be more now. */
 static bool read_row(struct stats_follow *follow, struct followed *row, bool is_last)
 {
 	bool is_dead = process_watch_has_ended(row->watch_fd) ||
 		       (is_last && !listing_is_live(follow->folder_fd, row->name));
+	bool goes_on = is_last && !is_dead;
 	uint32_t reads = 0;
 	struct trace *window;
-	bool is_closed;
+	bool is_closed, is_enough;
 	int more;
 
 	if (is_dead)
 		live_note_death(row->live);
+	if (goes_on)
+		live_mark(row->live);
 	do {
 		is_closed = live_is_closed(row->live);
 		more = live_poll(row->live, &window);
 		more = take_window(follow, row, window, more);
-	} while (more > 0 && (is_last || ++reads < READS_MOST));
+		is_enough = goes_on ? live_has_read(row->live) : !is_last && ++reads == READS_MOST;
+	} while (more > 0 && !is_enough);
 	if (more < 0)
 		fail(follow, row, more);
-	else if (more == 0 && (is_closed || is_dead || is_last))
+	else if (is_last || (more == 0 && (is_closed || is_dead)))
 		finish_row(follow, row);
 	return more > 0;
 }
