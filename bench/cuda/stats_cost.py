@@ -191,6 +191,8 @@ def parse():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--kernels", type=int, default=20_000_000, help="of a run that replays graphs")
     parser.add_argument("--eager", type=int, default=1_000_000, help="of a run that launches one by one; 0: none")
+    parser.add_argument("--compared", type=int, default=200_000,
+                        help="kernels of the run whose rows are compared with the statistics, at most 8 M; a quarter launched alone")
     parser.add_argument("--ways", help="only these of the ways, as WAY,...; for runs that take long")
     parser.add_argument("--ring", default="64M")
     parser.add_argument("--seconds-most", type=float, default=tool.run_seconds_most, help="of one run; a longer one is ended")
@@ -213,7 +215,7 @@ def main():
         everything["gpu"] = measure_cuda.first_line(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
-        small = argparse.Namespace(**{**vars(arguments), "kernels": 200_000, "eager": 50_000})
+        small = argparse.Namespace(**{**vars(arguments), "kernels": arguments.compared, "eager": arguments.compared // 4})
         for name, (command, _, _) in programs(small, work).items():
             everything["equality, " + name] = compare(dagtap, command, work)
         for name, (command, kernels, steps) in programs(arguments, work).items():
