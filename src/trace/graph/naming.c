@@ -46,6 +46,7 @@ struct naming {
 	uint32_t orphan_first;
 	bool has_losses; /* activities were dropped, so activities may be missing anywhere */
 	bool is_cuda;	 /* the launches are CUDA's, whose activities name their nodes */
+	bool has_bodies; /* a graph is a body of a conditional node */
 	/* by work kind: a bit if its node may tell more about it; NULL unless the nodes of
 	 * activities are left out */
 	uint64_t *unclear;
@@ -246,7 +247,7 @@ static int name_rows(const struct naming *naming, struct exec_state *state,
 	if (naming->is_cuda) {
 		launch->exact =
 			cuda_name_rows(naming->load, launch->exec, layout->rows, layout->row_count);
-		for (uint32_t i = 0; i < layout->row_count; i++)
+		for (uint32_t i = 0; i < layout->row_count && naming->has_bodies; i++)
 			launch->body_count += trace_is_in_body(layout->trace, &layout->rows[i]);
 		return 0;
 	}
@@ -478,6 +479,8 @@ int naming_load(struct process_load *load)
 	naming.has_losses |= load->raw.damage != 0;
 	naming.orphan_first = first_orphan(load);
 	naming.is_cuda = cuda_is_there(&load->cuda);
+	for (uint32_t i = load->first.graphs; i < load->trace->graphs_count; i++)
+		naming.has_bodies |= load->trace->graphs[i].is_body;
 	err = sort_by_key(input->updates, input->updates_count, sizeof(*input->updates),
 			  update_cid);
 	if (err == 0)

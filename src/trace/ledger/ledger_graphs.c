@@ -23,7 +23,7 @@ static void count_launch(const struct process_load *load, const struct trace_lau
 
 		source->untimed += row->untimed != RECORD_UNTIMED_NO;
 		/* Only the device knows how often a body runs. */
-		if (trace_is_in_body(trace, row))
+		if (launch->body_count && trace_is_in_body(trace, row))
 			continue;
 		if (row->node == TRACE_NONE)
 			source->orphan_activities++;
