@@ -120,6 +120,30 @@ static void sound_spool_passes(void **state)
 	scene_release(&scene);
 }
 
+/* Both nodes of a graph hold the graph itself: who followed them all would take 2^64 steps. */
+static void a_graph_inside_itself_is_entered_once(void **state)
+{
+	const struct record_graph graph = {.graph_id = 7, .node_count = 2, .parent_graph_id = 7};
+	const struct record_graph_node node = {
+		.graph_id = 7, .type = RECORD_NODE_CHILD, .child_graph_id = 7};
+	const struct record_graph_exec exec = {.exec_id = 31, .graph_id = 7};
+	const struct record_cuda_stream stream = {.context = 1};
+	const struct record_cuda_kernel kernel = {
+		.start = 1, .end = 2, .node = 31ull << 32, .graph = 31, .context = 1};
+	struct scene scene;
+
+	scene_init(&scene, 1);
+	scene_put(&scene, 0, RECORD_GRAPH, 0, &graph, sizeof(graph));
+	for (uint32_t i = 0; i < 2; i++)
+		scene_put(&scene, 0, RECORD_GRAPH_NODE, i, &node, sizeof(node));
+	scene_put(&scene, 0, RECORD_GRAPH_EXEC, 0, &exec, sizeof(exec));
+	scene_put(&scene, 0, RECORD_CUDA_STREAM, 0, &stream, sizeof(stream));
+	scene_put(&scene, 0, RECORD_CUDA_KERNEL, 0, &kernel, sizeof(kernel));
+	scene_close(&scene);
+	passes(scene.image, scene_bytes(&scene));
+	scene_release(&scene);
+}
+
 static void flip_each(struct scene *scene, size_t first, size_t stop, size_t step)
 {
 	for (size_t i = first; i < stop; i += step * TEST_BYTE_STEP) {
@@ -250,6 +274,7 @@ int main(void)
 		cmocka_unit_test(flipped_byte_is_found_wherever_a_sum_covers_it),
 		cmocka_unit_test(changed_records_of_a_killed_process_break_nothing),
 		cmocka_unit_test(cut_spool_is_found),
+		cmocka_unit_test(a_graph_inside_itself_is_entered_once),
 		cmocka_unit_test(missing_chunk_is_found),
 		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(order_of_chunks_does_not_matter),

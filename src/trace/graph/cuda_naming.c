@@ -7,10 +7,31 @@
 
 #define CLONES_MOST 64 /* limit of chains of clones and of nested graphs */
 
-/* The next graph that the same node holds, or TRACE_NONE. */
+/* GRAPH if node INDEX of PARENT holds it, else TRACE_NONE. So no graph is entered twice, also in a
+ * damaged file. */
+static uint32_t held_by(const struct trace *trace, uint32_t graph, uint32_t parent, uint32_t index)
+{
+	return graph != TRACE_NONE && trace->graphs[graph].parent == parent &&
+			       trace->graphs[graph].parent_node == index
+		       ? graph
+		       : TRACE_NONE;
+}
+
+/* The first graph that node INDEX of PARENT holds, or TRACE_NONE. */
+static uint32_t first_held(const struct trace *trace, uint32_t parent, uint32_t index)
+{
+	uint32_t node = trace->graphs[parent].node_first + index;
+
+	return held_by(trace, trace->nodes[node].child, parent, index);
+}
+
+/* The one after GRAPH. */
 static uint32_t next_held(const struct trace *trace, uint32_t graph)
 {
-	return trace->graphs[graph].next_held ? trace->graphs[graph].next_held - 1 : TRACE_NONE;
+	const struct trace_graph *row = &trace->graphs[graph];
+
+	return row->next_held ? held_by(trace, row->next_held - 1, row->parent, row->parent_node)
+			      : TRACE_NONE;
 }
 
 /* Sets the places of the nodes of GRAPH and of the graphs that its nodes hold. find_place follows
@@ -28,7 +49,8 @@ static void enter_graph(struct process_load *load, uint32_t exec, uint32_t graph
 			load->cuda.nodes[rank].exec = exec;
 			load->cuda.nodes[rank].place = row->node_first + i;
 		}
-		for (uint32_t held = node->child; held != TRACE_NONE; held = next_held(trace, held))
+		for (uint32_t held = first_held(trace, graph, i); held != TRACE_NONE;
+		     held = next_held(trace, held))
 			enter_graph(load, exec, held, depth + 1);
 	}
 }
@@ -77,10 +99,11 @@ static void place_inlined(struct inlining *inlining, uint32_t graph, int depth)
 		inlining->is_lost |= is_held && node->child == TRACE_NONE;
 		if (inlining->is_lost)
 			return;
-		for (uint32_t held = node->child; held != TRACE_NONE; held = next_held(trace, held))
-			place_nodes(inlining, held);
-		for (uint32_t held = node->child; held != TRACE_NONE && !inlining->is_lost;
+		for (uint32_t held = first_held(trace, graph, i); held != TRACE_NONE;
 		     held = next_held(trace, held))
+			place_nodes(inlining, held);
+		for (uint32_t held = first_held(trace, graph, i);
+		     held != TRACE_NONE && !inlining->is_lost; held = next_held(trace, held))
 			place_inlined(inlining, held, depth + 1);
 	}
 }
