@@ -130,6 +130,7 @@ static void a_body_that_names_its_launch_is_of_it(void **state)
 {
 	names_launches = true;
 	assert_of_its_replay(play_scene(*state, loops), TRACE_CONFIDENCE_ORDER);
+	names_launches = false;
 }
 
 /*
@@ -172,6 +173,7 @@ static void a_path_leads_through_bodies_that_name_their_launch(void **state)
 {
 	names_launches = true;
 	assert_path(play_scene(*state, loops));
+	names_launches = false;
 }
 
 static void a_kernel_beside_a_loop_is_lost(void)
@@ -197,6 +199,7 @@ static void nor_does_a_body_that_names_its_launch(void **state)
 {
 	names_launches = true;
 	a_body_does_not_stand_in_for_what_is_lost(state);
+	names_launches = false;
 }
 
 /* The loop is the first node: activities between two replays belong to the later one. */

@@ -19,6 +19,7 @@ struct bodies {
 	/* By activity with a call, from first.activities: it is of a body. */
 	bool *is_inside;
 	uint32_t *inside; /* by call, from first.calls: its activities that are */
+	bool has_moves;	  /* a call has any of both */
 	struct body_launches by_time;
 };
 
@@ -51,8 +52,10 @@ static void find_all(struct bodies *bodies)
 			node = cuda_find_node(load, exec, row->id);
 		if (node != TRACE_NONE)
 			launch = body_launches_find(&bodies->by_time, exec, node, row->start_ns);
-		if (launch != TRACE_NONE)
+		if (launch != TRACE_NONE) {
 			bodies->added[trace->launches[launch].call - load->first.calls]++;
+			bodies->has_moves = true;
+		}
 		bodies->launches[i - bodies->orphan_first] = launch;
 	}
 }
@@ -73,6 +76,7 @@ static void find_inside(struct bodies *bodies, const struct trace_launch *launch
 			continue;
 		bodies->is_inside[i - load->first.activities] = true;
 		bodies->inside[launch->call - load->first.calls]++;
+		bodies->has_moves = true;
 	}
 }
 
@@ -273,7 +277,7 @@ int cuda_bodies_load(struct process_load *load)
 		find_all(&bodies);
 		err = find_all_inside(&bodies);
 	}
-	if (err == 0)
+	if (err == 0 && bodies.has_moves)
 		err = place_all(&bodies);
 	release(&bodies);
 	return err;

@@ -14,6 +14,12 @@ struct body_span {
 	int64_t first_ns, last_ns; /* INT64_MAX, INT64_MIN: no activity has times */
 };
 
+/* The launches of an exec. */
+struct body_exec {
+	bool lacks_span; /* a launch has none */
+	uint32_t stop;	 /* the call of each launch before this one is known */
+};
+
 /* A successful wait of the host for all work of a context, in host ns. */
 struct device_wait {
 	int64_t begin_ns, end_ns;
@@ -99,6 +105,24 @@ static bool was_over(const struct body_launches *launches, int64_t begin_ns, int
 	return low < launches->waits_count && launches->waits[low].end_ns <= ns;
 }
 
+/* Launches are sorted by exec. */
+static void learn_execs(struct body_launches *launches)
+{
+	const struct process_load *load = launches->load;
+	const struct trace *trace = load->trace;
+
+	for (uint32_t i = load->first.launches; i < trace->launches_count; i++) {
+		const struct trace_launch *row = &trace->launches[i];
+		struct body_exec *exec = &launches->execs[row->exec - load->first.execs];
+
+		if (i == load->first.launches || trace->launches[i - 1].exec != row->exec)
+			exec->stop = i;
+		if (exec->stop == i && row->call != TRACE_NONE)
+			exec->stop++;
+		exec->lacks_span |= launches->spans[i - load->first.launches].first_ns == INT64_MAX;
+	}
+}
+
 int body_launches_init(struct body_launches *launches, struct process_load *load)
 {
 	const struct trace *trace = load->trace;
@@ -107,13 +131,17 @@ int body_launches_init(struct body_launches *launches, struct process_load *load
 	*launches = (struct body_launches){.load = load};
 	launches->spans =
 		table_alloc(trace->launches_count - load->first.launches, sizeof(*launches->spans));
+	launches->execs =
+		table_zeroed(trace->execs_count - load->first.execs, sizeof(*launches->execs));
 	launches->is_after = table_zeroed(nodes, sizeof(*launches->is_after));
 	launches->is_before = table_zeroed(nodes, sizeof(*launches->is_before));
 	launches->waits =
 		table_alloc(load->raw.lists[RECORD_CUDA_SYNC].count, sizeof(*launches->waits));
-	if (!launches->spans || !launches->is_after || !launches->is_before || !launches->waits)
+	if (!launches->spans || !launches->execs || !launches->is_after || !launches->is_before ||
+	    !launches->waits)
 		return -ENOMEM;
 	learn_spans(launches);
+	learn_execs(launches);
 	learn_edges(launches);
 	learn_waits(launches);
 	return 0;
@@ -122,6 +150,7 @@ int body_launches_init(struct body_launches *launches, struct process_load *load
 void body_launches_release(struct body_launches *launches)
 {
 	free(launches->spans);
+	free(launches->execs);
 	free(launches->is_after);
 	free(launches->is_before);
 	free(launches->waits);
@@ -185,26 +214,28 @@ static bool had_begun(const struct trace *trace, uint32_t launch, int64_t ns)
 	return call != TRACE_NONE && trace->calls[call].begin_ns <= ns;
 }
 
-static bool has_span(const struct body_launches *launches, uint32_t launch)
-{
-	return launches->spans[launch - launches->load->first.launches].first_ns != INT64_MAX;
-}
-
-/* Returns the last of the launches [FIRST, STOP) whose call had begun at NS, if the launch before
- * it certainly had ended; else TRACE_NONE. Launches of an exec are sorted by time. */
+/* Returns the last of the launches [FIRST, STOP), whose calls are known, that had begun at NS, if
+ * the launch before it certainly had ended; else TRACE_NONE. Launches of an exec are sorted by
+ * time. */
 static uint32_t launch_by_calls(const struct body_launches *launches, uint32_t first, uint32_t stop,
 				int64_t ns)
 {
 	const struct trace *trace = launches->load->trace;
-	uint32_t last = TRACE_NONE, before = TRACE_NONE;
+	uint32_t low = first, high = stop;
 
-	for (uint32_t i = first; i < stop && had_begun(trace, i, ns); i++) {
-		before = last;
-		last = i;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (had_begun(trace, middle, ns))
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	if (before == TRACE_NONE ||
-	    was_over(launches, trace->calls[trace->launches[before].call].end_ns, ns))
-		return last;
+	if (low == first)
+		return TRACE_NONE;
+	if (low - first == 1 ||
+	    was_over(launches, trace->calls[trace->launches[low - 2].call].end_ns, ns))
+		return low - 1;
 	return TRACE_NONE;
 }
 
@@ -237,12 +268,11 @@ uint32_t body_launches_find(const struct body_launches *launches, uint32_t exec,
 {
 	struct holder holder = find_holder(launches, exec, node);
 	uint32_t stop, first = exec_launches(launches->load, exec, &stop);
-	bool have_spans = holder.has_before || holder.has_after;
+	const struct body_exec *facts = &launches->execs[exec - launches->load->first.execs];
 
-	if (!holder.is_known)
+	if (!holder.is_known || first == stop)
 		return TRACE_NONE;
-	for (uint32_t i = first; i < stop && have_spans; i++)
-		have_spans = has_span(launches, i);
-	return have_spans ? launch_by_spans(launches, first, stop, ns, holder.has_before)
-			  : launch_by_calls(launches, first, stop, ns);
+	return (holder.has_before || holder.has_after) && !facts->lacks_span
+		       ? launch_by_spans(launches, first, stop, ns, holder.has_before)
+		       : launch_by_calls(launches, first, facts->stop, ns);
 }

@@ -10,11 +10,13 @@
 
 struct process_load;
 struct body_span;
+struct body_exec;
 struct device_wait;
 
 struct body_launches {
 	struct process_load *load;
 	struct body_span *spans; /* by launch, from first.launches */
+	struct body_exec *execs; /* by exec, from first.execs */
 	/* By node, from first.nodes: it has an edge to it, from it. */
 	bool *is_after, *is_before;
 	struct device_wait *waits; /* sorted by begin */
