@@ -145,8 +145,10 @@ static int take_window(struct stats_follow *follow, const struct followed *row,
 	return err < 0 ? err : more;
 }
 
-/* Brings the counts of what was not read into the statistics. */
-static void count_losses(struct stats_follow *follow, const struct followed *row, bool is_over)
+/* Brings the counts of what was not read into the statistics. AT_MARK: of a process that goes on,
+ * live_count before its mark; else NULL. */
+static void count_losses(struct stats_follow *follow, const struct followed *row, bool is_over,
+			 const struct live_counts *at_mark)
 {
 	struct stat_process *process = &follow->stats.processes[row->process];
 	struct stat_deliveries deliveries;
@@ -154,6 +156,8 @@ static void count_losses(struct stats_follow *follow, const struct followed *row
 	uint64_t lost = 0, dropped;
 
 	live_count(row->live, &counts);
+	if (at_mark)
+		follower_counts_limit(&counts.ring, &at_mark->ring);
 	dropped = counts.cuda_dropped;
 	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
 		lost += counts.ring.lost[class];
@@ -202,8 +206,9 @@ static void write_interval(struct stats_follow *follow, uint32_t process, uint64
 	note_write(follow, err);
 }
 
-/* Gives out what is left of a recording to which nothing is added any more. */
-static void finish_row(struct stats_follow *follow, struct followed *row)
+/* Gives out what is left of a recording of which no more is read. AT_MARK as for count_losses. */
+static void finish_row(struct stats_follow *follow, struct followed *row,
+		       const struct live_counts *at_mark)
 {
 	struct trace *window;
 	int more;
@@ -212,7 +217,7 @@ static void finish_row(struct stats_follow *follow, struct followed *row)
 		more = live_finish(row->live, &window);
 		more = take_window(follow, row, window, more);
 	} while (more > 0);
-	count_losses(follow, row, true);
+	count_losses(follow, row, true, at_mark);
 	write_interval(follow, row->process, clock_read_ns(CLOCK_REALTIME));
 	note_write(follow, stats_write_end(&follow->writer, &follow->stats, row->process));
 	if (more < 0) {
@@ -232,6 +237,7 @@ static bool read_row(struct stats_follow *follow, struct followed *row, bool is_
 	bool is_dead = process_watch_has_ended(row->watch_fd) ||
 		       (is_last && !listing_is_live(follow->folder_fd, row->name));
 	bool goes_on = is_last && !is_dead;
+	struct live_counts at_mark;
 	uint32_t reads = 0;
 	struct trace *window;
 	bool is_closed, is_enough;
@@ -239,8 +245,10 @@ static bool read_row(struct stats_follow *follow, struct followed *row, bool is_
 
 	if (is_dead)
 		live_note_death(row->live);
-	if (goes_on)
+	if (goes_on) {
+		live_count(row->live, &at_mark);
 		live_mark(row->live);
+	}
 	do {
 		is_closed = live_is_closed(row->live);
 		more = live_poll(row->live, &window);
@@ -250,7 +258,7 @@ static bool read_row(struct stats_follow *follow, struct followed *row, bool is_
 	if (more < 0)
 		fail(follow, row, more);
 	else if (is_last || (more == 0 && (is_closed || is_dead)))
-		finish_row(follow, row);
+		finish_row(follow, row, goes_on ? &at_mark : NULL);
 	return more > 0;
 }
 
@@ -334,7 +342,7 @@ static void end_intervals(struct stats_follow *follow)
 	for (uint32_t i = 0; i < follow->rows_count; i++) {
 		if (!follow->rows[i].live)
 			continue;
-		count_losses(follow, &follow->rows[i], false);
+		count_losses(follow, &follow->rows[i], false, NULL);
 		write_interval(follow, follow->rows[i].process, now_ns);
 	}
 	follow->interval_begin_ns = now_ns;

@@ -107,6 +107,10 @@ void follower_note_death(struct follower *follower);
  * the whole spool if it was not closed. */
 void follower_count(const struct follower *follower, struct follower_counts *ret_counts);
 
+/* Takes off what COUNTS say was lost and had not been written at BEFORE, an earlier count of the
+ * same follower. Where later records were read, as many lost ones are not counted. */
+void follower_counts_limit(struct follower_counts *counts, const struct follower_counts *before);
+
 /* Whether the recording is closed: no record comes after those that can be read now. */
 bool follower_is_closed(const struct follower *follower);
 

@@ -243,3 +243,13 @@ void follower_count(const struct follower *follower, struct follower_counts *ret
 		take_off_in_flight(follower, &total);
 	*ret_counts = total;
 }
+
+void follower_counts_limit(struct follower_counts *counts, const struct follower_counts *before)
+{
+	for (int class = 0; class < RECORD_CLASS_COUNT; class ++) {
+		uint64_t written = before->read[class] + before->lost[class];
+		uint64_t read = counts->read[class];
+
+		counts->lost[class] = written > read ? written - read : 0;
+	}
+}

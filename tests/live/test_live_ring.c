@@ -121,6 +121,37 @@ static void what_the_ring_drops_before_it_is_read_is_counted(void **state)
 	follower_close(&following.follower);
 }
 
+static void what_is_written_after_a_count_can_be_left_out_of_what_is_lost(void **state)
+{
+	struct following following;
+	struct follower_counts before, counts;
+
+	begin(&following, *state);
+	for (uint64_t i = 0; i < TOTAL; i++) {
+		assert_true(fixture_put(following.writer, i, 0));
+		if (i % SERVICE_EVERY == 0)
+			assert_true(spooler_service(following.spooler) >= 0);
+	}
+	follower_count(&following.follower, &before);
+	follower_mark(&following.follower);
+	while (!follower_is_past_mark(&following.follower))
+		assert_true(follower_read(&following.follower, RING_BYTES, take, &following) >= 0);
+	assert_true(fixture_put(following.writer, TOTAL, 0));
+	follower_count(&following.follower, &counts);
+	assert_true(following.count && following.count < TOTAL);
+	assert_int_equal(counts.lost[RECORD_CLASS_API], TOTAL + 1 - following.count);
+	follower_counts_limit(&counts, &before);
+	assert_int_equal(counts.lost[RECORD_CLASS_API], TOTAL - following.count);
+	/* More was read than had been written. */
+	follower_count(&following.follower, &counts);
+	before.lost[RECORD_CLASS_API] = 1;
+	follower_counts_limit(&counts, &before);
+	assert_int_equal(counts.lost[RECORD_CLASS_API], 0);
+	assert_int_equal(spooler_close(following.spooler), 0);
+	spooler_release(following.spooler);
+	follower_close(&following.follower);
+}
+
 /* The follower reads while another thread writes, reuses and clears chunks. */
 static void *write_all(void *context)
 {
@@ -289,6 +320,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		CASE(a_follower_that_keeps_up_reads_each_record_once),
 		CASE(what_the_ring_drops_before_it_is_read_is_counted),
+		CASE(what_is_written_after_a_count_can_be_left_out_of_what_is_lost),
 		CASE(each_record_is_read_or_lost_while_the_ring_turns),
 		CASE(chunks_that_are_taken_during_a_scan_wait_for_the_next_one),
 		CASE(a_late_label_is_found_after_the_end),
