@@ -80,6 +80,8 @@
 	  "the rows around an outlier are written at most so often")                               \
 	X(METRICS_CLIENT, "metrics_client", 2000000000, 1,                                         \
 	  "for a client of --metrics to send its request, and to take the answer")                 \
+	X(METRICS_LOCK, "metrics_lock", 2000000000, 1,                                             \
+	  "for another dagtap that opens its --metrics socket in the same folder")                 \
 	X(METRICS_PAUSE, "metrics_pause", 100000000, 0,                                            \
 	  "--metrics tries again to accept a client, after it could not")                          \
 	X(SDK_FLUSH, "sdk_flush", 30000000000, 1,                                                  \

@@ -3,12 +3,14 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -33,7 +35,9 @@ struct metrics_door {
 	metrics_write *write;
 	void *context;
 	char *address; /* owned */
-	char *path;    /* owned; of a Unix socket that is there; else NULL */
+	char *path;    /* owned; of a Unix socket; else NULL */
+	dev_t device;  /* of what was bound at path */
+	ino_t inode;
 	int fd;
 	int shut_fd; /* an eventfd: readable when the thread shall end */
 	bool has_thread;
@@ -222,6 +226,29 @@ static int start_thread(struct metrics_door *door)
 	return err;
 }
 
+/* Locks the folder of PATH. Between another dagtap's bind and listen nobody listens at its socket
+ * either. Returns a descriptor, which the caller closes, or -1: then no socket may be replaced. */
+static int lock_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[sizeof(((struct sockaddr_un *)NULL)->sun_path)] = ".";
+	struct timer_limit limit = timer_start(TIMER_METRICS_LOCK);
+	int fd;
+
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno == EWOULDBLOCK && !timer_is_over(limit)) {
+			poll(NULL, 0, 1);
+			continue;
+		}
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 /* Whether the address is that of a Unix socket of ours at which nobody listens: its dagtap was
  * killed. */
 static bool is_left(const union address *address, socklen_t bytes)
@@ -240,20 +267,47 @@ static bool is_left(const union address *address, socklen_t bytes)
 	return code == ECONNREFUSED;
 }
 
-static int bind_to(int fd, const union address *address, socklen_t bytes)
+static int bind_to(int fd, const union address *address, socklen_t bytes, bool may_replace)
 {
 	if (bind(fd, &address->any, bytes) == 0)
 		return 0;
 	if (errno != EADDRINUSE)
 		return -errno;
-	if (!is_left(address, bytes))
+	if (!may_replace || !is_left(address, bytes))
 		return -EADDRINUSE;
 	unlink(address->local.sun_path);
 	return bind(fd, &address->any, bytes) < 0 ? -errno : 0;
 }
 
-/* Binds the socket. A Unix socket is made so that only its user may connect. */
-static int bind_socket(struct metrics_door *door, const union address *address, socklen_t bytes)
+/* Keeps what was bound at PATH, for remove_socket. */
+static int note_path(struct metrics_door *door, const char *path)
+{
+	struct stat status;
+
+	door->path = strdup(path);
+	if (!door->path)
+		return -ENOMEM;
+	if (lstat(path, &status) == 0) {
+		door->device = status.st_dev;
+		door->inode = status.st_ino;
+	}
+	return 0;
+}
+
+/* Somebody may have removed the socket and bound another one. The number of the inode is not used
+ * again while the socket is open, and while it listens no dagtap replaces it. */
+static void remove_socket(const struct metrics_door *door)
+{
+	struct stat status;
+
+	if (door->path && lstat(door->path, &status) == 0 && status.st_dev == door->device &&
+	    status.st_ino == door->inode)
+		unlink(door->path);
+}
+
+/* A Unix socket is made so that only its user may connect. */
+static int bind_and_listen(struct metrics_door *door, const union address *address, socklen_t bytes,
+			   bool may_replace)
 {
 	mode_t before = umask(0177);
 	const int yes = 1;
@@ -264,12 +318,12 @@ static int bind_socket(struct metrics_door *door, const union address *address, 
 	    setsockopt(door->fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0)
 		err = -errno;
 	if (err == 0)
-		err = bind_to(door->fd, address, bytes);
+		err = bind_to(door->fd, address, bytes, may_replace);
 	umask(before);
-	if (err == 0 && address->any.sa_family == AF_UNIX) {
-		door->path = strdup(address->local.sun_path);
-		err = door->path ? 0 : -ENOMEM;
-	}
+	if (err == 0 && address->any.sa_family == AF_UNIX)
+		err = note_path(door, address->local.sun_path);
+	if (err == 0 && listen(door->fd, 8) < 0)
+		err = -errno;
 	return err;
 }
 
@@ -291,7 +345,7 @@ static int listen_at(struct metrics_door *door, const char *text)
 {
 	union address address;
 	socklen_t bytes = parse(text, &address);
-	int err;
+	int err, lock = -1;
 
 	if (!bytes)
 		return -EINVAL;
@@ -299,9 +353,11 @@ static int listen_at(struct metrics_door *door, const char *text)
 	door->shut_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (door->fd < 0 || door->shut_fd < 0)
 		return -errno;
-	err = bind_socket(door, &address, bytes);
-	if (err == 0 && listen(door->fd, 8) < 0)
-		err = -errno;
+	if (address.any.sa_family == AF_UNIX)
+		lock = lock_folder(address.local.sun_path);
+	err = bind_and_listen(door, &address, bytes, lock >= 0);
+	if (lock >= 0)
+		close(lock);
 	if (err == 0)
 		err = tell_address(door, text);
 	return err == 0 ? start_thread(door) : err;
@@ -339,12 +395,11 @@ void metrics_door_close(struct metrics_door *door)
 		eventfd_write(door->shut_fd, 1);
 		pthread_join(door->thread, NULL);
 	}
+	remove_socket(door);
 	if (door->fd >= 0)
 		close(door->fd);
 	if (door->shut_fd >= 0)
 		close(door->shut_fd);
-	if (door->path)
-		unlink(door->path);
 	free(door->path);
 	free(door->address);
 	free(door);

@@ -21,16 +21,17 @@ typedef int metrics_write(void *context, FILE *out);
 bool metrics_address_is_sound(const char *address);
 
 /* Listens on ADDRESS: "unix:PATH" or "127.0.0.1:PORT". PATH must not exist, except as a socket of
- * this user at which nobody listens, which is replaced. WRITE writes the answers until the door is
- * closed. Returns 0, or with ERROR filled -EINVAL (ADDRESS has another form), -ENOMEM or the errno
- * of the system. */
+ * this user at which nobody listens, which is replaced; its folder is local, and is locked
+ * meanwhile. WRITE writes the answers until the door is closed. Returns 0, or with ERROR filled
+ * -EINVAL (ADDRESS has another form), -ENOMEM or the errno of the system. */
 int metrics_door_open(const char *address, metrics_write *write, void *context,
 		      struct metrics_door **ret_door, struct dagtap_error *error);
 
 /* The address, with the port that was chosen if it was 0. */
 const char *metrics_door_address(const struct metrics_door *door);
 
-/* Ends the thread, removes the Unix socket and frees DOOR, which may be NULL. */
+/* Ends the thread, removes the Unix socket if it is still the own one, and frees DOOR, which
+ * may be NULL. */
 void metrics_door_close(struct metrics_door *door);
 
 #endif

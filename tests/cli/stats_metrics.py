@@ -1,6 +1,7 @@
 """stats_metrics.py FOLDER: what `dagtap record --stats --metrics` answers, on a Unix socket and on
 loopback, is well-formed by the rules of Prometheus's text format, and says what was recorded. Other
 requests, and clients that say too much or nothing, do no harm."""
+import fcntl
 import json
 import os
 import re
@@ -106,7 +107,8 @@ def await_counted(out, kernels):
     tail.wait()
 
 
-def measure(address, kind):
+def measure(address, kind, replace=None):
+    """Returns the address. REPLACE is bound to the socket's path while the recorder runs."""
     out = os.path.join(folder, kind + ".dagstats")
     recorder = subprocess.Popen(
         [DAGTAP, "record", "--softgpu=kernel_ns=1000", "--stats", "--stats-interval", "0.05", "--metrics", address,
@@ -134,16 +136,29 @@ def measure(address, kind):
     expect("kernels after odd clients", sum(counts(scrape(address)).values()), 25)
     if address.startswith("unix:"):
         expect("mode of the socket", stat.S_IMODE(os.stat(address[5:]).st_mode), 0o600)
+    if replace:
+        os.unlink(address[5:])
+        replace.bind(address[5:])
     recorder.stdin.close()
     expect("exit status", recorder.wait(), 0)
-    if address.startswith("unix:") and os.path.exists(address[5:]):
-        fail("the socket is left")
+    if address.startswith("unix:"):
+        expect("a socket is there", os.path.exists(address[5:]), replace is not None)
     return address
 
 
 def record(address, *program):
+    timers = ",".join(filter(None, [os.environ.get("DAGTAP_TIMERS"), "metrics_lock=0"]))
     return subprocess.run([DAGTAP, "record", "--softgpu", "--stats", "--metrics", address, "-o", "short.dagstats", "-f", "--",
-                           *program], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment())
+                           *program], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          env=dict(environment(), DAGTAP_TIMERS=timers))
+
+
+def expect_refused(name):
+    before = os.lstat(name).st_ino
+    ran = record("unix:" + name, "true")
+    if ran.returncode != 1 or "Address already in use" not in ran.stderr:
+        fail(f"{name}: {ran.returncode} {ran.stderr}")
+    expect(name + " after it", os.lstat(name).st_ino, before)
 
 
 # A path of a socket has at most 107 bytes.
@@ -163,11 +178,18 @@ with open("file", "w") as file:
     file.write("mine")
 os.symlink("nowhere", "link")
 for name in ("taken", "file", "link"):
-    before = os.lstat(name).st_ino
-    ran = record("unix:" + name, "true")
-    if ran.returncode != 1 or "Address already in use" not in ran.stderr:
-        fail(f"{name}: {ran.returncode} {ran.stderr}")
-    expect(name + " after it", os.lstat(name).st_ino, before)
+    expect_refused(name)
+# Another dagtap has the lock while it binds its socket and listens.
+other = socket.socket(socket.AF_UNIX)
+other.bind("other")
+lock = os.open(".", os.O_RDONLY)
+fcntl.flock(lock, fcntl.LOCK_EX)
+expect_refused("other")
+os.close(lock)
+expect("exit status", record("unix:other", "true").returncode, 0)
+# What somebody else has bound since is not removed at the end.
+with socket.socket(socket.AF_UNIX) as mine:
+    measure("unix:replaced", "replaced", mine)
 for refused in ["0.0.0.0:9000", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:1x", "unix:", "unix:" + "x" * 200, "[::1]:1"]:
     ran = subprocess.run([DAGTAP, "record", "--stats", "--metrics", refused, "true"], capture_output=True,
                          text=True, env=environment())
