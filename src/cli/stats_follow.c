@@ -49,6 +49,7 @@ struct stats_follow {
 	/* Of the thread alone. */
 	struct followed *rows;
 	uint32_t rows_count;
+	bool watches_none;	    /* descriptors ran out: no process is watched any more */
 	uint64_t interval_begin_ns; /* CLOCK_REALTIME */
 	struct timer_limit interval_end;
 	struct timer_limit snapshot_pause;
@@ -176,13 +177,18 @@ static void count_losses(struct stats_follow *follow, const struct followed *row
 	pthread_mutex_unlock(&follow->lock);
 }
 
+static void end_watch(struct followed *row)
+{
+	if (row->watch_fd >= 0)
+		close(row->watch_fd);
+	row->watch_fd = -1;
+}
+
 static void close_row(struct followed *row)
 {
 	live_close(row->live);
 	row->live = NULL;
-	if (row->watch_fd >= 0)
-		close(row->watch_fd);
-	row->watch_fd = -1;
+	end_watch(row);
 }
 
 static void fail(struct stats_follow *follow, struct followed *row, int err)
@@ -273,6 +279,18 @@ static bool is_known(const struct stats_follow *follow, const char *name)
 	return false;
 }
 
+/* Without a watch a killed process is noticed only when the program has ended, but its recording is
+ * read. Returns whether ERR is that of a lack of descriptors, and some may be free now. */
+static bool give_up_watches(struct stats_follow *follow, int err)
+{
+	if (err != -EMFILE || follow->watches_none)
+		return false;
+	follow->watches_none = true;
+	for (uint32_t i = 0; i < follow->rows_count; i++)
+		end_watch(&follow->rows[i]);
+	return true;
+}
+
 /* Begins to follow a spool. Returns 0 or a negative errno. */
 static int open_row(struct stats_follow *follow, struct followed *row)
 {
@@ -297,7 +315,8 @@ static int open_row(struct stats_follow *follow, struct followed *row)
 	err = stats_add_process(&follow->stats, info->pid, info->session, info->exe,
 				info->start_realtime_ns, &row->process);
 	pthread_mutex_unlock(&follow->lock);
-	row->watch_fd = process_watch_open(info->pid, row->name);
+	if (!follow->watches_none)
+		row->watch_fd = process_watch_open(info->pid, row->name);
 	return err;
 }
 
@@ -317,6 +336,8 @@ static void add_row(struct stats_follow *follow, const char *name)
 	if (!follow->result.processes++)
 		note_write(follow, replace_commit(&follow->output, NULL));
 	err = open_row(follow, row);
+	if (give_up_watches(follow, err))
+		err = open_row(follow, row);
 	if (err < 0)
 		fail(follow, row, err);
 }
@@ -326,6 +347,8 @@ static void find_rows(struct stats_follow *follow)
 	struct dirent **entries;
 	int count = scandirat(follow->folder_fd, ".", &entries, listing_is_spool, alphasort);
 
+	if (count < 0 && give_up_watches(follow, -errno))
+		count = scandirat(follow->folder_fd, ".", &entries, listing_is_spool, alphasort);
 	for (int i = 0; i < count; i++) {
 		if (!is_known(follow, entries[i]->d_name))
 			add_row(follow, entries[i]->d_name);
