@@ -384,13 +384,6 @@ int cuda_launches_add_call(struct cuda_launches *launches, const struct record_a
 
 /* ---- windows ---- */
 
-/* A graph is the child of one node, so no graph is counted twice. */
-static bool is_child_of(const struct trace *window, uint32_t child, uint32_t graph, uint32_t node)
-{
-	return child != TRACE_NONE && window->graphs[child].parent == graph &&
-	       window->graphs[child].parent_node == node;
-}
-
 /* Counts the kernel nodes of a graph and its child graphs, which an exec takes in, and sets
  * *RET_HAS_BODIES if one of the nodes is conditional. */
 static uint32_t count_kernels(const struct trace *window, uint32_t graph, int depth,
@@ -405,7 +398,7 @@ static uint32_t count_kernels(const struct trace *window, uint32_t graph, int de
 		count += node->type == RECORD_NODE_KERNEL;
 		*ret_has_bodies |= node->type == RECORD_NODE_CONDITIONAL;
 		if (node->type == RECORD_NODE_CHILD && depth < DEEPEST &&
-		    is_child_of(window, node->child, graph, i))
+		    trace_is_child_of(window, node->child, graph, i))
 			count += count_kernels(window, node->child, depth + 1, ret_has_bodies);
 	}
 	return count;

@@ -506,6 +506,15 @@ static inline const struct trace_work *trace_work_of(const struct trace *trace,
 	return &trace->works[activity->work];
 }
 
+/* Whether CHILD, which may be TRACE_NONE, names node INDEX of GRAPH as its holder. A graph that is
+ * followed only from there is followed once, also in a damaged file. */
+static inline bool trace_is_child_of(const struct trace *trace, uint32_t child, uint32_t graph,
+				     uint32_t index)
+{
+	return child != TRACE_NONE && trace->graphs[child].parent == graph &&
+	       trace->graphs[child].parent_node == index;
+}
+
 /* Whether ROW is of a conditional node's body: only the device knows how often it runs. */
 static inline bool trace_is_in_body(const struct trace *trace, const struct trace_activity *row)
 {

@@ -7,14 +7,10 @@
 
 #define CLONES_MOST 64 /* limit of chains of clones and of nested graphs */
 
-/* GRAPH if node INDEX of PARENT holds it, else TRACE_NONE. So no graph is entered twice, also in a
- * damaged file. */
+/* GRAPH if node INDEX of PARENT holds it, else TRACE_NONE. */
 static uint32_t held_by(const struct trace *trace, uint32_t graph, uint32_t parent, uint32_t index)
 {
-	return graph != TRACE_NONE && trace->graphs[graph].parent == parent &&
-			       trace->graphs[graph].parent_node == index
-		       ? graph
-		       : TRACE_NONE;
+	return trace_is_child_of(trace, graph, parent, index) ? graph : TRACE_NONE;
 }
 
 /* The first graph that node INDEX of PARENT holds, or TRACE_NONE. */

@@ -187,14 +187,6 @@ struct making {
 /* Adds the items of GRAPH and of its child graphs. Returns 0 or -ENOMEM. */
 static int add_graph(const struct making *making, uint32_t graph, int depth);
 
-/* True if CHILD is the child of node INDEX of GRAPH. This check makes sure that no graph occurs
- * twice in a launch, also in a damaged file. */
-static bool is_child_of(const struct trace *trace, uint32_t child, uint32_t graph, uint32_t index)
-{
-	return child != TRACE_NONE && trace->graphs[child].parent == graph &&
-	       trace->graphs[child].parent_node == index;
-}
-
 static int add_node(const struct making *making, uint32_t graph, uint32_t index, int depth)
 {
 	const struct trace *trace = making->trace;
@@ -202,7 +194,7 @@ static int add_node(const struct making *making, uint32_t graph, uint32_t index,
 	struct expect_item item = expect_node(trace, node);
 
 	if (trace->nodes[node].type == RECORD_NODE_CHILD) {
-		if (is_child_of(trace, trace->nodes[node].child, graph, index))
+		if (trace_is_child_of(trace, trace->nodes[node].child, graph, index))
 			return add_graph(making, trace->nodes[node].child, depth + 1);
 		making->target->unknown = true;
 		return 0;

@@ -74,13 +74,6 @@ static int add_recorder(struct finding *finding, uint32_t node)
 	return 0;
 }
 
-/* True if CHILD is the child of node INDEX of GRAPH. This check makes sure that no graph occurs
- * twice in a launch, also in a damaged file. */
-static bool is_child_of(const struct trace *trace, uint32_t child, uint32_t graph, uint32_t index)
-{
-	return trace->graphs[child].parent == graph && trace->graphs[child].parent_node == index;
-}
-
 static int add_recorders(struct finding *finding, uint32_t graph, int depth)
 {
 	const struct process_load *load = finding->load;
@@ -100,7 +93,7 @@ static int add_recorders(struct finding *finding, uint32_t graph, int depth)
 		if (node->type == RECORD_NODE_EVENT_RECORD)
 			err = add_recorder(finding, i);
 		else if (node->child != TRACE_NONE &&
-			 is_child_of(load->trace, node->child, graph, node->index))
+			 trace_is_child_of(load->trace, node->child, graph, node->index))
 			err = add_recorders(finding, node->child, depth + 1);
 		else
 			finding->is_partial |= node->type == RECORD_NODE_CHILD;
